@@ -60,7 +60,7 @@ for (const javaScriptEnabled of [true, false]) {
       expect(await entitlement(service, access_token)).toBe(200);
       expect((await entriesOf(service, email))[0]).toBe("app approve");
 
-      await page.goto("/home");
+      await page.goto("/home/access");
       const row = page.getByRole("listitem").filter({ hasText: "A program on this computer" });
       await row.getByRole("button", { name: /^End/ }).click();
       await expect(page).toHaveURL(/ended/);

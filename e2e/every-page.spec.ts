@@ -12,12 +12,10 @@ type Name = keyof typeof pages;
 
 /** Steps to open the pages that need more than their address. */
 const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown>>> = {
-  home: async (page, { service }) => {
-    const email = newEmail("every");
-    const terms = ["--trial-days", "2", "--assistant-limit", "40", "--credits", "5"];
-    await service.adminJson("account", "add", email, ...terms);
-    await signIn(page, { service }, email);
-  },
+  home: openAsOwner(pages.home.path),
+  billing: openAsOwner(pages.billing.path),
+  access: openAsOwner(pages.access.path),
+  account: openAsOwner(pages.account.path),
   code: async (page, { service }) => {
     const email = newEmail("every");
     await service.adminJson("account", "add", email);
@@ -47,6 +45,16 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
   search: (page) => page.goto("/docs/search?q=token"),
   nothingHere: (page) => page.goto("/no/such/page"),
 };
+
+function openAsOwner(path: string) {
+  return async (page: Page, { service }: Office) => {
+    const email = newEmail("every");
+    const terms = ["--trial-days", "2", "--assistant-limit", "40", "--credits", "5"];
+    await service.adminJson("account", "add", email, ...terms);
+    await signIn(page, { service }, email);
+    await page.goto(path);
+  };
+}
 
 for (const name of Object.keys(pages) as Name[]) {
   test(`${pages[name].path} is accessible, printable and loads only its own scripts`, async ({

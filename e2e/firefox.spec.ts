@@ -26,12 +26,14 @@ if (program) {
     await firefox.waitFor(`${service.url}/home`);
     await firefox.find("//h1[.='Your trial has ended']");
 
+    await firefox.click("a", "Choose a licence");
     await firefox.click("button", "Buy");
     await firefox.click("a", "Back");
-    await firefox.waitFor(`${service.url}/home?checkout=cancelled`);
+    await firefox.waitFor(`${service.url}/home/billing?checkout=cancelled`);
     await firefox.click("button", "Buy");
     await firefox.click("button", "Pay");
-    await firefox.waitFor(`${service.url}/home?checkout=bought`);
+    await firefox.waitFor(`${service.url}/home/billing?checkout=bought`);
+    await firefox.click("a", "Home");
     await firefox.find("//h1[.='Your company may run']");
     expect(stripe.subscriptions.size).toBe(1);
 

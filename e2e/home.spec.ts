@@ -48,6 +48,8 @@ async function comeHome(page: Page, email: string, ...terms: string[]): Promise<
   await page.goto(`${service.url}/home`);
 }
 
+const open = (page: Page, path: string) => page.goto(`${service.url}${path}`);
+
 /** Advances time until a check passes: a page's timers start with its scripts, which may be after the load event. */
 async function passUntil(page: Page, ms: number, isSo: () => Promise<void>): Promise<void> {
   await expect(async () => {
@@ -74,7 +76,10 @@ test("shows a licensed company's CEO that it may run, its assistants and its cre
   );
   await expect(verdict(page)).toContainText("Licensed");
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
-  await expect(page.locator(".facts").getByRole("definition")).toHaveText(["30", "0"]);
+  await expect(page.locator(".facts").getByRole("definition")).toHaveText(["0"]);
+  await expect(page.getByText("Apps that use credits wait until you have some.")).toBeVisible();
+  await open(page, "/home/billing");
+  await expect(page.locator(".card").getByRole("definition")).toHaveText(["30", "0"]);
   await expect(page.getByText("+18"), "after the twelve that are drawn").toBeVisible();
   await expect(page.getByText("licensed@example.com")).toBeVisible();
 });
@@ -96,8 +101,8 @@ test("credits are shown as a line, with the last entries and their reasons", asy
   for (const amount of ["-5", "-7.5", "20", "-1", "-2", "-3"]) {
     await service.adminJson("credits", "add", "ledger@example.com", amount, "--reason", `worth ${amount}`);
   }
-  await page.reload();
-  await expect(page.locator(".facts").getByRole("definition")).toHaveText(["101.5"]);
+  await open(page, "/home/billing");
+  await expect(page.locator(".credits").getByRole("definition")).toHaveText(["101.5"]);
   await expect(page.getByRole("main"), "a limit that is not set").not.toContainText(/limit|hire/i);
   await expect(page.getByRole("img", { name: "between 87.5 and 107.5 credits" })).toBeVisible();
   const entries = page.locator(".entries li");
@@ -117,7 +122,7 @@ test("every credit entry is reached by the links to older ones, also without Jav
     runSql(`INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
       VALUES ('entry-${nth}', ${own}, 0, 'day ${nth}', ${clock.now() - nth * 24 * 60 * 60 * 1000})`);
   }
-  await page.reload();
+  await open(page, "/home/billing");
   const entries = page.locator(".entries li");
   await expect(entries).toHaveCount(5);
   await page.getByRole("link", { name: "Older entries" }).click();
@@ -160,7 +165,7 @@ test("sessions have names of their own in three lists, and a list ends after a q
   for (const nth of [1, 2, 3]) add(`three-browser-${nth}`, "browser", "Firefox on Windows");
   for (const nth of [1, 2]) add(`three-app-${nth}`, "app", "Desk");
   for (let nth = 1; nth <= 14; nth++) await service.token(email);
-  await page.reload();
+  await open(page, "/home/access");
   await expect(page.getByText("14 tokens from the operator", { exact: true })).toBeVisible();
   const row = page.getByRole("listitem").filter({ hasText: "Firefox on Windows #2" });
   await expect(row).toContainText("UTC from the address 203.0.113.0/24, not used yet");
@@ -186,9 +191,12 @@ test("sessions have names of their own in three lists, and a list ends after a q
   await page.close();
 });
 
-test("home names what each agent needs to connect, and the app that was connected", async ({ page }) => {
+test("the page of access names what each agent needs to connect, and the app that was connected", async ({
+  page,
+}) => {
   const email = "connecting@example.com";
   await comeHome(page, email, "--plan", "licensed");
+  await open(page, "/home/access");
   const card = page.locator("#connect-something");
   const address = `${service.url}/mcp`;
   await expect(card.getByRole("definition").filter({ hasText: "custom connector" })).toBeVisible();
@@ -230,6 +238,7 @@ test("an app is given another week, and the mails about its end are switched off
 }) => {
   const email = "another-week@example.com";
   await comeHome(page, email, "--plan", "licensed");
+  await open(page, "/home/access");
   await expect(page.getByRole("button", { name: /another week/ })).toHaveCount(0);
   const inTwoDays = clock.now() + 2 * 24 * 60 * 60 * 1000;
   runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms)
@@ -285,6 +294,7 @@ test("all times use one time zone, and the page names it", async ({ browser }) =
   const page = await context.newPage();
   await comeHome(page, "new-york@example.com", "--trial-days", "9");
   await expect(page.getByText(/^Checked at \d\d:\d\d \(America\/New York\)\./)).toBeVisible();
+  await open(page, "/home/access");
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText(/Valid until \d\d:\d\d\.$/)).toBeVisible();
@@ -399,6 +409,7 @@ test("a browser without cookies is sent to sign-in, without a redirect loop", as
 
 test("a token is shown when the browser refuses to copy it", async ({ page }) => {
   await comeHome(page, "shown@example.com", "--plan", "licensed");
+  await open(page, "/home/access");
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();

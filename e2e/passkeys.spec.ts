@@ -65,6 +65,7 @@ async function openWithPasskey(page: Page, service: Service, name: string) {
   await service.adminJson("account", "add", email, "--plan", "licensed");
   const device = await giveAuthenticator(page);
   await signIn(page, { service }, email);
+  await page.goto(`${service.url}/home/access`);
   await addPasskey(page);
   return { email, device };
 }
@@ -88,6 +89,7 @@ for (const { name, test } of engines) {
       await page.goto("/sign-in");
       await page.waitForURL("/home");
       await expect(page.getByText(email)).toBeVisible();
+      await page.goto("/home/access");
       await expect(passkeys(page)).toContainText("last used");
 
       await signOut(page);
@@ -97,6 +99,7 @@ for (const { name, test } of engines) {
       await page.getByRole("button", { name: "Sign in with a passkey" }).click();
       await page.waitForURL("/home");
 
+      await page.goto("/home/access");
       await page.getByText("Rename", { exact: true }).click();
       await page.getByLabel(/^New name of/).fill("My laptop");
       await page.getByRole("button", { name: "Save" }).click();
@@ -134,6 +137,7 @@ for (const { name, test } of engines) {
       await expect.poll(() => codeTo(service.dataDir, email)).not.toBe(before);
       await typeCode(second, await codeTo(service.dataDir, email));
       await second.waitForURL("/home");
+      await second.goto("/home/access");
       await addPasskey(second, 2);
       await second.getByRole("button", { name: "Remove “First”" }).click();
       await expect(passkeys(second)).toHaveCount(1);
@@ -188,10 +192,11 @@ for (const { name, test } of engines) {
       await expect(offer).toBeVisible();
       await expectAccessible(page);
       await page.getByRole("button", { name: "Do not offer this again" }).click();
-      await expect(page.getByRole("heading", { name: "Ways to sign in" })).toBeVisible();
+      await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
       await expect(offer).toBeHidden();
-      await page.reload();
+      await page.getByRole("link", { name: "Access" }).click();
       await expect(page.getByRole("button", { name: "Add a passkey" })).toBeVisible();
+      await page.goto(`${service.url}/home`);
       await expect(offer).toBeHidden();
     });
   });
@@ -221,12 +226,12 @@ test("five minutes after a sign-in, the owner confirms by a passkey or a code be
   await expect(remove).toBeVisible();
 
   clock.pass(5 * 60_000);
-  await page.goto(`${service.url}/home`);
+  await page.goto(`${service.url}/home/access`);
   await page.getByRole("button", { name: "Send me a code" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Enter the code");
   await expect.poll(() => codeTo(service.dataDir, email)).not.toBe(first);
   await typeCode(page, await codeTo(service.dataDir, email));
-  await page.waitForURL(`${service.url}/home`);
+  await page.waitForURL(`${service.url}/home/access#ways`);
   await remove.click();
   await expect(page.getByText("The passkey was removed.")).toBeVisible();
   expect(await service.adminJson("session", "list", email)).toHaveLength(1);
@@ -277,9 +282,10 @@ test.describe("where there are no passkeys", () => {
     const email = newEmail("no-webauthn");
     await service.adminJson("account", "add", email, "--plan", "licensed");
     await signIn(page, { service }, email);
+    await expect(page.getByText("Next time, sign in with")).toBeHidden();
+    await page.getByRole("link", { name: "Access" }).click();
     await expect(page.getByText("A code by email always works.")).toBeVisible();
     await expect(page.getByRole("button", { name: "Add a passkey" })).toBeHidden();
-    await expect(page.getByText("Next time, sign in with")).toBeHidden();
   });
 
   test.describe("without JavaScript", () => {

@@ -4,6 +4,7 @@ import type { Identified } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/credential";
 import { settings } from "@/lib/config/settings";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import { pages } from "@/lib/http/pages";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 import { jitter, retryAfterOutage } from "@/lib/runtime/jitter";
 
@@ -26,7 +27,7 @@ export function readEntitlement(caller: Identified, nowMs: number): EntitlementA
   const code = denialCodes[status];
   throw new ApiError(code, {
     headers: headersFor(caller),
-    hint: adviceOn(status),
+    hint: adviceOn(status, ` at ${settings().appUrl}${pages.billing.path}`),
     extraFields: { ok: false, status, message: errorCatalogue[code].message },
   });
 }
@@ -74,8 +75,12 @@ export const denialCodes = {
   unavailable: "unavailable",
 } as const satisfies Record<DeniedStatus, PublicErrorCode>;
 
-/** What to do about a denial. Where licences are sold, the owner buys one. */
-export function adviceOn(status: DeniedStatus): string {
+/**
+ * What to do about a denial. Where licences are sold, the owner buys one.
+ *
+ * @param where - at which address, for readers who are not there
+ */
+export function adviceOn(status: DeniedStatus, where = ""): string {
   if (status !== "trial-ended" || !settings().billing) return errorCatalogue[denialCodes[status]].hint;
-  return "Your assistants are paused, and nothing is lost. Choose a licence on /home; they run again as soon as you have one.";
+  return `Your assistants are paused, and nothing is lost. Choose a licence${where}; they run again as soon as you have one.`;
 }

@@ -23,13 +23,16 @@ export function ownerHandler(route: Route, handler: Handler<Owner>): RouteHandle
   return createHandler(route, handler, byOwner);
 }
 
-/** Creates the POST handler of a form on the owner's home, which explains its failures. */
+/** Creates the POST handler of a form on one of the owner's pages, which explains its failures. */
 export function ownerForm(
   route: Route,
   handler: (submission: FormSubmission, owner: Owner) => Promise<Redirect | LeadAway | ResponseParts>,
   explained?: readonly PublicErrorCode[],
 ): RouteHandler {
-  return form(route, () => pages.home.path, handler, { ...byOwner, ...(explained && { explained }) });
+  return form(route, () => route.page ?? pages.home.path, handler, {
+    ...byOwner,
+    ...(explained && { explained }),
+  });
 }
 
 async function identify(call: HandlerRequest): Promise<Owner> {

@@ -6,6 +6,7 @@ import { recordAudit } from "@/lib/db/audit";
 import { queryTimeoutMs, store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
+import { pages } from "@/lib/http/pages";
 import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -102,6 +103,6 @@ async function readOwner(secret: string, nowMs: number): Promise<Found | undefin
 function onlyInBrowser(): ApiError {
   return new ApiError("forbidden", {
     message: "Only the browser in which you signed in can do this.",
-    hint: "Open /home there.",
+    hint: `Open ${settings().appUrl}${pages.home.path} there.`,
   });
 }

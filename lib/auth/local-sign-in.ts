@@ -59,7 +59,7 @@ export async function startOwnSession(
   email: string,
   by: Confirmation,
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
-): Promise<string | undefined> {
+): Promise<Started | undefined> {
   const account = await db
     .selectFrom("accounts")
     .select(["id", "created_at_ms"])
@@ -67,29 +67,34 @@ export async function startOwnSession(
     .executeTakeFirst();
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
-  if (current?.accountId === account.id) return confirmBrowserSession(db, current, by, nowMs);
+  if (current?.accountId === account.id) {
+    const secret = await confirmBrowserSession(db, current, by, nowMs);
+    return secret === undefined ? undefined : { secret, to: `${pages.access.path}#ways` };
+  }
   if (current) await signOut(db, { secret: undefined, sessionId: current.sessionId }, nowMs);
   const startedIn = describeStart(headers);
   const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
   const name = describeBrowser(headers);
   const browser = { accountId: account.id, name, confirmedBy: by, startedIn, isNew };
-  return startBrowserSession(db, browser, nowMs);
+  return { secret: await startBrowserSession(db, browser, nowMs), to: pages.home.path };
 }
 
-/** Redirects a browser home, signed in by the secret of its session. `undefined` if there is none. */
+type Started = { secret: string; to: string };
+
+/** Signs a browser in by the secret of its session, and redirects it. `undefined` if there is none. */
 export async function signIn(
   db: Db,
   email: string,
-  client: string | undefined,
+  started: Started | undefined,
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
 ): Promise<Redirect | undefined> {
-  if (!client) return undefined;
-  const session = await renewBrowserSession(db, client, nowMs);
+  if (!started) return undefined;
+  const session = await renewBrowserSession(db, started.secret, nowMs);
   if (!session) return undefined;
   return {
-    to: pages.home.path,
+    to: started.to,
     cookies: [
-      writeCookie("office-client", client, browserSessionSeconds),
+      writeCookie("office-client", started.secret, browserSessionSeconds),
       writeSession(session),
       rememberBrowser(headers, email),
       clearCookie("office-code"),

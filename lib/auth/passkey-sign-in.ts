@@ -77,8 +77,8 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
     if (!(await usePasskey(db, passkey, { challenge, counter }, nowMs))) {
       throw new CeremonyError("the passkey or its challenge was used before");
     }
-    const client = await startOwnSession(db, passkey.email, "passkey", call);
-    const signedIn = await signIn(db, passkey.email, client, call);
+    const started = await startOwnSession(db, passkey.email, "passkey", call);
+    const signedIn = await signIn(db, passkey.email, started, call);
     return signedIn ?? Promise.reject(new CeremonyError("the account is gone"));
   });
 }

@@ -141,7 +141,7 @@ export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail,
       `The passkey “${name}” was ${change} on ${inWords(atMs)}. ${next}`,
       "If that was you, you have nothing to do.",
       `If it wasn't, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
-      { label: "See your ways to sign in", url: `${appUrl}${pages.home.path}#ways` },
+      { label: "See your ways to sign in", url: `${appUrl}${pages.access.path}#ways` },
     ],
     footer: ["You receive this email at every change of your passkeys, and cannot switch it off."],
   });

@@ -16,7 +16,7 @@ import { readLiveStates } from "@/lib/billing/subscription";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { actions } from "@/lib/http/pages";
+import { actions, pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 
 type Kind = "licence" | "credits";
@@ -67,7 +67,10 @@ async function describeSale(account: Account, kind: Kind, price_id: string, nowM
   if (kind === "credits" && account.plan !== "licensed") throw new ApiError("paid_only");
   const sold = kind === "licence" ? licencePrices : creditPrices;
   if (!sold.includes(price_id)) {
-    throw new ApiError("invalid_request", { message: "This is not for sale.", hint: "Choose on /home." });
+    throw new ApiError("invalid_request", {
+      message: "This is not for sale.",
+      hint: `Choose at ${settings().appUrl}${pages.billing.path}.`,
+    });
   }
   if (kind === "licence") return { kind, price_id, thousandths: 0 };
   const price = await readPrice(price_id, nowMs);

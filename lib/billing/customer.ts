@@ -112,7 +112,7 @@ export async function openPortal(
     throw new ApiError("paid_only");
   try {
     const customer = await ensureCustomer(db, { id, email }, `portal-${id}-${nowMs}`, nowMs);
-    const return_url = `${settings().appUrl}${pages.home.path}`;
+    const return_url = `${settings().appUrl}${pages.billing.path}`;
     const { url } = await readAtStripe((stripe) =>
       stripe.billingPortal.sessions.create({ customer, return_url }),
     );

@@ -51,6 +51,16 @@ export const documentPages = {
   terms: { path: "/terms", ...document },
 } as const satisfies Record<string, Page>;
 
+const owned = { ...closed, access: "session", loads: ["home", "clerk"] } as const;
+
+/** The owner's own pages, in the order of their tabs. */
+export const ownerPages = {
+  home: { path: "/home", name: "Home", ...owned },
+  billing: { path: "/home/billing", name: "Billing", ...owned },
+  access: { path: "/home/access", name: "Access", ...owned },
+  account: { path: "/home/account", name: "Account", ...owned },
+} as const satisfies Record<string, Page & { name: string }>;
+
 /** The register of pages. Plain data: adding one starts here. */
 export const pages = {
   front: { path: "/", ...open, isShared: true },
@@ -64,7 +74,7 @@ export const pages = {
   },
   code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
   invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
-  home: { path: "/home", ...closed, access: "session", loads: ["home", "clerk"] },
+  ...ownerPages,
   unsubscribe: {
     path: "/unsubscribe",
     ...closed,
@@ -87,9 +97,11 @@ const form = { methods: post, origin: "own", takes: "form", limit: "forms" } as 
 /** Asks for a challenge, which uses no store. */
 const challenge = { methods: post, origin: "own", limit: "challenges", under: ["local"] } as const;
 
-/** A form on the owner's home, or of an app that asks there. */
+/** A form on one of the owner's pages. */
 const owners = { ...form, under: ["local", "clerk"], credential: "owner" } as const;
-const ownPasskeys = { ...owners, under: ["local"] } as const;
+const onAccess = { ...owners, page: ownerPages.access.path } as const;
+const ownPasskeys = { ...onAccess, under: ["local"] } as const;
+const onBilling = { ...owners, page: ownerPages.billing.path, needsBilling: true } as const;
 
 /** The targets of forms, and what the scripts of pages fetch. */
 export const actions = {
@@ -109,19 +121,18 @@ export const actions = {
     limit: "renewals",
     under: ["local"],
   },
-  endSession: { path: "/home/sessions/end", ...owners },
-  extendApp: { path: "/home/sessions/extend", ...owners, notImpersonated: "app extend refused" },
-  switchAppMails: { path: "/home/app-mails", ...owners },
+  endSession: { path: "/home/sessions/end", ...onAccess },
+  extendApp: { path: "/home/sessions/extend", ...onAccess, notImpersonated: "app extend refused" },
+  switchAppMails: { path: "/home/app-mails", ...onAccess },
   startPasskey: { path: "/home/passkeys/options", ...ownPasskeys, limit: "challenges", needsProof: true },
   addPasskey: { path: "/home/passkeys/add", ...ownPasskeys, takes: "passkey", needsProof: true },
   renamePasskey: { path: "/home/passkeys/rename", ...ownPasskeys },
   removePasskey: { path: "/home/passkeys/remove", ...ownPasskeys, needsProof: true },
-  declinePasskeys: { path: "/home/passkeys/decline", ...ownPasskeys },
-  exportPerson: { path: "/home/export", ...owners },
+  declinePasskeys: { path: "/home/passkeys/decline", ...ownPasskeys, page: ownerPages.home.path },
+  exportPerson: { path: "/home/export", ...owners, page: ownerPages.account.path },
   beginCheckout: {
     path: "/home/checkout",
-    ...owners,
-    needsBilling: true,
+    ...onBilling,
     notImpersonated: "checkout refused",
   },
   /** Where Stripe Checkout sends the browser back to. */
@@ -133,11 +144,10 @@ export const actions = {
   },
   openPortal: {
     path: "/home/portal",
-    ...owners,
-    needsBilling: true,
+    ...onBilling,
     notImpersonated: "billing portal refused",
   },
-  mintToken: { path: "/home/token", ...owners, notImpersonated: "token refused" },
+  mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
   findHits: { path: "/docs/search.json", methods: read, limit: "pages" },
   dismissNotice: { path: "/notice/dismiss", ...form },
 } as const satisfies Record<string, Route>;

@@ -21,6 +21,8 @@ type Address = {
   /** The same, but only for requests without a query and without our cookies. It is still `no-store`. */
   isSharedWithoutCookies?: true;
   retirement?: Retirement;
+  /** The page with the form that is sent here: the browser goes back to it. */
+  page?: `/${string}`;
 };
 
 /** What a route may ask for, in the order of the checks. */

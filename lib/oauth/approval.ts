@@ -47,12 +47,15 @@ export async function startDeviceApproval(typed: string): Promise<string | undef
   return isShown ? `device.${seal("connect-device:v1", "", code)}` : undefined;
 }
 
-/** The page to continue with after sign-in: the approval if a request waits for it in this browser, else home. */
-export async function pathAfterSignIn(headers: Pick<Headers, "get">): Promise<string> {
+/** The page to continue with after sign-in: the approval if a request waits for it in this browser, else home or another. */
+export async function pathAfterSignIn(
+  headers: Pick<Headers, "get">,
+  otherwise: string = pages.home.path,
+): Promise<string> {
   const authorizationRequest = readAuthorizationRequest(readCookie(headers, "office-request"));
   // If that cannot be read, home still links to the request.
   const pending = authorizationRequest && (await readPending(authorizationRequest).catch(() => undefined));
-  return pending ? pages.connect.path : pages.home.path;
+  return pending ? pages.connect.path : otherwise;
 }
 
 /** The client of a pending request; `undefined` if the request was answered, has expired or never existed. */

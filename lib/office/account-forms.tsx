@@ -1,4 +1,4 @@
-import { Description } from "@/app/(pages)/home/sessions";
+import { Description } from "@/app/(pages)/home/access/sessions";
 import type { Account } from "@/lib/accounts/account";
 import { accountIdOf, addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";

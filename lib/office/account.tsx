@@ -21,7 +21,7 @@ import {
 import { auditColumns, auditQueriesOf } from "@/lib/office/audit";
 import { ActButton } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
-import { homeStateOf, Instant, MailState, Outcome, Table, Their } from "@/lib/office/parts";
+import { Instant, MailState, Outcome, standingOf, Table, Their } from "@/lib/office/parts";
 import { inviteMany } from "@/lib/office/waiting";
 
 export const account: OfficePage = {
@@ -62,7 +62,7 @@ async function show(call: OfficeCall) {
   const facts = toFacts(found, nowMs);
   const explained = explain(facts);
   const current = facts.account;
-  const state = homeStateOf(current, nowMs);
+  const state = standingOf(current, nowMs, found.subscriptions);
   const changes = [...found.auditByEmail, ...found.auditByHash, ...found.auditById]
     .sort((one, other) => other.at_ms - one.at_ms)
     .slice(0, maxRows);
@@ -75,7 +75,7 @@ async function show(call: OfficeCall) {
         </h1>
         <Outcome call={call} done={doneWords} />
         <section className="card">
-          {facts.hasAccount && <StatusLights state={state} account={current} nowMs={nowMs} />}
+          {facts.hasAccount && <StatusLights state={state} />}
           <p>{explained.signIn}</p>
           <p>{explained.apps}</p>
           {current && (

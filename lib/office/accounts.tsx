@@ -1,10 +1,9 @@
 import { sql } from "kysely";
-import { statusNames } from "@/app/(pages)/home/verdict";
 import { type Plan, parseAccount, plans } from "@/lib/accounts/account";
 import { toCredits } from "@/lib/accounts/ledger";
 import { type Db, isPostgres } from "@/lib/db/store";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { homeStateOf, Instant, LongTable, Person, perPage, trialEndOf } from "@/lib/office/parts";
+import { Instant, LongTable, Person, perPage, standingOf, trialEndOf } from "@/lib/office/parts";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 
@@ -27,7 +26,7 @@ async function show({ db, nowMs, input }: OfficeCall) {
           rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
           columns={[
             ["Email", ({ email }) => <Person email={email} />],
-            ["Status", ({ account }) => statusNames[homeStateOf(account, nowMs).status]],
+            ["Status", ({ account }) => standingOf(account, nowMs).tag],
             ["Trial ends", ({ account }) => <Instant atMs={account && trialEndOf(account)} nowMs={nowMs} />],
             ["Assistants", ({ account }) => account?.assistantLimit ?? "–"],
             [

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
-import { decideHomeState, type HomeState } from "@/app/(pages)/home/state";
 import { Light } from "@/app/(pages)/light";
 import type { Account } from "@/lib/accounts/account";
+import { currentLicence, describeStanding, type Licence, type Standing } from "@/lib/accounts/standing";
 import { describeDistance } from "@/lib/config/instants";
 import { accountAddress, type OfficeCall } from "@/lib/office/page";
 
@@ -119,8 +119,9 @@ export function LongTable<Row>({ rows, hrefAfter, next = `Next ${perPage}`, ...t
 }
 
 /** The state that the owner of an account reads on `/home`. */
-export function homeStateOf(account: Account | undefined, nowMs: number): HomeState {
-  return decideHomeState(account ? { is: "account", account } : { is: "unreadable" }, nowMs);
+export function standingOf(account: Account | undefined, nowMs: number, licences: Licence[] = []): Standing {
+  const caller = account ? ({ is: "account", account } as const) : ({ is: "unreadable" } as const);
+  return describeStanding(caller, nowMs, currentLicence(licences));
 }
 
 /** When an account's trial ends, in Unix milliseconds; `null` if it is on no trial. */

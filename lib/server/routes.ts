@@ -16,7 +16,10 @@ import * as connect from "@/app/(pages)/connect/route";
 import * as document from "@/app/(pages)/docs/[[...path]]/route";
 import * as search from "@/app/(pages)/docs/search/route";
 import * as findHits from "@/app/(pages)/docs/search.json/route";
+import * as access from "@/app/(pages)/home/access/route";
+import * as account from "@/app/(pages)/home/account/route";
 import * as switchAppMails from "@/app/(pages)/home/app-mails/route";
+import * as billing from "@/app/(pages)/home/billing/route";
 import * as returnFromCheckout from "@/app/(pages)/home/checkout/return/route";
 import * as beginCheckout from "@/app/(pages)/home/checkout/route";
 import * as exportPerson from "@/app/(pages)/home/export/route";
@@ -174,6 +177,9 @@ const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, H
   code,
   invitation,
   home,
+  billing,
+  access,
+  account,
   unsubscribe: unsubscribePage,
   connect,
   search,

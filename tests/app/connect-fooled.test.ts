@@ -101,7 +101,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         const client_id = await registered({ client_name, redirect_uris: [redirect_uri] });
         await isAsked(client_id, redirect_uri);
         await answerShown(owner);
-        expect((await owner.open("/home")).text).toContain(
+        expect((await owner.open("/home/access")).text).toContain(
           `<strong>${client_name}</strong> <span class="tag">${origin}</span>`,
         );
         const sessions = await service.adminJson<object[]>("session", "list", email);

@@ -83,7 +83,7 @@ describe.each(engines)("a refresh token, at two instances on $name", (engine) =>
     const answers = await Promise.all(services.map((at) => at.ask("/api/entitlement", { headers })));
     return answers.map(({ status }) => status);
   };
-  const home = async () => (await owner.open("/home")).text.replace(/<[^>]+>/g, "");
+  const home = async () => (await owner.open("/home/access")).text.replace(/<[^>]+>/g, "");
 
   it("has one successor: it gets the same one within a minute, and at any time until that is used", async () => {
     const first = await connect();

@@ -116,11 +116,11 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       for (let week = 0; week < 3; week++) {
         clock.pass(6 * 24 * hourMs);
         const browser = await Browser.signIn(service, email);
-        expect((await browser.open("/home")).text).toContain("Ends in 24 hours · ");
+        expect((await browser.open("/home/access")).text).toContain("Ends in 24 hours · ");
         const { id } = await onlyApp();
         const { status, headers } = await browser.pressAtHome(path, { session: id });
-        expect([status, headers.location]).toEqual([303, "/home?extended#sessions"]);
-        const { text } = await browser.open("/home?extended");
+        expect([status, headers.location]).toEqual([303, "/home/access?extended#sessions"]);
+        const { text } = await browser.open("/home/access?extended");
         expect(text).toContain("The app has another week.");
         expect(text).toContain("Ends in 7 days · ");
         expect(await daysLeft()).toBeCloseTo(7, 2);
@@ -140,7 +140,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       const { id, endsAt } = await onlyApp();
       clock.pass(24 * hourMs);
       const browser = await Browser.signIn(service, email);
-      await browser.open("/home");
+      await browser.open("/home/access");
       await stage.query("ALTER TABLE connect_state RENAME TO away");
       const { status } = await browser.pressAtHome(path, { session: id });
       await stage.query("ALTER TABLE away RENAME TO connect_state");
@@ -170,7 +170,8 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       const token = JSON.parse((await own.pressAtHome("/home/token")).text).token;
       const before = await list();
       const { id } = await onlyApp();
-      const [, account = ""] = /name="account" value="([^"]+)"/.exec((await own.open("/home")).text) ?? [];
+      const [, account = ""] =
+        /name="account" value="([^"]+)"/.exec((await own.open("/home/access")).text) ?? [];
       clock.pass(1000);
       for (const bearer of [tokens.access_token, token]) {
         const headers = { authorization: `Bearer ${bearer}` };
@@ -185,9 +186,9 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       const foreign = { origin: "https://evil.example" };
       expect((await own.submit(path, { account, session: id }, foreign)).status).toBe(403);
       const elsewhere = await own.submit(path, { account: "acc_other", session: id });
-      expect(elsewhere.headers.location).toBe("/home?problem=account");
+      expect(elsewhere.headers.location).toBe("/home/access?problem=account");
       const strangers = await other.pressAtHome(path, { session: id });
-      expect(strangers.headers.location).toBe("/home?problem=app-ended");
+      expect(strangers.headers.location).toBe("/home/access?problem=app-ended");
       expect((await service.ask(path, { headers: { cookie: own.cookie } })).status).toBe(405);
       expect(await list()).toEqual(before);
     });
@@ -201,9 +202,9 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       await service.adminJson("session", "end", email, id);
       for (const session of [id, "", ...others.filter(({ kind }) => kind !== "app").map(({ id }) => id)]) {
         const { headers } = await own.pressAtHome(path, { session });
-        expect(headers.location).toBe("/home?problem=app-ended");
+        expect(headers.location).toBe("/home/access?problem=app-ended");
       }
-      expect((await own.open("/home?problem=app-ended")).text).toContain(
+      expect((await own.open("/home/access?problem=app-ended")).text).toContain(
         "This app’s access has already ended.",
       );
       expect(await entitlement(tokens)).toBe(401);
@@ -229,7 +230,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     const switchMails = async (mails: "on" | "off") => {
       const browser = await Browser.signIn(service, email);
       const { headers } = await browser.pressAtHome("/home/app-mails", { mails });
-      expect(headers.location).toBe("/home#sessions");
+      expect(headers.location).toBe("/home/access#sessions");
       return browser;
     };
 
@@ -278,7 +279,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
         (await Browser.signIn(service, email)).pressAtHome("/home/sessions/extend", {
           session: session?.id ?? "",
         });
-      expect((await extend()).headers.location).toBe("/home?extended#sessions");
+      expect((await extend()).headers.location).toBe("/home/access?extended#sessions");
       clock.pass(1.5 * 24 * hourMs);
       await sendDue();
       expect(await mails(), "the first end has moved").toEqual([]);
@@ -298,13 +299,15 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       await connectAndUse(5);
       expect(await wants()).toBe(true);
       const off = await switchMails("off");
-      expect((await off.open("/home")).text).toContain("We do not email you before an app loses access.");
+      expect((await off.open("/home/access")).text).toContain(
+        "We do not email you before an app loses access.",
+      );
       expect(await wants()).toBe(false);
       clock.pass(1.1 * 24 * hourMs);
       await sendDue();
       expect(await mails()).toEqual([]);
       const on = await switchMails("on");
-      expect((await on.open("/home")).text).toContain(
+      expect((await on.open("/home/access")).text).toContain(
         "We email you a day before an app that you use loses access.",
       );
       expect(await wants()).toBe(true);
@@ -323,8 +326,8 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       expect((await service.submit("/home/app-mails", fields, { headers })).status).toBe(403);
       expect(
         (await own.submit("/home/app-mails", { account: "acc_other", mails: "off" })).headers.location,
-      ).toBe("/home?problem=account");
-      expect((await own.open("/home")).text).toContain("We email you a day before");
+      ).toBe("/home/access?problem=account");
+      expect((await own.open("/home/access")).text).toContain("We email you a day before");
     });
   });
 });

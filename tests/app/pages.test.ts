@@ -22,7 +22,9 @@ const nameOf = (src = ""): Script | string => {
 };
 
 /** Those that need no session. */
-const open = Object.values<Page>(pages).filter(({ path }) => path !== "/home" && path !== "/sign-in/code");
+const open = Object.values<Page>(pages).filter(
+  ({ path, access }) => access !== "session" && path !== "/sign-in/code",
+);
 
 describe.each([
   ["`npm start`", ["dist/server/main.js"]],

@@ -98,6 +98,11 @@ const states: State[] = [
   { name: "home-ended", path: "/home", as: "ended" },
   { name: "home-connected", path: "/home", as: "connected" },
   { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
+  { name: "home-billing", path: "/home/billing", as: "licensed" },
+  { name: "home-billing-trial", path: "/home/billing", as: "trial" },
+  { name: "home-access", path: "/home/access", as: "licensed" },
+  { name: "home-access-connected", path: "/home/access", as: "connected" },
+  { name: "home-account", path: "/home/account", as: "licensed" },
 ];
 
 /** The pictures that the README shows. */

@@ -77,10 +77,10 @@ export class Browser {
     return this.keep(await this.service.ask(path, { from: this.address, headers: this.headers }));
   }
 
-  /** Presses a button on /home, whose form names the account that the page shows. */
+  /** Presses a button on one of the owner's pages, whose forms name the account that the page shows. */
   async pressAtHome(path: string, fields: Record<string, string> = {}): Promise<Answer> {
     await this.open("/sign-in/renew");
-    const { text } = await this.open("/home");
+    const { text } = await this.open("/home/account");
     const [, account = ""] = /name="account" value="([^"]+)"/.exec(text) ?? [];
     return this.submit(path, { account, ...fields });
   }

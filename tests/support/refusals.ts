@@ -85,7 +85,7 @@ export const refusals: Record<ErrorCode, { status: number | null; message: strin
   paid_only: {
     status: 403,
     message: "This needs a paid plan.",
-    hint: "Choose a licence on /home first.",
+    hint: "Choose a licence on the billing page first.",
   },
   checkout_failed: {
     status: 502,

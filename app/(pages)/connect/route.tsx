@@ -158,7 +158,7 @@ function returnToDevice(isApproved: boolean): Shown {
         <h1>{outcomeTitle(isApproved)}</h1>
         <p>
           {isApproved ? "Return to your device." : "Nothing was connected."} Your{" "}
-          <a href={pages.home.path}>home page</a> lists your connected apps.
+          <a href={pages.access.path}>Access page</a> lists your connected apps.
         </p>
         <Support />
       </div>

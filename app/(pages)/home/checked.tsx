@@ -1,8 +1,8 @@
+import type { Standing } from "@/lib/accounts/standing";
 import { Clock } from "../clock";
-import type { HomeState } from "./state";
 
 /** The time of the last check, and its time zone. */
-export function Checked({ state, nowMs }: { state: HomeState; nowMs: number }) {
+export function Checked({ state, nowMs }: { state: Standing; nowMs: number }) {
   return (
     <p className="quiet">
       Checked at <Clock atMs={nowMs} shows="time" />

@@ -3,6 +3,7 @@ import type { Account } from "@/lib/accounts/account";
 import type { Session } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { pages } from "@/lib/http/pages";
 
 const firstDaysMs = 14 * dayMs;
 
@@ -11,7 +12,11 @@ type Step = { isDone: boolean; title: string; how: ReactNode };
 const planStep = (): Step => ({
   isDone: false,
   title: "Get a plan before the trial ends",
-  how: settings().billing ? "Choose a licence above." : "Contact us to choose a plan.",
+  how: settings().billing ? (
+    <a href={pages.billing.path}>Choose a licence</a>
+  ) : (
+    "Contact us to choose a plan."
+  ),
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
@@ -24,7 +29,8 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
       title: "Connect an app",
       how: (
         <>
-          <a href="#connect-something">Connect something</a> has a line for each of the usual ones.
+          <a href={`${pages.access.path}#connect-something`}>Choose</a> Claude, ChatGPT, Codex, Cursor or VS
+          Code.
         </>
       ),
     },

@@ -1,6 +1,6 @@
 import type { Session } from "@/lib/auth/session";
-import { actions } from "@/lib/http/pages";
-import type { Ways } from "./ways";
+import { actions, pages } from "@/lib/http/pages";
+import type { Ways } from "./access/ways";
 
 type PasskeyOfferProps = { accountId: string; ways: Ways; session: Session };
 
@@ -14,7 +14,7 @@ export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
       <div className="notice">
         <p className="quiet">
           Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
-          <a href="#ways">add a passkey</a>.
+          <a href={`${pages.access.path}#ways`}>add a passkey</a>.
         </p>
         <form method="post" action={actions.declinePasskeys.path}>
           <input type="hidden" name="account" value={accountId} />

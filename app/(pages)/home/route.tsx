@@ -1,50 +1,82 @@
-import { identifyCaller } from "@/lib/accounts/caller";
-import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
-import { settings } from "@/lib/config/settings";
+import { describeStanding } from "@/lib/accounts/standing";
+import type { Session } from "@/lib/auth/session";
 import { readCookie } from "@/lib/http/cookies";
-import { redirectTo } from "@/lib/http/form";
-import { actions, pages } from "@/lib/http/pages";
-import type { ResponseParts } from "@/lib/http/response";
-import { htmlPage } from "../html-page";
-import { readHomeBilling } from "./billing";
-import { readCredits } from "./credits";
-import { HomePage } from "./home-page";
-import { readSessions } from "./sessions";
-import { decideHomeState } from "./state";
-import { readWays } from "./ways";
+import { pages } from "@/lib/http/pages";
+import { readSessions, seenInWords } from "./access/sessions";
+import { readWays } from "./access/ways";
+import { LicenceTerms, readPurchases } from "./billing/billing";
+import { Balance } from "./billing/credits";
+import { FirstDays } from "./first-days";
+import { ownerPage } from "./owner-page";
+import { PasskeyOffer } from "./passkey-offer";
+import { CheckResult } from "./verdict";
 
-/** The CEO's page: may the company run, why not, and what to do. */
-export const GET = htmlPage(
-  pages.home,
-  renewingAtClerk(async ({ url, headers, context, nowMs }, isClerkAway) => {
-    const isLocal = settings().signIn.kind === "local";
-    const query = Object.fromEntries(url.searchParams);
-    const caller = await identifyCaller(headers, context, undefined, nowMs);
-    const isAway = isClerkAway || query.away !== undefined;
-    if (caller.is === "signed-out" && !isAway) return leadOn(isLocal, query.renewed !== undefined);
-    const state = decideHomeState(caller.is === "signed-out" ? notRenewed : caller, nowMs);
-    const { account, session } = caller.is === "account" ? caller : {};
-    // A program's session neither lists sessions nor ends them.
-    const isPersons = session !== undefined && session.kind !== "program";
-    const own = isPersons ? account : undefined;
-    // One after the other, so that a page holds one connection to the store at a time.
-    const read = {
-      credits: account && (await readCredits(account.id, query.before)),
-      sessions: own && (await readSessions(own, nowMs)),
-      billing: own && (await readHomeBilling(own, nowMs)),
-      ways: own && isLocal ? await readWays(own.id) : undefined,
-      hasPendingRequest: readCookie(headers, "office-request") !== undefined,
-    };
-    const shown = { query, state, account, ownId: isPersons ? session.sessionId : undefined };
-    return { title: "Home", content: <HomePage {...shown} read={read} isLocal={isLocal} nowMs={nowMs} /> };
-  }),
-);
+/** The CEO's page: may the company run, until when, and what to do next. */
+export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
+  const { account, sessionId, isLocal, nowMs } = visit;
+  // One after the other, so that a page holds one connection to the store at a time.
+  const sessions = (await readSessions(account, nowMs))?.sessions;
+  const bought = await readPurchases(account, nowMs);
+  const ways = isLocal ? await readWays(account.id) : undefined;
+  const own = sessions?.find(({ id }) => id === sessionId);
+  const state = describeStanding({ is: "account", account }, nowMs, bought?.licence);
+  return (
+    <>
+      <CheckResult {...visit} state={state}>
+        {bought?.licence && <LicenceTerms {...bought} licence={bought.licence} />}
+      </CheckResult>
+      {readCookie(visit.headers, "office-request") !== undefined && <AppWaits />}
+      {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
+      <div className="facts">
+        <section className="card" aria-labelledby="credits">
+          <Balance account={account} />
+          <p>
+            <a href={`${pages.billing.path}#credits`}>What used them</a>
+          </p>
+        </section>
+        <Apps apps={sessions?.filter(({ kind }) => kind === "app")} nowMs={nowMs} />
+      </div>
+      {sessions && state.mayRun && <FirstDays account={account} sessions={sessions} nowMs={nowMs} />}
+    </>
+  );
+});
 
-/** A session token is valid for a minute, its session for a week: most returning browsers only need a renewal. */
-function leadOn(isLocal: boolean, hasRenewed: boolean): ResponseParts {
-  if (!isLocal) return redirectTo({ to: pages.signIn.path });
-  return redirectTo({ to: hasRenewed ? `${pages.signIn.path}?problem=cookies` : actions.renewSession.path });
+/** Links a person whom an app sent to sign in back to that app's request. */
+function AppWaits() {
+  return (
+    <p className="notice">
+      An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
+    </p>
+  );
 }
 
-/** The renewal failed with an outage, so it is unknown whether the session is still valid. */
-const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;
+const maxApps = 4;
+
+/** The apps that were used last, with their last use. */
+function Apps({ apps, nowMs }: { apps: Session[] | undefined; nowMs: number }) {
+  const latest = apps?.toSorted((one, other) => (other.lastSeenAtMs ?? 0) - (one.lastSeenAtMs ?? 0));
+  return (
+    <section className="card" aria-labelledby="apps">
+      <h2 id="apps">Apps and agents</h2>
+      {!latest && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
+      {latest?.length === 0 && <p className="quiet">No apps connected yet.</p>}
+      <ul className="entries">
+        {latest?.slice(0, maxApps).map(({ id, name, lastSeenAtMs }) => (
+          <li key={id} data-key={id}>
+            <span>{name}</span>
+            <small>{seenInWords(lastSeenAtMs, nowMs)}</small>
+          </li>
+        ))}
+      </ul>
+      <p>
+        <a href={pages.access.path}>
+          {!latest || latest.length === 0
+            ? "Connect an app"
+            : latest.length > maxApps
+              ? `All ${latest.length} apps`
+              : "Manage apps, or connect another"}
+        </a>
+      </p>
+    </section>
+  );
+}

@@ -1,7 +1,8 @@
+import { endsSoon } from "@/lib/accounts/standing";
+import { dayMs } from "@/lib/config/durations";
 import { Clock } from "../clock";
 
-const hourMs = 60 * 60 * 1000;
-const dayMs = 24 * hourMs;
+const hourMs = dayMs / 24;
 const maxDrawn = 31;
 
 type TrialLeftProps = { startedAtMs: number; endsAtMs: number; nowMs: number };
@@ -17,7 +18,7 @@ export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
   const unit = isLastDay ? "hour" : "day";
   const words = `${left} ${unit}${left === 1 ? "" : "s"} left`;
   return (
-    <div className="trial" data-ends-soon={endsSoon(leftMs)}>
+    <div className="trial" data-ends-soon={endsSoon(endsAtMs, nowMs)}>
       <p>
         <strong>{words}</strong> of {all}
       </p>
@@ -27,11 +28,6 @@ export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
       </p>
     </div>
   );
-}
-
-/** Whether less than three days are left. */
-export function endsSoon(leftMs: number): boolean {
-  return leftMs < 3 * dayMs;
 }
 
 /** One mark per unit, past ones first. When there are too many, each mark covers several days. */

@@ -1,71 +1,58 @@
+import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
+import type { Standing } from "@/lib/accounts/standing";
 import { settings } from "@/lib/config/settings";
-import type { LightColour } from "@/lib/status/parts";
 import { Light } from "../light";
-import type { HomeState } from "./state";
-import { endsSoon, TrialLeft } from "./trial-left";
+import { TrialLeft } from "./trial-left";
 
-type VerdictProps = { state: HomeState; account: Account | undefined; nowMs: number };
+type CheckResultProps = {
+  state: Standing;
+  account: Account | undefined;
+  nowMs: number;
+  /** Until when, by the licence. */
+  children?: ReactNode;
+};
 
 /** One sentence with a status light. Changes while the page is open are announced to screen readers. */
-export function CheckResult({ state, account, nowMs }: VerdictProps) {
-  const trial = runningTrial(state, account);
-  const [colour] = lightOf(state, account, nowMs);
+export function CheckResult({ state, account, nowMs, children }: CheckResultProps) {
+  const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
   return (
-    <section className="verdict" data-colour={colour} data-may-run={state.mayRun} aria-live="polite">
-      <StatusLights state={state} account={account} nowMs={nowMs} />
+    <section className="verdict" data-colour={state.light[0]} data-may-run={state.mayRun} aria-live="polite">
+      <StatusLights state={state} />
       <h1>{state.heading}</h1>
       {trial && <TrialLeft startedAtMs={trial.createdAtMs} endsAtMs={trial.trialEndsAtMs} nowMs={nowMs} />}
+      {children}
       <p>{state.next}</p>
-      {!state.mayRun && <WriteForHelp state={state} account={account} />}
+      <NextStep state={state} account={account} />
     </section>
   );
 }
 
 /** Whether the company may run, and by which plan. */
-export function StatusLights({ state, account, nowMs }: VerdictProps) {
-  const [colour, word] = lightOf(state, account, nowMs);
+export function StatusLights({ state: { light, tag } }: { state: Standing }) {
   return (
     <div className="lights">
-      <Light colour={colour}>{word}</Light>
-      <span className="tag">{statusNames[state.status]}</span>
+      <Light colour={light[0]}>{light[1]}</Light>
+      <span className="tag">{tag}</span>
     </div>
   );
 }
 
-const runningTrial = ({ mayRun }: HomeState, account: Account | undefined) =>
-  account?.plan === "trial" && mayRun ? account : undefined;
-
-function lightOf(state: HomeState, account: Account | undefined, nowMs: number): [LightColour, string] {
-  if (state.status === "unavailable") return ["unknown", "Unknown"];
-  if (!state.mayRun) return ["stopped", "Stopped"];
-  const trial = runningTrial(state, account);
-  return trial && endsSoon(trial.trialEndsAtMs - nowMs) ? ["soon", "Ends soon"] : ["good", "Runs"];
-}
-
-/** A link that emails support, with the details that support needs. */
-function WriteForHelp({ state, account }: Omit<VerdictProps, "nowMs">) {
-  const { supportEmail, billing } = settings();
-  if (!supportEmail || state.status === "unavailable") return null;
-  // There are buttons that buy a licence.
-  if (billing && state.status === "trial-ended") return null;
-  const subject = encodeURIComponent(`Corner Office: ${state.heading.toLowerCase()}`);
+/** A link to where the next step is done; of a stopped company without one, a mail to support with what it needs. */
+function NextStep({ state, account }: Omit<CheckResultProps, "nowMs">) {
+  const { supportEmail } = settings();
+  const { mayRun, status, heading, step } = state;
+  const subject = encodeURIComponent(`Corner Office: ${heading.toLowerCase()}`);
   const body = account ? `&body=${encodeURIComponent(`My account is ${account.email}.\n\n`)}` : "";
+  const help = !mayRun && supportEmail && status !== "unavailable";
+  const to =
+    step ?? (help && { words: "Email support", path: `mailto:${supportEmail}?subject=${subject}${body}` });
+  if (!to) return null;
   return (
     <p className="actions">
-      <a className="button" href={`mailto:${supportEmail}?subject=${subject}${body}`}>
-        Email support
+      <a className="button" href={to.path}>
+        {to.words}
       </a>
     </p>
   );
 }
-
-export const statusNames: Record<HomeState["status"], string> = {
-  licensed: "Licensed",
-  trial: "Trial",
-  hobby: "Hobby",
-  "trial-ended": "Trial ended",
-  invalid: "Account not readable",
-  unavailable: "Not checked",
-  unconfigured: "Not set up",
-};

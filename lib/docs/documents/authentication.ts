@@ -39,7 +39,7 @@ If both are sent, the bearer token counts. If that token is invalid, the cookie 
 
 ## What an owner has
 
-With a deployment's own sign-in, an owner signs in at ${linkToPage(pages.signIn)} with a six-digit code by email, which always works. An owner can add up to ${maxPasskeys} passkeys on ${linkToPage(pages.home)}, and then signs in with a fingerprint, a face or a device's PIN, without waiting for a mail. To add or remove a passkey, the owner confirms with a code or a passkey, and gets a mail about the change. An owner who has lost every passkey signs in with a code. Passkeys never sign in a program: programs use tokens.
+With a deployment's own sign-in, an owner signs in at ${linkToPage(pages.signIn)} with a six-digit code by email, which always works. An owner can add up to ${maxPasskeys} passkeys on ${linkToPage(pages.access)}, and then signs in with a fingerprint, a face or a device's PIN, without waiting for a mail. To add or remove a passkey, the owner confirms with a code or a passkey, and gets a mail about the change. An owner who has lost every passkey signs in with a code. Passkeys never sign in a program: programs use tokens.
 
 ## Email, plan and credits
 
@@ -49,7 +49,7 @@ ${accountChanges()}
 
 A program cannot create an account or sign itself in. Self-service sign-up is not open: accounts are created from a waitlist invitation. So the account's owner gives the program a token:
 
-1. The owner signs in at ${linkToPage(pages.signIn)} and opens ${linkToPage(pages.home)}.
+1. The owner signs in at ${linkToPage(pages.signIn)} and opens ${linkToPage(pages.access)}.
 2. The owner clicks the button that copies a token for a program.
 3. The program reads it from its environment or its keychain:
 
@@ -61,7 +61,7 @@ Long-lived developer tokens are not issued.
 
 ## Connecting an app
 
-You do not have to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token for up to a week: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.home)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
+You do not have to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token for up to a week: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.access)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
 
 ## What a token is
 
@@ -84,7 +84,7 @@ The first answers a request without a token, the second a token that is expired,
 A laptop or phone is lost or stolen, or a token has leaked? The owner of the account locks it out from any other device:
 
 1. Protect the mailbox that you sign in with, then sign in at ${linkToPage(pages.signIn)}.
-2. At ${linkToPage(pages.home)}, end the sessions of the device: disconnect its apps, and sign out its browsers.
+2. At ${linkToPage(pages.access)}, end the sessions of the device: disconnect its apps, and sign out its browsers.
 3. The next request from there gets a \`401\`. A token that was copied ends with the session in which it was copied.
 
 No one else is signed out. If the mailbox is lost too, [contact support](${to.quickStart}#support): the operator can end every session of an account.
@@ -108,16 +108,16 @@ function signIn(): string {
 /** What an owner can change, and who has to be asked for the rest. */
 function accountChanges(): string {
   const { billing, signIn } = settings();
-  const home = linkToPage(pages.home);
+  const at = linkToPage(pages.billing);
   const email =
     signIn.kind === "clerk"
-      ? `Change your email in your profile, behind your picture at ${home}; sign-in, mail and the account follow.`
+      ? `Change your email in your profile, behind your picture at ${at}; sign-in, mail and the account follow.`
       : "The email of an account cannot be changed. Ask the operator to invite the new one, to give it your plan and credits, and to erase the old account.";
   const credits = billing
-    ? `Buy credits at ${home}. They are on the account as soon as the payment is confirmed.`
+    ? `Buy credits at ${at}. They are on the account as soon as the payment is confirmed.`
     : "This deployment takes no payments. The operator adds credits.";
   const plan = billing
-    ? `To change or cancel a subscription, or to see receipts, open “Manage billing” at ${home}. A cancelled licence runs to the end of its period.`
+    ? `To change or cancel a subscription, or to see receipts, open “Manage billing” at ${at}. A cancelled licence runs to the end of its period.`
     : "To change or cancel a plan, ask the operator.";
   return [email, credits, plan, `A credit is a count, never money. ${supportInWords()}`]
     .map((line) => `- ${line.trim()}`)

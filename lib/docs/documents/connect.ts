@@ -193,7 +193,7 @@ ${table(
     ],
     [
       "Session",
-      `${days} days from the approval, or from the owner's last “Give it another week” at ${linkToPage(pages.home)}`,
+      `${days} days from the approval, or from the owner's last “Give it another week” at ${linkToPage(pages.access)}`,
       `nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and a day before the end of one that was used in the last three days`,
     ],
   ],

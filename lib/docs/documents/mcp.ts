@@ -57,7 +57,7 @@ ${table(
   ],
 )}
 
-You never paste a token, and no line below contains one. The client stores its token in the system's keychain or, if there is none, in a file in your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.home)} lists the clients that you have connected, and can disconnect them.
+You never paste a token, and no line below contains one. The client stores its token in the system's keychain or, if there is none, in a file in your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.access)} lists the clients that you have connected, and can disconnect them.
 
 ### Claude Code
 

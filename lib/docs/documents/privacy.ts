@@ -229,7 +229,7 @@ The pages load nothing from other sites${settings().signIn.kind === "clerk" ? ",
 
 ## Your data, and its erasure
 
-At ${linkToPage(pages.home)} you see your sessions and connected apps, end them, and download everything that is kept about you. Every onboarding email has a link that stops the later ones; mail about sign-in goes on.
+At ${linkToPage(pages.access)} you see your sessions and connected apps and end them; at ${linkToPage(pages.account)} you download everything that is kept about you. Every onboarding email has a link that stops the later ones; mail about sign-in goes on.
 
 To have your data erased, ask the operator. An erasure removes your email, in every spelling, from every table and from the mails that were written to files. The changes of your credits and the states of sent mails stay under another id, so that the accounts add up and the links in delivered mails keep working. Only a hash of your email stays, with whether it wants no mail.
 `;

@@ -27,7 +27,7 @@ ${code("json", `{"ok":true,"service":"corner-office-web","surface":"web","agent"
 
 ## 2. Get a token
 
-The owner of the account signs in at ${linkToPage(pages.signIn)}, opens ${linkToPage(pages.home)} and copies a token for you. Paste it at this prompt, which keeps it out of your shell's history:
+The owner of the account signs in at ${linkToPage(pages.signIn)}, opens ${linkToPage(pages.access)} and copies a token for you. Paste it at this prompt, which keeps it out of your shell's history:
 
 ${readToken}
 

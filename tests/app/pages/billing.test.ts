@@ -47,7 +47,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
   };
   const home = async ({ browser }: Buyer, query = "") => {
     await browser.open("/sign-in/renew");
-    return (await browser.open(`/home${query}`)).text;
+    return (await browser.open(`/home/billing${query}`)).text;
   };
   const returnFrom = (buyer: Buyer, session: string) =>
     buyer.browser.open(`/home/checkout/return?session=${session}`);
@@ -78,8 +78,10 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
       headers: { cookie: buyer.browser.cookie },
     });
     const { hint } = JSON.parse(text).error;
-    expect(hint).toContain("Choose a licence on /home");
-    expect(await home(buyer)).toContain(hint.replace(" on /home", ""));
+    expect(hint).toContain(`Choose a licence at ${shop.service.url}/home/billing;`);
+    expect((await buyer.browser.open("/home")).text).toContain(
+      hint.replace(` at ${shop.service.url}/home/billing`, ""),
+    );
   });
 
   it("leads to the checkout by a page of ours, because a redirect after a form is held to form-action", async () => {
@@ -100,11 +102,11 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     const { session } = await shop.buy(buyer);
     expect(await statusOf(buyer)).toBe("trial-ended");
     const { status, headers } = await returnFrom(buyer, session);
-    expect([status, headers.location]).toEqual([303, "/home?checkout=bought"]);
+    expect([status, headers.location]).toEqual([303, "/home/billing?checkout=bought"]);
     expect(await statusOf(buyer)).toBe("licensed");
     const text = await home(buyer, "?checkout=bought");
     expect(text).toContain("Your purchase is complete.");
-    expect(text).toContain("It renews on");
+    expect(text).toContain("Renews on");
     expect(text).toContain("Manage billing");
     await shop.deliverAll();
     expect(await statusOf(buyer)).toBe("licensed");
@@ -115,7 +117,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     const { session } = await shop.buy(buyer);
     shop.stripe.faultOf = () => "500";
     const { headers } = await returnFrom(buyer, session);
-    expect(headers.location).toBe("/home?checkout=pending");
+    expect(headers.location).toBe("/home/billing?checkout=pending");
     expect(await home(buyer, "?checkout=pending")).toContain("Stripe has not confirmed your payment yet.");
     shop.stripe.faultOf = () => "none";
     expect(await shop.reconcile()).toMatchObject({ failed: 0 });
@@ -127,7 +129,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     const session = await shop.begin(buyer);
     const cancel = new URL(shop.stripe.sessions.get(session)?.cancel_url ?? "");
     const { headers } = await buyer.browser.open(`${cancel.pathname}${cancel.search}`);
-    expect(headers.location).toBe("/home?checkout=cancelled");
+    expect(headers.location).toBe("/home/billing?checkout=cancelled");
     expect(await home(buyer, "?checkout=cancelled")).toContain(
       "Nothing was bought, and nothing has changed.",
     );
@@ -189,7 +191,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     await shop.buy(buyer);
     shop.stripe.takeEvents();
     const again = await checkOut(buyer);
-    expect([again.status, again.headers.location]).toEqual([303, "/home?checkout=licensed"]);
+    expect([again.status, again.headers.location]).toEqual([303, "/home/billing?checkout=licensed"]);
     expect(await statusOf(buyer)).toBe("licensed");
     expect(await home(buyer, "?checkout=licensed")).toContain("nothing was bought");
     expect(openSessions().filter(({ metadata }) => metadata?.account === buyer.id)).toEqual([]);
@@ -280,10 +282,13 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
       expect((await checkOut(buyer)).text).toContain(`${shop.stripe.url}/portal/`);
       expect(shop.stripe.sessions.size).toBe(sold);
       const text = await home(buyer);
-      expect(text).not.toContain("€49.00");
+      expect(text).not.toContain("Buy Office licence");
       expect(text).toContain("Manage billing");
       const ended = "Your licence ended on";
-      const words = { past_due: "It ends without a payment on", incomplete: "Your licence is not paid." };
+      const words = {
+        past_due: "If the card keeps failing, your company stops on",
+        incomplete: "Your licence is not paid.",
+      };
       expect(text).toContain({ unpaid: ended, paused: ended, ...words }[status]);
     },
   );
@@ -353,7 +358,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
         status: 403,
         code: "forbidden",
         message: "Only the browser in which you signed in can do this.",
-        hint: "Open /home there.",
+        hint: `Open ${shop.service.url}/home there.`,
       });
       const asCookie = await shop.service.submit(path, fields, { headers: { cookie: `__session=${token}` } });
       expect([asCookie.status, JSON.parse(asCookie.text).error.code]).toEqual([401, "signed_out"]);
@@ -383,7 +388,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     await shop.begin(buyer);
     expectApiError(await post(buyer, "/home/portal"), { status: 403, code: "paid_only" });
     const toPage = await post(buyer, "/home/portal", {}, forPeople);
-    expect([toPage.status, toPage.headers.location]).toEqual([303, "/home?problem=paid_only"]);
+    expect([toPage.status, toPage.headers.location]).toEqual([303, "/home/billing?problem=paid_only"]);
     expect(await home(buyer, "?problem=paid_only")).toContain("This needs a paid plan.");
     await shop.buy(buyer);
     await shop.deliverAll();
@@ -392,7 +397,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     shop.stripe.faultOf = () => "500";
     expectApiError(await post(buyer, "/home/portal"), { status: 502, code: "portal_failed" });
     const failed = await post(buyer, "/home/portal", {}, forPeople);
-    expect(failed.headers.location).toBe("/home?problem=portal_failed");
+    expect(failed.headers.location).toBe("/home/billing?problem=portal_failed");
     expect(await home(buyer, "?problem=portal_failed")).toContain("The billing portal could not be opened.");
   });
 
@@ -402,6 +407,12 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     shop.stripe.change(subscription, { status: "past_due" });
     await shop.deliverAll();
     expect(await home(buyer)).toContain("Your last payment failed.");
+    const due = (await buyer.browser.open("/home")).text;
+    expect(due).toContain('data-colour="soon" data-may-run="true"');
+    expect(due).toContain("Payment due");
+    expect(due).toMatch(
+      /Office licence<\/strong>, €49\.00 a month.*If the card keeps failing, your company stops on/,
+    );
     shop.stripe.change(subscription, { status: "active" });
     shop.stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();
@@ -448,20 +459,20 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     try {
       other.stripe.faultOf = () => "500";
       const buyer = await other.admit("--trial-ends", "2026-01-01");
-      const { text } = await buyer.browser.open("/home");
+      const { text } = await buyer.browser.open("/home/billing");
       expect(text.match(/>Price shown at checkout</g)).toHaveLength(2);
       expect(text.match(/<button[^>]*name="licence"/g)).toHaveLength(2);
       const asked = other.stripe.requests.length;
-      await buyer.browser.open("/home");
+      await buyer.browser.open("/home/billing");
       expect(other.stripe.requests.length, "no page waits for it each time").toBe(asked);
       other.stripe.faultOf = () => "none";
       other.pass(31_000);
       await buyer.browser.open("/sign-in/renew");
-      expect((await buyer.browser.open("/home")).text).toContain("€49.00 a month");
+      expect((await buyer.browser.open("/home/billing")).text).toContain("€49.00 a month");
       const known = other.stripe.requests.length;
       other.pass(9 * 60_000);
       await buyer.browser.open("/sign-in/renew");
-      await buyer.browser.open("/home");
+      await buyer.browser.open("/home/billing");
       expect(other.stripe.requests.length, "kept for ten minutes").toBe(known);
     } finally {
       await other.close();
@@ -492,7 +503,7 @@ describe.each(engines.slice(0, 1))("billing under Clerk", (engine) => {
     browser.cookies.set("__session", clerk.mint());
     const { session, subscription } = await shop.buy(buyer);
     expect((await browser.open(`/home/checkout/return?session=${session}`)).headers.location).toBe(
-      "/home?checkout=bought",
+      "/home/billing?checkout=bought",
     );
     expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed" });
     const deleted = { type: "user.deleted", data: makeDeletedUser(subject) } as const;
@@ -520,11 +531,11 @@ describe("a deployment without billing", () => {
     for (const path of ["/home/checkout", "/home/portal"]) {
       expectApiError(await browser.submit(path), refused);
       const toPage = await browser.submit(path, {}, forPeople);
-      expect(toPage.headers.location).toBe("/home?problem=billing_not_configured");
+      expect(toPage.headers.location).toBe("/home/billing?problem=billing_not_configured");
     }
     expectRefusal(service, await service.ask("/hooks/stripe", { method: "POST", body: "{}" }), refused);
     const { text } = await browser.open("/home");
-    expect(text).not.toMatch(/licence before|Buy|billing/);
+    expect(text).not.toMatch(/licence before|Buy/);
     expect(text).toContain("Contact us to choose a plan");
   });
 

@@ -11,7 +11,7 @@ type Listed = { id: string; kind: string; name: string };
 
 const email = "ceo@example.com";
 const endPath = "/home/sessions/end";
-const ended = "/home?ended#ended";
+const ended = "/home/access?ended#ended";
 
 /** The visible text of each session on the page, with the id of its button. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {
@@ -184,7 +184,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
     );
     const names = entries.flatMap(({ before }) => Object.values(before).map(({ name }) => name));
     expect(names).toContain("Token 0");
-    const { text } = await owner.open("/home");
+    const { text } = await owner.open("/home/access");
     expect(text.replaceAll("<!-- -->", "")).toContain("the oldest 4 ended to make room for a new one.");
     expect(readRows({ text } as Answer)).toHaveLength(100);
     const shown = text.replaceAll("<!-- -->", "").match(/<summary>Show \d+ more<\/summary>/g);
@@ -217,7 +217,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const other = await Browser.signIn(service, email);
       await copyToken(own);
       await connectApp();
-      const rows = readRows(await own.open("/home"));
+      const rows = readRows(await own.open("/home/access"));
       const moment = String.raw`\d+ \w+ at \d\d:\d\d UTC`;
       const day = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
       const from = (browser: Browser) => `from the address ${browser.address.replace(/\d+$/, "0/24")}`;
@@ -248,12 +248,12 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       }
       expect((await list()).map(({ kind }) => kind)).toEqual(["browser", "browser"]);
       expect(await ask(token)).toBe(401);
-      const [named] = readRows(await own.open("/home")).flatMap(({ id }) => id ?? []);
+      const [named] = readRows(await own.open("/home/access")).flatMap(({ id }) => id ?? []);
       await own.pressAtHome(endPath, { session: String(named) });
       expect(await ask(other.valueOf("__session"))).toBe(401);
       expect((await other.open("/sign-in/renew")).headers.location).toMatch(/^\/sign-in/);
       expect(await ask(own.valueOf("__session"))).toBe(200);
-      expect((await own.open("/home?ended")).text).toContain("Disconnected. It no longer has access.");
+      expect((await own.open("/home/access?ended")).text).toContain("Disconnected. It no longer has access.");
     });
 
     it("end by kind, each with a button of its own, except this browser's", async () => {
@@ -261,22 +261,24 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       const [mine, theirs] = [await copyToken(own), await copyToken(other)];
       await connectApp();
       const operators = await service.token(email);
-      const page = (await own.open("/home")).text;
+      const page = (await own.open("/home/access")).text;
       expect(page).toContain("Sign out of all other browsers");
       expect(page).toContain("Sign out of 1 browser");
       expect(page).toContain("Disconnect 1 app");
       expect(page).toContain("End 3 tokens");
       expect(page).toContain("End 1 token from the operator");
       const end = (session: string) => own.pressAtHome(endPath, { session });
-      expect((await end("browsers")).headers.location).toBe("/home?ended=browsers#ended");
+      expect((await end("browsers")).headers.location).toBe("/home/access?ended=browsers#ended");
       for (const token of [theirs, other.valueOf("__session")]) expect(await ask(token)).toBe(401);
       const kinds = async () => (await list()).map(({ kind }) => kind).sort();
       expect(await kinds()).toEqual(["app", "browser", "program", "program"]);
-      expect((await end("operator-tokens")).headers.location).toBe("/home?ended=operator-tokens#ended");
+      expect((await end("operator-tokens")).headers.location).toBe(
+        "/home/access?ended=operator-tokens#ended",
+      );
       expect([await ask(mine), await ask(operators)]).toEqual([200, 401]);
-      expect((await end("tokens")).headers.location).toBe("/home?ended=tokens#ended");
+      expect((await end("tokens")).headers.location).toBe("/home/access?ended=tokens#ended");
       expect(await ask(mine)).toBe(401);
-      expect((await end("apps")).headers.location).toBe("/home?ended=apps#ended");
+      expect((await end("apps")).headers.location).toBe("/home/access?ended=apps#ended");
       expect(await kinds()).toEqual(["browser"]);
       expect(await ask(own.valueOf("__session"))).toBe(200);
     });
@@ -318,21 +320,21 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
       for (const shown of [others, ""]) {
         const fields = { account: shown, session: "tokens" };
         const end = await own.submit(endPath, fields);
-        expect([end.status, end.headers.location]).toEqual([303, "/home?problem=account"]);
+        expect([end.status, end.headers.location]).toEqual([303, "/home/access?problem=account"]);
         const file = await own.submit("/home/export", fields);
-        expect([file.status, file.headers.location]).toEqual([303, "/home?problem=account"]);
+        expect([file.status, file.headers.location]).toEqual([303, "/home/account?problem=account"]);
         const { status, text } = await own.submit("/home/token", fields);
         expect([status, JSON.parse(text).error.code]).toEqual([409, "forbidden"]);
       }
       expect(await list()).toEqual(before);
-      expect((await own.open("/home?problem=account")).text).toContain(
+      expect((await own.open("/home/access?problem=account")).text).toContain(
         "You are now signed in to a different account",
       );
       // As if another account's session had been planted in the owner's browser.
       const planted = {
         cookie: `${own.cookie.replace(/__session=[^;]*/, "")}; __session=${stranger.valueOf("__session")}`,
       };
-      const { text } = await service.ask("/home", { headers: planted });
+      const { text } = await service.ask("/home/access", { headers: planted });
       expect(text).toContain(`name="account" value="${others}"`);
       expect(text).not.toContain(account);
     });
@@ -340,7 +342,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
     it("are not shown to a program with a token", async () => {
       const own = await Browser.signIn(service, email);
       const cookie = `__session=${await copyToken(own)}`;
-      const { text } = await service.ask("/home", { headers: { cookie } });
+      const { text } = await service.ask("/home/access", { headers: { cookie } });
       expect(text).toContain(email);
       expect(text).not.toContain("Browsers you are signed in to");
     });

@@ -113,7 +113,7 @@ describe.each(engines)("on $name", (engine) => {
       "office-passkey",
     ]);
     expect(await browser.status()).toBe(200);
-    expect((await browser.open("/home")).text).toContain(email);
+    expect((await browser.open("/home/access")).text).toContain(email);
     const sessions = await sessionsOf(email);
     expect(sessions.map(({ kind, name, confirmedBy }) => ({ kind, name, confirmedBy }))).toEqual(
       expect.arrayContaining([
@@ -139,13 +139,13 @@ describe.each(engines)("on $name", (engine) => {
     });
     const rename = (name: string, id = passkey.id) =>
       browser.pressAtHome("/home/passkeys/rename", { passkey: id, name });
-    expect((await rename("  My <b>key</b>  ")).headers.location).toBe("/home?renamed#ways");
-    expect((await browser.open("/home?renamed")).text).toContain("My &lt;b&gt;key&lt;/b&gt;");
+    expect((await rename("  My <b>key</b>  ")).headers.location).toBe("/home/access?renamed#ways");
+    expect((await browser.open("/home/access?renamed")).text).toContain("My &lt;b&gt;key&lt;/b&gt;");
     for (const name of ["", "  ", "x".repeat(61), "\u3164\u200B"]) {
-      expect((await rename(name)).headers.location).toBe("/home?problem=name#ways");
+      expect((await rename(name)).headers.location).toBe("/home/access?problem=name#ways");
     }
     // With Cyrillic letters, a bidirectional character and a filler.
-    expect((await rename("Мy\u202E\n<b>kеy</b>\u3164")).headers.location).toBe("/home?renamed#ways");
+    expect((await rename("Мy\u202E\n<b>kеy</b>\u3164")).headers.location).toBe("/home/access?renamed#ways");
     expect((await list(email)).map(({ name }) => name)).toEqual(["My <b>key</b>"]);
   });
 
@@ -159,12 +159,12 @@ describe.each(engines)("on $name", (engine) => {
     );
     expect(added.text).toContain("If it wasn't, sign in with a code, remove this passkey");
     expect(added.text).toContain(supportEmail);
-    expect(added.text).toContain(`${service.url}/home#ways`);
+    expect(added.text).toContain(`${service.url}/home/access#ways`);
     expect(added.headers.find(({ key }) => key === "auto-submitted")?.value).toBe("auto-generated");
 
     const [{ id } = expect.fail()] = await list(email);
     const { headers } = await browser.pressAtHome("/home/passkeys/remove", { passkey: id });
-    expect(headers.location).toBe("/home?removed#ways");
+    expect(headers.location).toBe("/home/access?removed#ways");
     expect(await list(email)).toEqual([]);
     const removed = await mailTo(service.dataDir, email, /passkey was removed/);
     expect(removed.text).toContain("It can no longer sign in to your account. A code by email still can.");
@@ -185,9 +185,9 @@ describe.each(engines)("on $name", (engine) => {
       expect((await startAdding(browser)).status).toBe(403);
       expect((await finishAdding(browser, newAuthenticator().create(options))).status).toBe(403);
       const { headers } = await browser.pressAtHome("/home/passkeys/remove", { passkey: id });
-      expect(headers.location).toBe("/home?problem=confirm#ways");
+      expect(headers.location).toBe("/home/access?problem=confirm#ways");
       expect(await list(email)).toHaveLength(1);
-      const home = await browser.open("/home?problem=confirm");
+      const home = await browser.open("/home/access?problem=confirm");
       expect(home.text).toContain("Confirm that it is you under “Ways to sign in”");
       expect(home.text).toContain("To add or remove a passkey, confirm that it is you:");
       expect(home.text).not.toContain("Remove “");
@@ -221,7 +221,7 @@ describe.each(engines)("on $name", (engine) => {
       const [made] = (await codes()).filter((code) => !before.includes(code));
       return made ?? Promise.reject(new Error("no code"));
     });
-    expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+    expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home/access#ways");
   }
 
   it("lets an account have ten passkeys, also when twelve are added at once", async () => {
@@ -236,7 +236,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(await list(email)).toHaveLength(10);
     const { status, text } = await startAdding(browser);
     expect([status, JSON.parse(text).error.message]).toEqual([409, "This account has 10 passkeys already."]);
-    expect((await browser.open("/home")).text).toContain("To add another one, remove one first.");
+    expect((await browser.open("/home/access")).text).toContain("To add another one, remove one first.");
   });
 
   it("refuses a signature counter that goes back, notes it in the audit, and accepts one that grows", async () => {
@@ -354,7 +354,7 @@ describe.each(engines)("on $name", (engine) => {
     });
     expect((await signInWith(new Browser(service), authenticator)).status).toBe(400);
     await browser.open("/sign-in/renew");
-    expect((await browser.open("/home")).text).toContain(
+    expect((await browser.open("/home/access")).text).toContain(
       "It was made for old.example.com and works only there",
     );
     expect(await (await Browser.signIn(service, email)).status()).toBe(200);

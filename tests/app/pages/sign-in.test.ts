@@ -196,6 +196,14 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(back.headers.location).toBe("/home?renewed");
     expect(cookiesOf(back)).toHaveProperty("__session");
 
+    const opened = await service.ask("/home/access?ended=apps", { headers: { cookie } });
+    const again = await service.ask(String(opened.headers.location), { headers: { cookie } });
+    expect(again.headers.location).toBe("/home/access?ended=apps&renewed");
+    for (const to of ["//evil.example/x", "@evil.example/home/x", "/sign-in", "\r\nx: y", "/home\\..", "["]) {
+      const led = await service.ask(`/sign-in/renew?to=${encodeURIComponent(to)}`, { headers: { cookie } });
+      expect(led.headers.location, to).toBe("/home?renewed");
+    }
+
     const endsAtMs = Date.now() + 20_000;
     await stage.query(`UPDATE local_sessions SET expires_at_ms = ${endsAtMs} WHERE client_hash IS NOT NULL`);
     const last = cookiesOf(await service.submit("/sign-in/renew", {}, { headers: { cookie } })).__session;
@@ -286,7 +294,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
       const newest = await codeTo(service.dataDir, email);
       return newest === before ? Promise.reject(new Error("no second code")) : newest;
     });
-    expect((await own.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
+    expect((await own.submit("/sign-in/redeem", { code })).headers.location).toBe("/home/access#ways");
     await none();
     expect(await security()).toEqual([]);
 

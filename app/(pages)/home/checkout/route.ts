@@ -1,7 +1,7 @@
 import { ownerForm } from "@/lib/accounts/owner-form";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { store } from "@/lib/db/store";
-import { actions, pages } from "@/lib/http/pages";
+import { actions } from "@/lib/http/pages";
 
 /** Begins to buy a licence or credits, and leads the owner to Stripe Checkout. */
 export const POST = ownerForm(
@@ -9,7 +9,7 @@ export const POST = ownerForm(
   async ({ field, nowMs }, owner) => {
     const kind = field("credits") ? "credits" : "licence";
     const url = await beginCheckout(await store(), owner.account, kind, field(kind), nowMs);
-    return url ? { away: url } : { to: `${pages.home.path}?checkout=licensed` };
+    return url ? { away: url } : { to: `${actions.beginCheckout.page}?checkout=licensed` };
   },
   ["billing_not_configured", "credits_not_configured", "checkout_failed", "paid_only"],
 );

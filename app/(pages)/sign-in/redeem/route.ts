@@ -20,17 +20,17 @@ export const POST = form(
     await requireSigningKey(submission.nowMs); // before the code is used up
     const db = await store();
     // In one transaction, so that an outage in between does not use the code up.
-    const { redeemed, client } = await transact(db, async (transaction) => {
+    const { redeemed, started } = await transact(db, async (transaction) => {
       const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
-      const client =
+      const started =
         "email" in redeemed
           ? await startOwnSession(transaction, redeemed.email, "code", submission)
           : undefined;
-      return { redeemed, client };
+      return { redeemed, started };
     });
     if ("email" in redeemed) {
-      const signedIn = await signIn(db, redeemed.email, client, submission);
-      return signedIn ? { ...signedIn, to: await pathAfterSignIn(submission.headers) } : over;
+      const signedIn = await signIn(db, redeemed.email, started, submission);
+      return signedIn ? { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) } : over;
     }
     if (redeemed.problem === "over") return over;
     const left = redeemed.problem === "wrong" ? `&left=${redeemed.triesLeft}` : "";

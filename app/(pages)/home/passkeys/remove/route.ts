@@ -1,10 +1,10 @@
 import { ownerForm } from "@/lib/accounts/owner-form";
 import { removePasskeys } from "@/lib/auth/passkeys";
 import { store } from "@/lib/db/store";
-import { actions, pages } from "@/lib/http/pages";
+import { actions } from "@/lib/http/pages";
 
 /** Removes one of the owner's passkeys, if the owner has proved in the last five minutes who they are. */
 export const POST = ownerForm(actions.removePasskey, async ({ field, nowMs }, { account }) => {
   await removePasskeys(await store(), "owner", account, { id: field("passkey") }, nowMs);
-  return { to: `${pages.home.path}?removed#ways` };
+  return { to: `${actions.removePasskey.page}?removed#ways` };
 });

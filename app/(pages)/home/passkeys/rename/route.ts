@@ -3,9 +3,9 @@ import { maxNameCharacters, renamePasskey } from "@/lib/auth/passkeys";
 import { readableName } from "@/lib/auth/readable-name";
 import { store } from "@/lib/db/store";
 import { withProblem } from "@/lib/http/form";
-import { actions, pages } from "@/lib/http/pages";
+import { actions } from "@/lib/http/pages";
 
-const page = pages.home.path;
+const { page } = actions.renamePasskey;
 
 /** Renames one of the owner's passkeys. */
 export const POST = ownerForm(actions.renamePasskey, async ({ field, nowMs }, { account }) => {

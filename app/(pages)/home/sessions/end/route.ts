@@ -1,9 +1,9 @@
 import { ownerForm } from "@/lib/accounts/owner-form";
 import { endSessionsOf, type SessionGroup } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
-import { actions, pages } from "@/lib/http/pages";
+import { actions } from "@/lib/http/pages";
 
-/** The lists of sessions on home that one button ends. */
+/** The lists of sessions on the page that one button ends. */
 const groups = new Map<string, SessionGroup>([
   ["browsers", { kind: "browser" }],
   ["apps", { kind: "app" }],
@@ -18,5 +18,5 @@ export const POST = ownerForm(actions.endSession, async ({ field, nowMs }, { acc
   const which = group ? { ...group, allBut: session?.sessionId } : { id: named };
   const about = { by, what: "session end" } as const;
   await endSessionsOf(await store(), about, account.id, which, nowMs);
-  return { to: `${pages.home.path}?ended${group ? `=${named}` : ""}#ended` };
+  return { to: `${actions.endSession.page}?ended${group ? `=${named}` : ""}#ended` };
 });

@@ -6,7 +6,7 @@ import { dayMs } from "@/lib/config/durations";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
-import { Clock } from "../clock";
+import { Clock } from "../../clock";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -24,18 +24,14 @@ type SessionsProps = {
   nowMs: number;
 };
 
-/** The account's sessions, in three lists: apps, browsers, and tokens that were copied for programs. */
-export function Sessions({ read, accountId, ownId, isLocal, ended, hasExtended, nowMs }: SessionsProps) {
-  const sessions = read?.sessions ?? [];
-  const shown = { accountId, ownId, nowMs, names: distinctNames(sessions) };
-  const [apps, browsers, tokens] = (["app", "browser", "program"] as const).map((kind) =>
-    sessions.filter((session) => session.kind === kind),
-  ) as [Session[], Session[], Session[]];
-  const others = browsers.filter(({ id }) => id !== ownId);
-  const copied = tokens.filter(({ isOperators }) => !isOperators);
-  const operators = tokens.filter(({ isOperators }) => isOperators);
+/** What the owner has just done on this page, or why there is nothing to do it with. */
+export function SessionsNote({
+  read,
+  ended,
+  hasExtended,
+}: Pick<SessionsProps, "read" | "ended" | "hasExtended">) {
   return (
-    <section id="sessions">
+    <>
       {ended !== undefined && (
         <p role="status" id="ended" tabIndex={-1}>
           {endedWords.get(ended) ?? "Disconnected. It no longer has access."}
@@ -47,6 +43,16 @@ export function Sessions({ read, accountId, ownId, isLocal, ended, hasExtended, 
           We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
         </p>
       )}
+    </>
+  );
+}
+
+/** The apps and agents that the account is connected to. */
+export function Apps({ read, accountId, ownId, nowMs }: SessionsProps) {
+  const apps = read?.sessions.filter(({ kind }) => kind === "app") ?? [];
+  const shown = { accountId, ownId, nowMs, names: distinctNames(read?.sessions ?? []) };
+  return (
+    <section id="sessions">
       <h2>Connected apps and agents</h2>
       {read?.replayed.map(({ name, endedAtMs }) => (
         <p className="notice" key={endedAtMs}>
@@ -71,45 +77,64 @@ export function Sessions({ read, accountId, ownId, isLocal, ended, hasExtended, 
       <p className="quiet">
         Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
       </p>
-      <h2>{isLocal ? "Browsers you are signed in to" : "Browsers"}</h2>
-      <SessionList sessions={browsers} {...shown} />
-      {others.length > 0 && (
-        <EndAll
-          accountId={accountId}
-          group="browsers"
-          summary="Sign out of all other browsers"
-          button={`Sign out of ${count(others, "browser")}`}
-        >
-          This browser stays signed in. Tokens that were copied in the others end too; apps stay connected.
-        </EndAll>
-      )}
-      {!isLocal && (
-        <p className="quiet">
-          To see your browsers or sign them out, open your picture at the top, then Manage account, then
-          Security.
-        </p>
-      )}
-      <h2>Copied tokens</h2>
-      {read && read.crowdedOut.length > 0 && (
-        <p className="notice">
-          An account has at most {maxSessions} sessions. In the last day, the oldest{" "}
-          {read.crowdedOut.length === 1 ? "one" : read.crowdedOut.length} ended to make room for a new one.
-        </p>
-      )}
-      <SessionList sessions={copied} {...shown} />
-      {operators.length > 0 && <OperatorsTokens tokens={operators} accountId={accountId} nowMs={nowMs} />}
-      {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
-      {copied.length > 0 && tokens.length > 1 && (
-        <EndAll
-          accountId={accountId}
-          group="tokens"
-          summary="End all tokens"
-          button={`End ${count(tokens, "token")}`}
-        >
-          Programs that use them are refused from their next request on.
-        </EndAll>
-      )}
     </section>
+  );
+}
+
+/** The browsers that the owner is signed in to, and the tokens that were copied for programs. */
+export function BrowsersAndTokens({ read, accountId, ownId, isLocal, nowMs }: SessionsProps) {
+  const sessions = read?.sessions ?? [];
+  const shown = { accountId, ownId, nowMs, names: distinctNames(sessions) };
+  const browsers = sessions.filter(({ kind }) => kind === "browser");
+  const tokens = sessions.filter(({ kind }) => kind === "program");
+  const others = browsers.filter(({ id }) => id !== ownId);
+  const copied = tokens.filter(({ isOperators }) => !isOperators);
+  const operators = tokens.filter(({ isOperators }) => isOperators);
+  return (
+    <>
+      <section>
+        <h2>{isLocal ? "Browsers you are signed in to" : "Browsers"}</h2>
+        <SessionList sessions={browsers} {...shown} />
+        {others.length > 0 && (
+          <EndAll
+            accountId={accountId}
+            group="browsers"
+            summary="Sign out of all other browsers"
+            button={`Sign out of ${count(others, "browser")}`}
+          >
+            This browser stays signed in. Tokens that were copied in the others end too; apps stay connected.
+          </EndAll>
+        )}
+        {!isLocal && (
+          <p className="quiet">
+            To see your browsers or sign them out, open your picture at the top, then Manage account, then
+            Security.
+          </p>
+        )}
+      </section>
+      <section>
+        <h2>Copied tokens</h2>
+        {read && read.crowdedOut.length > 0 && (
+          <p className="notice">
+            An account has at most {maxSessions} sessions. In the last day, the oldest{" "}
+            {read.crowdedOut.length === 1 ? "one" : read.crowdedOut.length} ended to make room for a new one.
+          </p>
+        )}
+        <SessionList sessions={copied} {...shown} />
+        {operators.length > 0 && <OperatorsTokens tokens={operators} accountId={accountId} nowMs={nowMs} />}
+        {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
+        {copied.length > 0 && tokens.length > 1 && (
+          <EndAll
+            accountId={accountId}
+            group="tokens"
+            summary="End all tokens"
+            button={`End ${count(tokens, "token")}`}
+          >
+            Programs that use them are refused from their next request on.
+          </EndAll>
+        )}
+      </section>
+    </>
   );
 }
 
@@ -240,7 +265,7 @@ export function Description({ session, isOwn, nowMs }: { session: Session; isOwn
 }
 
 /** The last use is stored to the hour. */
-function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
+export function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   if (lastSeenAtMs === null) return "not used yet";
   const hours = Math.floor((nowMs - lastSeenAtMs) / hourMs);
   if (hours < 1) return "used within the last hour";

@@ -4,7 +4,7 @@ import { dayMs } from "@/lib/config/durations";
 import { store } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
-import { Clock } from "../clock";
+import { Clock } from "../../clock";
 
 const drawnDays = 30;
 const maxDrawn = 500; // entries: a line 300 points wide cannot show more
@@ -41,10 +41,7 @@ export async function readCredits(accountId: string, before: string | undefined)
 export function Credits({ account, read, nowMs }: CreditsProps) {
   return (
     <section className="card credits" aria-labelledby="credits">
-      <dl>
-        <dt id="credits">Credits</dt>
-        <dd>{inWords(account.creditThousandths)}</dd>
-      </dl>
+      <Balance account={account} />
       {read && read.entries.length > 0 && (
         <>
           <StepLine entries={read.entries} balance={account.creditThousandths} nowMs={nowMs} />
@@ -69,6 +66,23 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
   );
 }
 
+/** The balance, what a credit is, and what happens without any. */
+export function Balance({ account: { creditThousandths } }: { account: Account }) {
+  return (
+    <>
+      <dl>
+        <dt id="credits">Credits</dt>
+        <dd>{inWords(creditThousandths)}</dd>
+      </dl>
+      <p className="quiet">
+        {creditThousandths > 0
+          ? "Credits measure the work of your assistants. At 0, apps that use them wait for more; whether your company may run does not depend on them."
+          : "Apps that use credits wait until you have some. Whether your company may run does not depend on them."}
+      </p>
+    </>
+  );
+}
+
 type Position = Pick<CreditEntry, "atMs" | "id">;
 
 function parseEntry(text = ""): Position | undefined {
@@ -80,7 +94,7 @@ type EntryLinksProps = { hasNewer: boolean; oldest: Position | undefined };
 
 function EntryLinks({ hasNewer, oldest }: EntryLinksProps) {
   if (!hasNewer && !oldest) return null;
-  const { path } = pages.home;
+  const { path } = pages.billing;
   return (
     <p className="entry-links">
       {hasNewer && <a href={`${path}#credits`}>Latest entries</a>}

@@ -10,7 +10,7 @@ import {
 import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
-import { Clock } from "../clock";
+import { Clock } from "../../clock";
 import { PasskeyButton } from "./passkey-button";
 
 /** An account's passkeys, and whether its owner has put the offer of one away. */

@@ -7,14 +7,15 @@ export type Offer = { priceId: string; name: string; amount: string | undefined 
 
 /** Reads the offers of these prices, without those that are no longer sold. */
 export async function readOffers(ids: string[], fallbackName: string, nowMs: number): Promise<Offer[]> {
-  const read = await Promise.all(ids.map(async (id) => ({ id, price: await readPrice(id, nowMs) })));
-  return read
-    .filter(({ price }) => price?.active !== false)
-    .map(({ id, price }) => ({
-      priceId: id,
-      name: price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName,
-      amount: price && amountInWords(price),
-    }));
+  const read = await Promise.all(ids.map((id) => readOffer(id, fallbackName, nowMs)));
+  return read.filter(({ isSold }) => isSold);
+}
+
+/** Reads a price, also one that is no longer sold. */
+export async function readOffer(priceId: string, fallbackName: string, nowMs: number) {
+  const price = await readPrice(priceId, nowMs);
+  const name = price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName;
+  return { priceId, name, amount: price && amountInWords(price), isSold: price?.active !== false };
 }
 
 /** For example `€49.00 a month`; `undefined` for a price that depends on the quantity. */

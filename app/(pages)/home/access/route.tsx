@@ -1,0 +1,58 @@
+import { maxNameCharacters } from "@/lib/auth/passkeys";
+import { pages } from "@/lib/http/pages";
+import type { Problem } from "../../problem";
+import { ownerPage } from "../owner-page";
+import { ConnectSomething } from "./connect-something";
+import { ForPrograms } from "./for-programs";
+import { Apps, BrowsersAndTokens, readSessions, SessionsNote } from "./sessions";
+import { readWays, WaysToSignIn } from "./ways";
+
+const problems: Record<string, Problem> = {
+  "app-ended": { words: "This app’s access has already ended. Connect it again from the app." },
+  confirm: { words: "Confirm that it is you under “Ways to sign in”, then remove the passkey." },
+  name: { words: `A name has 1 to ${maxNameCharacters} characters.`, isTyped: true },
+};
+
+/** Who and what can act for the account: apps, browsers, tokens and passkeys. */
+export const GET = ownerPage(pages.access, { title: "Access", problems }, async (visit) => {
+  const { account, sessionId, query, isLocal, nowMs } = visit;
+  // One after the other, so that a page holds one connection to the store at a time.
+  const read = await readSessions(account, nowMs);
+  const ways = isLocal ? await readWays(account.id) : undefined;
+  const own = read?.sessions.find(({ id }) => id === sessionId);
+  const shown = {
+    read,
+    accountId: account.id,
+    ownId: sessionId,
+    isLocal,
+    ended: query.ended,
+    hasExtended: query.extended !== undefined,
+    nowMs,
+  };
+  const done = query.removed !== undefined ? "removed" : query.renamed !== undefined ? "renamed" : undefined;
+  return (
+    <>
+      <h1>Access</h1>
+      <SessionsNote {...shown} />
+      <div className="columns">
+        <div>
+          <Apps {...shown} />
+          {read && <ConnectSomething sessions={read.sessions} />}
+        </div>
+        <div>
+          <BrowsersAndTokens {...shown} />
+          <ForPrograms accountId={account.id} isLocal={isLocal} />
+          {isLocal && (
+            <WaysToSignIn
+              account={account}
+              ways={ways}
+              confirmedAtMs={own?.confirmedAtMs}
+              done={done}
+              nowMs={nowMs}
+            />
+          )}
+        </div>
+      </div>
+    </>
+  );
+});

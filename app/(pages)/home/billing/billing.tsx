@@ -1,0 +1,189 @@
+import type { ReactNode } from "react";
+import type { Account } from "@/lib/accounts/account";
+import { type BillingSummary, readBilling } from "@/lib/accounts/purchases";
+import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/standing";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { actions } from "@/lib/http/pages";
+import { log } from "@/lib/runtime/log";
+import { Clock } from "../../clock";
+import { type Offer, readOffer, readOffers } from "./offers";
+
+export type Purchases = {
+  bought: BillingSummary;
+  /** The licence that gives or gave the most, and its price. */
+  licence: Subscription | undefined;
+  price: Offer | undefined;
+};
+
+type Subscription = BillingSummary["subscriptions"][number];
+
+/**
+ * Reads what an account has bought. Returns `undefined` where billing is not set up, and if it cannot be read: the rest of
+ * a page does not need it.
+ */
+export async function readPurchases({ id }: Account, nowMs: number): Promise<Purchases | undefined> {
+  if (!settings().billing) return undefined;
+  try {
+    const bought = await readBilling(await store(), id);
+    const licence = currentLicence(bought.subscriptions);
+    const priceId = licence?.price_id;
+    const price = priceId ? await readOffer(priceId, "Licence", nowMs) : undefined;
+    return { bought, licence, price };
+  } catch (failure) {
+    log().error({ err: failure }, "billing could not be read");
+    return undefined;
+  }
+}
+
+type Offers = Record<"licences" | "credits", Offer[]>;
+
+/** Reads what is sold to the account. */
+export async function readOffersTo({ plan }: Account, { bought }: Purchases, nowMs: number): Promise<Offers> {
+  const { licencePrices = [], creditPrices = [] } = settings().billing ?? {};
+  const [licences, credits] = await Promise.all([
+    plan === "licensed" || liveOf(bought.subscriptions).length > 0
+      ? []
+      : readOffers(licencePrices, "Licence", nowMs),
+    plan === "licensed" ? readOffers(creditPrices, "Credits", nowMs) : [],
+  ]);
+  return { licences, credits };
+}
+
+type BillingProps = Purchases & { account: Account; offers: Offers };
+
+/** The licence that an account has bought, and what is sold to it. */
+export function Billing({ account, bought, licence, price, offers: { licences, credits } }: BillingProps) {
+  const state = licence && licenceStateOf(licence);
+  const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
+  return (
+    <>
+      <section className="card" id="billing" aria-labelledby="billing-heading">
+        <h2 id="billing-heading">{licences.length > 0 ? "Choose a licence" : "Your licence"}</h2>
+        {paid.length > 1 && (
+          <Alert>
+            You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
+          </Alert>
+        )}
+        {dueWords[state ?? ""] && <Alert>{dueWords[state ?? ""]}</Alert>}
+        {licence ? (
+          <LicenceTerms licence={licence} price={price} />
+        ) : (
+          account.plan === "licensed" && (
+            <p>You have a licence from the operator. It costs you nothing here.</p>
+          )
+        )}
+        <OfferList offers={licences} kind="licence" accountId={account.id} />
+        {licences.length > 0 && (
+          <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
+        )}
+        {bought.hasBought && (
+          <form method="post" action={actions.openPortal.path}>
+            <input type="hidden" name="account" value={account.id} />
+            <p className="quiet">Invoices, your card, and how to cancel:</p>
+            <button type="submit" className="plain">
+              Manage billing
+            </button>
+          </form>
+        )}
+      </section>
+      {credits.length > 0 && (
+        <section className="card" aria-labelledby="packs">
+          <h2 id="packs">Buy credits</h2>
+          <OfferList offers={credits} kind="credits" accountId={account.id} />
+        </section>
+      )}
+    </>
+  );
+}
+
+/** The name, price and assistants of a licence, when it renews, ends or ended, and what to pay so that it goes on. */
+export function LicenceTerms({ licence, price }: { licence: Subscription; price: Offer | undefined }) {
+  const { status, ends_at_ms, period_ends_ms, assistant_limit } = licence;
+  const state = licenceStateOf(licence);
+  return (
+    <>
+      {status === "refunded" && <Alert>Your payment was returned to you, so the licence ended.</Alert>}
+      <p>
+        {price && (
+          <>
+            <strong>{price.name}</strong>
+            {price.amount && `, ${price.amount}`}
+            {assistant_limit !== null && `, up to ${assistant_limit} assistants`}.{" "}
+          </>
+        )}
+        {(state !== "unpaid" || ends_at_ms !== null) && (
+          <>
+            {words[state]} <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />.
+          </>
+        )}
+      </p>
+    </>
+  );
+}
+
+const dueWords: Record<string, string> = {
+  "past due": "Your last payment failed. Open “Manage billing” and pay it, or change the card.",
+  unpaid: "Your licence is not paid. Open “Manage billing” and pay it there.",
+};
+
+const words = {
+  renews: "Renews on",
+  "past due": "If the card keeps failing, your company stops on",
+  cancelled: "It is cancelled and ends on",
+  unpaid: "Your licence ended on",
+  ended: "Your licence ended on",
+};
+
+function Alert({ children }: { children: ReactNode }) {
+  return (
+    <p className="problem ours" role="alert">
+      {children}
+    </p>
+  );
+}
+
+type OfferListProps = { offers: Offer[]; kind: "licence" | "credits"; accountId: string };
+
+function OfferList({ offers, kind, accountId }: OfferListProps) {
+  if (offers.length === 0) return null;
+  return (
+    <ul className="sessions">
+      {offers.map(({ priceId, name, amount = "Price shown at checkout" }) => (
+        <li key={priceId}>
+          <div>
+            <strong>{name}</strong>
+            <p className="quiet">{amount}</p>
+          </div>
+          <form method="post" action={actions.beginCheckout.path}>
+            <input type="hidden" name="account" value={accountId} />
+            <button type="submit" name={kind} value={priceId} aria-label={`Buy ${name}`}>
+              Buy
+            </button>
+          </form>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+type CheckoutNoteProps = { outcome: string | undefined; isLicensed: boolean };
+
+/** Says how a checkout ended, to an owner who comes back from it. */
+export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
+  if (!outcome || !Object.hasOwn(outcomes, outcome) || !settings().billing) return null;
+  const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
+  return (
+    <p className="problem ours" role="status">
+      {words}
+    </p>
+  );
+}
+
+const outcomes: Record<string, string> = {
+  bought: "Thank you. Your purchase is complete.",
+  pending:
+    "Stripe has not confirmed your payment yet. Once it does, this page shows what you bought; do not buy it again.",
+  cancelled: "You left the checkout. Nothing was bought, and nothing has changed.",
+  licensed: "You already have a licence, so nothing was bought.",
+};

@@ -1,0 +1,55 @@
+import { settings } from "@/lib/config/settings";
+import { errorCatalogue } from "@/lib/http/errors";
+import { pages } from "@/lib/http/pages";
+import { ownerPage } from "../owner-page";
+import { Assistants } from "./assistants";
+import { Billing, CheckoutNote, readOffersTo, readPurchases } from "./billing";
+import { Credits, readCredits } from "./credits";
+
+const explained = [
+  "billing_not_configured",
+  "credits_not_configured",
+  "checkout_failed",
+  "paid_only",
+  "portal_failed",
+] as const;
+
+const problems = Object.fromEntries(
+  explained.map((code) => {
+    const { message, hint } = errorCatalogue[code];
+    return [code, { words: `${message} ${hint}` }];
+  }),
+);
+
+/** What the company costs, what it includes, and the history of its credits. */
+export const GET = ownerPage(pages.billing, { title: "Billing", problems }, async (visit) => {
+  const { account, state, query, nowMs } = visit;
+  const bought = await readPurchases(account, nowMs);
+  const offers = bought && (await readOffersTo(account, bought, nowMs));
+  const credits = await readCredits(account.id, query.before);
+  return (
+    <>
+      <h1>Billing</h1>
+      <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
+      <div className="columns">
+        <div>
+          {bought && offers ? (
+            <Billing account={account} {...bought} offers={offers} />
+          ) : (
+            <section className="card" aria-labelledby="plan">
+              <h2 id="plan">Your plan</h2>
+              <p>
+                {state.tag}.{" "}
+                {settings().billing
+                  ? "We cannot show your purchases at the moment."
+                  : "You pay nothing here."}
+              </p>
+            </section>
+          )}
+          {account.assistantLimit !== null && <Assistants limit={account.assistantLimit} />}
+        </div>
+        <Credits account={account} read={credits} nowMs={nowMs} />
+      </div>
+    </>
+  );
+});

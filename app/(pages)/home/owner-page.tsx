@@ -1,0 +1,135 @@
+import type { ReactNode } from "react";
+import type { Account } from "@/lib/accounts/account";
+import { identifyCaller } from "@/lib/accounts/caller";
+import { describeStanding, type Standing } from "@/lib/accounts/standing";
+import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
+import { settings } from "@/lib/config/settings";
+import { redirectTo } from "@/lib/http/form";
+import { actions, ownerPages, type Page, pages } from "@/lib/http/pages";
+import type { ResponseParts } from "@/lib/http/response";
+import { Clerk } from "../clerk";
+import { htmlPage } from "../html-page";
+import { findProblem, type Problem, ProblemNote } from "../problem";
+import { Support } from "../support";
+import { TryAgain } from "../try-again";
+import { Checked } from "./checked";
+import { CheckResult } from "./verdict";
+
+/** A visit by the owner in person, not by a program that has a token. */
+export type OwnVisit = {
+  query: Record<string, string>;
+  headers: Headers;
+  state: Standing;
+  account: Account;
+  sessionId: string;
+  isLocal: boolean;
+  nowMs: number;
+};
+
+type OwnerPageOptions = {
+  title: string;
+  /** The problems that the forms of the page may have, by their names in the address. */
+  problems?: Record<string, Problem>;
+};
+
+/**
+ * Creates the route handler of one of the owner's pages. A program, and anyone whose account cannot be read, sees only
+ * whether the company may run.
+ */
+export function ownerPage(
+  page: Page,
+  { title, problems }: OwnerPageOptions,
+  show: (visit: OwnVisit) => Promise<ReactNode>,
+): (request: Request) => Promise<Response> {
+  return htmlPage(
+    page,
+    renewingAtClerk(async ({ url, headers, context, nowMs }, isClerkAway) => {
+      const isLocal = settings().signIn.kind === "local";
+      const query = Object.fromEntries(url.searchParams);
+      const caller = await identifyCaller(headers, context, undefined, nowMs);
+      const isAway = isClerkAway || query.away !== undefined;
+      if (caller.is === "signed-out" && !isAway) return leadOn(isLocal, url);
+      const state = describeStanding(caller.is === "signed-out" ? notRenewed : caller, nowMs);
+      const { account, session } = caller.is === "account" ? caller : {};
+      const visit = { query, headers, state, account, isLocal, nowMs };
+      const isOwn = account !== undefined && session !== undefined && session.kind !== "program";
+      const problem = findProblem(query, { ...signOutProblem, ...problems });
+      const again = problem ? `${page.path}?problem=sign-out` : page.path;
+      const content = (
+        <div className="home" {...freshness(state, isLocal, again)}>
+          <Tabs at={page} email={account?.email} isLocal={isLocal} />
+          <ProblemNote problem={problem} />
+          {isOwn ? (
+            await show({ ...visit, account, sessionId: session.sessionId })
+          ) : (
+            <CheckResult {...visit} />
+          )}
+          {state.status === "unavailable" && <TryAgain at={again} />}
+          <div className="foot-notes">
+            <Checked state={state} nowMs={nowMs} />
+            <Support />
+          </div>
+        </div>
+      );
+      return { title, content };
+    }),
+  );
+}
+
+/** A session token is valid for a minute, its session for weeks: most returning browsers only need a renewal. */
+function leadOn(isLocal: boolean, { pathname, search, searchParams }: URL): ResponseParts {
+  if (!isLocal) return redirectTo({ to: pages.signIn.path });
+  if (searchParams.has("renewed")) return redirectTo({ to: `${pages.signIn.path}?problem=cookies` });
+  const page = pathname + search;
+  const back = page === pages.home.path ? "" : `?${new URLSearchParams({ to: page })}`;
+  return redirectTo({ to: actions.renewSession.path + back });
+}
+
+/** The renewal failed with an outage, so it is unknown whether the session is still valid. */
+const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;
+
+/** How the page's script keeps it current: when it checks again and where, and how it renews one of our sessions. */
+function freshness(state: Standing, isLocal: boolean, again: string) {
+  if (state.status === "unavailable") return { "data-checks-after": 5, "data-checks": again };
+  return {
+    "data-checks-after": state.checkAgainAfterSeconds,
+    ...(isLocal && {
+      "data-renews-at": actions.renewSession.path,
+      "data-when-over": `${pages.signIn.path}?problem=ended`,
+    }),
+  };
+}
+
+const signOutProblem: Record<string, Problem> = {
+  "sign-out": {
+    words:
+      "Signing out did not work, so you are still signed in. This is on our side. Try again in a moment.",
+  },
+};
+
+type TabsProps = { at: Page; email: string | undefined; isLocal: boolean };
+
+/** The owner's pages, the signed-in email and the sign-out button. */
+function Tabs({ at, email, isLocal }: TabsProps) {
+  return (
+    <div className="who">
+      <nav className="tabs" aria-label="Your pages">
+        {Object.values(ownerPages).map((page) => (
+          <a key={page.path} href={page.path} aria-current={page.path === at.path ? "page" : undefined}>
+            {page.name}
+          </a>
+        ))}
+      </nav>
+      <p className="quiet">{email}</p>
+      {isLocal ? (
+        <form method="post" action={actions.signOut.path}>
+          <button type="submit" className="plain">
+            Sign out
+          </button>
+        </form>
+      ) : (
+        <Clerk part="UserButton" />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { expect, type Locator, type Page } from "@playwright/test";
+import { newEmail, signIn, test } from "./support/office";
+
+/*
+ * What owners look for, and where a person who has never seen the pages finds it: by at most two clicks from home on words
+ * that name it.
+ */
+
+type Thing = [what: string, clicks: string[], found: (page: Page) => Locator];
+
+const things: Thing[] = [
+  ["whether the company may run", [], (page) => page.getByRole("heading", { name: "Your company may run" })],
+  ["until when", [], (page) => page.getByText(/^It ends on/)],
+  ["how many credits are left", [], (page) => page.getByText("Credits measure the work of your assistants.")],
+  ["what used credits", ["What used them"], (page) => page.getByText("Weekly summary")],
+  ["what it costs", ["Billing"], (page) => page.getByRole("heading", { name: "Your plan" })],
+  ["how many assistants it includes", ["Billing"], (page) => page.getByText("Assistants you may hire")],
+  ["how to connect Claude", ["Connect an app"], (page) => page.getByText("claude mcp add")],
+  ["which browsers are signed in", ["Access"], (page) => page.getByText("This browser", { exact: true })],
+  ["a token for a program", ["Access", "For developers"], (page) => page.getByText("Copy a token")],
+  ["a passkey", ["Access"], (page) => page.getByRole("heading", { name: "Ways to sign in" })],
+  ["the data that is kept", ["Account"], (page) => page.getByRole("button", { name: "Download your data" })],
+];
+
+test("an owner finds each of these with at most two clicks", async ({ page, office: { service } }) => {
+  const email = newEmail("finds");
+  const terms = ["--trial-days", "9", "--assistant-limit", "3", "--credits", "10"];
+  await service.adminJson("account", "add", email, ...terms);
+  await service.adminJson("credits", "add", email, "-1", "--reason", "Weekly summary");
+  await signIn(page, { service }, email);
+  for (const [what, clicks, found] of things) {
+    await test.step(what, async () => {
+      await page.goto("/home");
+      expect(clicks.length).toBeLessThanOrEqual(2);
+      for (const words of clicks)
+        await page.locator("main :is(a, button, summary)", { hasText: words }).first().click();
+      await expect(found(page)).toBeVisible();
+    });
+  }
+});
+
+test("each of an ordinary owner's pages is at most 1,200 px high on a desktop, and scrolls no other way", async ({
+  page,
+  office: { service },
+}) => {
+  const email = newEmail("height");
+  await service.adminJson(
+    "account",
+    "add",
+    email,
+    "--trial-days",
+    "9",
+    "--assistant-limit",
+    "3",
+    "--credits",
+    "10",
+  );
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await signIn(page, { service }, email);
+  for (const path of ["/home", "/home/billing", "/home/access", "/home/account"]) {
+    await page.goto(path);
+    const { scrollHeight, scrollWidth } = await page.evaluate(() => {
+      const { scrollHeight, scrollWidth } = document.documentElement;
+      return { scrollHeight, scrollWidth };
+    });
+    expect(scrollHeight, path).toBeLessThanOrEqual(1200);
+    expect(scrollWidth, path).toBeLessThanOrEqual(1280);
+  }
+});
