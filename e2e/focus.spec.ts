@@ -22,6 +22,7 @@ test("ending a session leads the focus to what happened", async ({ page, office 
   await office.service.adminJson("account", "add", email, "--plan", "licensed");
   await Browser.signIn(office.service, email);
   await signIn(page, office, email);
+  await page.goto("/home/access");
   await page
     .getByRole("button", { name: /^End “/ })
     .first()

@@ -37,7 +37,9 @@ test.describe("from waitlist to sign-out", () => {
         await expect(page).toHaveURL("/home");
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
         await expect(page.getByRole("img", { name: "30 days left of 30" })).toBeVisible();
-        await expect(page.locator(".facts").getByRole("definition")).toHaveText(["4", "1,250.5"]);
+        await expect(page.locator(".facts").getByRole("definition")).toHaveText(["1,250.5"]);
+        await page.goto("/home/billing");
+        await expect(page.locator(".card").getByRole("definition")).toHaveText(["4", "1,250.5"]);
 
         await page.goto("/sign-in");
         await expect(page).toHaveURL(/\/home/);
@@ -60,6 +62,7 @@ test("a copied token works in curl, until its owner signs out", async ({
   await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await signIn(page, { service }, email);
+  await page.goto("/home/access");
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText("Copied. Valid until")).toBeVisible();

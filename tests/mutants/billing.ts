@@ -127,14 +127,14 @@ export const billing: Mutant[] = [
   {
     file: "lib/billing/subscription.ts",
     mistake: "a licence ends at its first failed payment",
-    was: "past_due: (unpaidSinceMs ?? 0) + graceMs(),",
+    was: "past_due: isOver ? 0 : (unpaidSinceMs ?? 0) + graceMs(),",
     becomes: "past_due: unpaidSinceMs ?? 0,",
     tests: atWebhook,
   },
   {
     file: "lib/billing/subscription.ts",
     mistake: "each period that begins unpaid extends a licence",
-    was: "(known?.unpaid_since_ms ?? returnedAtMs ?? findUnpaidFrom(subscription, item))",
+    was: "(known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item))",
     becomes: "findUnpaidFrom(subscription, item)",
     tests: atWebhook,
   },

@@ -215,8 +215,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/rate-limit/client-address.ts",
     mistake: "one IPv6 customer joins the waitlist as 65,536",
-    was: "address && groupAddress(address, 48)",
-    becomes: "address && groupAddress(address)",
+    was: "this.address && groupAddress(this.address, 48)",
+    becomes: "this.address && groupAddress(this.address)",
     tests: ["tests/app/pages/waitlist.test.ts"],
   },
 ];
