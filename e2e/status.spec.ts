@@ -38,8 +38,6 @@ test.beforeAll(async () => {
     insert.run(part, startedAtMs, seenAtMs, endedAtMs);
   db.close();
   await service.run();
-  // The first round of its runner, which deletes the oldest, may come after the first page.
-  await expect.poll(async () => (await service.ask("/status")).text).not.toContain("MCP server: ");
 });
 test.afterAll(() => service.stop());
 

@@ -11,8 +11,8 @@ import { listAttempts } from "@/lib/mail/sign-in-outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 
 /**
- * All stored data about a person, by email: the download on `/home/account` and the operator's export. It contains no secrets
- * or their hashes. A part without data is `null` or empty.
+ * All stored data about a person, by email: the download on `/home/account` and the operator's export. It contains no
+ * secrets or their hashes. A part without data is `null` or empty.
  */
 export async function exportPerson(db: Db, email: string, nowMs: number) {
   const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();

@@ -54,13 +54,12 @@ export async function keepCustomer(
 
 export type BillingSummary = Awaited<ReturnType<typeof readBilling>>;
 
-/** The purchases of an account, as we last read them at Stripe: its subscriptions, the best one first, and whether it has bought anything. */
+/** The purchases of an account, as last read at Stripe: its subscriptions, and whether it has bought anything. */
 export async function readBilling(db: Db, accountId: string) {
   const subscriptions = await db
     .selectFrom("billing_subscriptions")
     .selectAll()
     .where("account_id", "=", accountId)
-    .orderBy("licence_until_ms", "desc")
     .orderBy("created_at_ms", "desc")
     .execute();
   const paid = await db

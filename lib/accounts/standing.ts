@@ -89,7 +89,7 @@ function lightOf(
   if (status === "unavailable") return ["unknown", "Unknown"];
   if (!ok) return ["stopped", "Stopped"];
   const state = licence && licenceStateOf(licence);
-  if (state === "past due" || state === "unpaid") return ["soon", "Payment due"];
+  if (isDue(state)) return ["soon", "Payment due"];
   const endsAtMs = account?.plan === "trial" ? account.trialEndsAtMs : licence?.ends_at_ms;
   const ends = state === "cancelled" || account?.plan === "trial";
   return ends && endsAtMs != null && endsSoon(endsAtMs, nowMs) ? ["soon", "Ends soon"] : ["good", "Runs"];
@@ -98,9 +98,13 @@ function lightOf(
 const runs = "Your company may run";
 const choose = () => settings().billing && { step: { words: "Choose a licence", path: pages.billing.path } };
 
-function wordsOf(status: Standing["status"], licence: ReturnType<typeof licenceStateOf> | undefined): Words {
+type LicenceState = ReturnType<typeof licenceStateOf> | undefined;
+
+const isDue = (licence: LicenceState) => licence === "past due" || licence === "unpaid";
+
+function wordsOf(status: Standing["status"], licence: LicenceState): Words {
   const pay = { words: "Pay it", path: pages.billing.path };
-  if (licence === "past due" || (licence === "unpaid" && status !== "trial-ended")) {
+  if (isDue(licence) && status !== "trial-ended") {
     const next = "Your last payment failed. Pay it, or change the card, so that your company keeps running.";
     return { tag: "Past due", heading: runs, next, step: pay };
   }
@@ -139,7 +143,7 @@ function wordsOf(status: Standing["status"], licence: ReturnType<typeof licenceS
         tag: "Trial ended",
         heading: "Your trial has ended",
         next: adviceOn(status),
-        ...(licence === "unpaid" ? { step: pay } : choose()),
+        ...(isDue(licence) ? { step: pay } : choose()),
       };
     case "invalid":
       return { tag: "Account not readable", heading: "We cannot read your account", next: adviceOn(status) };

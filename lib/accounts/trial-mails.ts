@@ -3,9 +3,10 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
+import { ownerPages } from "@/lib/http/pages";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { deriveMailId, type Mail, type Sender, trySending } from "@/lib/mail/mail";
-import { accountMailNote, homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
+import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
@@ -172,7 +173,7 @@ export function trialEndingMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
       `Your trial ends on ${end}.`,
       `From then on your company may not run: your apps notice at their next check, and your assistants pause. ${nothingLost}`,
       `To keep your company running, choose a plan before then. ${howToChoose()}`,
-      homeLink(),
+      linkTo(whereToChoose()),
     ],
     footer: [accountMailNote],
   });
@@ -187,7 +188,7 @@ export function trialEndedMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
       `Your trial ended on ${inWords(endsAtMs)}.`,
       `Your company may not run now: your apps notice at their next check, and your assistants pause. ${nothingLost}`,
       `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
-      homeLink(),
+      linkTo(whereToChoose()),
     ],
     footer: [accountMailNote],
   });
@@ -196,8 +197,10 @@ export function trialEndedMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
 const nothingLost =
   "Nothing is lost: your account and your credits stay as they are, and you can still sign in.";
 
+const whereToChoose = () => (settings().billing ? ownerPages.billing : ownerPages.home);
+
 function howToChoose(): string {
   const { supportEmail, billing } = settings();
-  if (billing) return "You can buy one on your home page.";
+  if (billing) return "You can buy one on your billing page.";
   return supportEmail ? `Just reply, or write to ${supportEmail}.` : "Contact us to choose one.";
 }

@@ -1,9 +1,9 @@
 import { invitationDays } from "@/lib/auth/invitation-token";
 import { codeMinutes, groupLongCode, longCodeHours } from "@/lib/auth/sign-in-code";
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
+import { ownerPages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
-import { accountMailNote, homeLink, inWords, transactionalMail } from "@/lib/mail/mail-content";
+import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
 
 type CodeMail = { to: string; code: string; isLong: boolean };
 
@@ -80,8 +80,8 @@ export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id
       "A browser that you had not used before signed in to your account:",
       { points: [`Browser: ${name}`, `Time: ${inWords(atMs)}`] },
       "If that was you, you have nothing to do.",
-      "If it wasn't, sign out all other browsers on your home page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
-      homeLink(),
+      "If it wasn't, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+      linkTo(ownerPages.access),
     ],
     footer: [accountMailNote],
   });
@@ -98,8 +98,8 @@ export function newAppMail(app: AppMail): Omit<Mail, "id"> {
       describeApp(app),
       "It can read whether your company may run, and your credits. It can't approve anything for you.",
       "If you approved it, you have nothing to do.",
-      "If you didn't, end its access on your home page now: someone else may be signed in as you.",
-      homeLink(),
+      "If you didn't, end its access on your access page now: someone else may be signed in as you.",
+      linkTo(ownerPages.access),
     ],
     footer: [accountMailNote],
   });
@@ -115,7 +115,7 @@ export function replayedAppMail(app: AppMail): Omit<Mail, "id"> {
       `An app was disconnected on ${inWords(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
       describeApp(app),
       "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
-      homeLink(),
+      linkTo(ownerPages.access),
     ],
     footer: [accountMailNote],
   });
@@ -141,7 +141,7 @@ export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail,
       `The passkey “${name}” was ${change} on ${inWords(atMs)}. ${next}`,
       "If that was you, you have nothing to do.",
       `If it wasn't, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
-      { label: "See your ways to sign in", url: `${appUrl}${pages.access.path}#ways` },
+      { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },
     ],
     footer: ["You receive this email at every change of your passkeys, and cannot switch it off."],
   });

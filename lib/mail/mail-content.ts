@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { colours, type } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
-import { pages } from "@/lib/http/pages";
+import type { ownerPages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
@@ -20,9 +20,9 @@ export type Block = string | { steps: string[] } | { points: string[] } | { code
 
 type Link = { label: string; url: string };
 
-/** The button of a mail about the account. It carries no secret, so the recipient has to be signed in. */
-export function homeLink(): Link {
-  return { label: "Open your home page", url: settings().appUrl + pages.home.path };
+/** The button of a mail about the account: one of its owner's pages. It carries no secret, so they have to be signed in. */
+export function linkTo({ path, name }: (typeof ownerPages)[keyof typeof ownerPages]): Link {
+  return { label: `Open your ${name.toLowerCase()} page`, url: settings().appUrl + path };
 }
 
 /** The footer of a mail that goes on after an unsubscribe. */

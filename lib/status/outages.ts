@@ -100,11 +100,12 @@ async function write(
     .execute();
 }
 
-/** Lists the newest outages, at most 50: those of more than 90 days ago are deleted. */
-export function listOutages(db: Db): Promise<Outage[]> {
+/** Lists the newest outages of the last 90 days, at most 50. */
+export function listOutages(db: Db, nowMs: number): Promise<Outage[]> {
   return db
     .selectFrom("status_outages")
     .select(["part", "started_at_ms as startedAtMs", "ended_at_ms as endedAtMs"])
+    .where("seen_at_ms", ">=", nowMs - outageDays * dayMs)
     .orderBy("started_at_ms", "desc")
     .orderBy("part")
     .limit(maxListed)

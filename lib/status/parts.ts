@@ -58,7 +58,7 @@ async function look(nowMs: number) {
   const [oldestDueAtMs, areCountersThere, outages] = await Promise.all([
     readInTime((db) => findOldestDue(db, nowMs)),
     askCounters(),
-    readInTime(listOutages),
+    readInTime((db) => listOutages(db, nowMs)),
   ]);
   return { oldestDueAtMs, areCountersThere, outages };
 }

@@ -240,7 +240,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
         rmSync(join(service.dataDir, "mail", name));
     });
 
-    it("with a link to /home and no secret, and says how to switch it off", async () => {
+    it("with a link to the access page and no secret, and says how to switch it off", async () => {
       await connectAndUse(5);
       clock.pass(24 * hourMs - 60_000);
       await sendDue();
@@ -250,9 +250,9 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       const [mail, ...others] = await mails();
       expect(others).toEqual([]);
       expect(mail?.text).toContain("“A program on this computer”, as the app calls itself, loses access");
-      expect(mail?.text).toContain("You can switch these emails off on your home page");
+      expect(mail?.text).toContain("You can switch these emails off on your access page");
       const links = [mail?.text, mail?.html].flatMap((part) => part?.match(/https?:[^"\s<]+/g) ?? []);
-      expect(new Set(links)).toEqual(new Set([`${service.url}/home`]));
+      expect(new Set(links)).toEqual(new Set([`${service.url}/home/access`]));
       expect(mail?.headers.find(({ key }) => key === "list-unsubscribe")).toBeUndefined();
       clock.pass(25 * hourMs);
       await sendDue();

@@ -104,6 +104,8 @@ export class StripeStandIn {
   readonly prices = new Map<string, Price>(
     [
       { ...price, id: "price_month", type: "recurring", unit_amount: 4900, recurring, metadata: {} } as const,
+      // Dearer than what the environment names, of the same product.
+      { ...price, id: "price_more", type: "recurring", unit_amount: 9900, recurring, metadata: {} } as const,
       {
         ...price,
         id: "price_team",

@@ -98,8 +98,7 @@ class Life {
 
   static async begin(db: Db, owners: number, random: () => number, figures: Life["figures"]): Promise<Life> {
     const stripe = await StripeStandIn.start();
-    const [month, team] = ["price_month", "price_team"].map((id) => stripe.prices.get(id) as Price);
-    stripe.prices.set("price_more", { ...month, id: "price_more", unit_amount: 9900 } as Price);
+    const team = stripe.prices.get("price_team") as Price;
     // By the quarter, which begins several times in a year.
     const recurring = { interval: "month", interval_count: 3 };
     stripe.prices.set("price_team", { ...team, recurring } as Price);

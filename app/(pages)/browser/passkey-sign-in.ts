@@ -52,5 +52,5 @@ export function offerPasskey(): void {
 function adviceAfter(failures: number): string {
   return failures < maxFailures
     ? "That did not work. Try again, or request a code."
-    : "That did not work either. Type your email above and choose “Send me a code”: a code always works. You can then add a new passkey on your home page.";
+    : "That did not work either. Type your email above and choose “Send me a code”: a code always works. You can then add a new passkey on your access page.";
 }

@@ -23,8 +23,8 @@ export function Approval({ requestCookie, client, userCode, reader, readersNetwo
       <ClientDescription client={client} userCode={userCode} readersNetwork={readersNetwork} />
       <h2>What it can do</h2>
       <p>
-        {accountScopeWords}. After a week, it has to ask again. You can disconnect it on your home page at any
-        time.
+        {accountScopeWords}. After a week, it has to ask again. You can disconnect it on your access page at
+        any time.
       </p>
       <h2>What it can never do</h2>
       <p>

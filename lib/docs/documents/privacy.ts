@@ -225,7 +225,7 @@ ${recipients()
   .map((line) => `- ${line}`)
   .join("\n")}
 
-The pages load nothing from other sites${settings().signIn.kind === "clerk" ? ", except Clerk's script on the sign-in, invitation and home pages" : ""}.
+The pages load nothing from other sites${settings().signIn.kind === "clerk" ? ", except Clerk's script on the sign-in and invitation pages and on those of your account" : ""}.
 
 ## Your data, and its erasure
 

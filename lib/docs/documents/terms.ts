@@ -52,6 +52,6 @@ The software is open source, under the [MIT licence](${files.licence.path}): it 
 /** What an account costs. Nothing is charged through this service. */
 function price(): string {
   if (settings().billing)
-    return "A trial and the hobby plan cost nothing. Your home page and the checkout show the price and the period of each licence and of credits before you pay; Stripe takes the payment and sends the receipt.";
+    return "A trial and the hobby plan cost nothing. Your billing page and the checkout show the price and the period of each licence and of credits before you pay; Stripe takes the payment and sends the receipt.";
   return "This service takes no payments. A trial and the hobby plan cost nothing; the operator tells you what a licence and credits cost before you agree.";
 }

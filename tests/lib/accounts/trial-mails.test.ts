@@ -226,7 +226,7 @@ describe("`emails send-due`", () => {
     const series = await service.adminJson<{ kind: string; state: string }[]>("emails", "list", email);
     expect(series[1]).toMatchObject({ kind: "first-assistant", state: "stopped" });
   });
-  it("sends the owner to the home page where licences are sold there", async () => {
+  it("sends the owner to the page that sells licences, if there is one", async () => {
     const [clock, stripe] = [makeClock(), await StripeStandIn.start()];
     const service = await Service.make({ SIGN_IN: "local", ...stripe.environment, ...clock.environment });
     await service.adminJson("account", "add", email, "--trial-days", "1");
@@ -236,6 +236,6 @@ describe("`emails send-due`", () => {
     const mail = (await mailsTo(service.dataDir, email)).find(
       ({ subject }) => subject === "Your trial has ended",
     );
-    expect(mail?.text).toContain("You can buy one on your home page.");
+    expect(mail?.text).toContain("You can buy one on your billing page.");
   });
 });

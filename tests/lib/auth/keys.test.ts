@@ -32,7 +32,7 @@ function forge(header: object, claims: object, key: KeyObject): string {
 const ask = async (service: Service, token: string) =>
   (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
 
-/** Copies a program's token on the home page. */
+/** Copies a program's token on the access page. */
 async function copyToken(browser: Browser): Promise<string> {
   return JSON.parse((await browser.pressAtHome("/home/token")).text).token;
 }

@@ -21,7 +21,7 @@ describe.each(engines)("the outages of the last 90 days, on $name", (engine) => 
     );
   const seen = (name: string, broken: string[]) =>
     broken.includes(name) ? { name, isOutage: true as const } : { name };
-  const list = () => listOutages(db);
+  const list = (nowMs = startMs) => listOutages(db, nowMs);
 
   beforeEach(async () => {
     stage = await engine.prepare();
@@ -90,6 +90,8 @@ describe.each(engines)("the outages of the last 90 days, on $name", (engine) => 
 
   it("are forgotten after 90 days, and the newest 50 are listed", async () => {
     await record(["Mail"], startMs - 91 * dayMs);
+    expect(await list(startMs - 91 * dayMs)).toHaveLength(1);
+    expect(await list()).toEqual([]);
     for (let nth = 0; nth < 60; nth++) await record(["Mail"], startMs + nth * 20 * minute);
     const listed = await list();
     expect(listed).toHaveLength(50);

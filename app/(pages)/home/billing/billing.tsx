@@ -65,7 +65,7 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
             You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
           </Alert>
         )}
-        {dueWords[state ?? ""] && <Alert>{dueWords[state ?? ""]}</Alert>}
+        {(state === "past due" || state === "unpaid") && <Alert>{dueWords[state]}</Alert>}
         {licence ? (
           <LicenceTerms licence={licence} price={price} />
         ) : (
@@ -122,7 +122,7 @@ export function LicenceTerms({ licence, price }: { licence: Subscription; price:
   );
 }
 
-const dueWords: Record<string, string> = {
+const dueWords = {
   "past due": "Your last payment failed. Open “Manage billing” and pay it, or change the card.",
   unpaid: "Your licence is not paid. Open “Manage billing” and pay it there.",
 };
