@@ -6,7 +6,7 @@ import { newEmail, test } from "./support/office";
 const states = [
   "/waitlist?problem=email",
   "/waitlist?joined",
-  "/sign-in?problem=over",
+  "/sign-in?problem=expired",
   "/invitation?token=x",
   "/unsubscribe?token=x",
 ];

@@ -13,6 +13,7 @@ import type { Confirmation } from "@/lib/auth/session";
 import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
+import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { sendSignInMailsNow } from "@/lib/auth/sign-in-runner";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
@@ -26,6 +27,9 @@ import { log } from "@/lib/runtime/log";
 
 const runnerGraceMs = 1000; // 1 second
 
+/** As long as a code is stored, so that a browser can be told what became of the one that it requested. */
+export const codeCookieSeconds = codesKeptMs / 1000;
+
 /**
  * Queues a code for an email and redirects the browser to the page where it is typed. Neither the response nor its
  * timing shows whether the email has an account, because the runner checks that after the response was sent.
@@ -33,10 +37,9 @@ const runnerGraceMs = 1000; // 1 second
 export async function sendCode(email: string, { headers, client, nowMs }: FormSubmission): Promise<Redirect> {
   await requireSigningKey(nowMs); // without the right secret no runner could open the mail
   const requester = { email, address: client, isKnown: isKnownTo(headers, email) };
-  const { browser, untilMs } = await makeCode(await store(), requester, nowMs);
+  const { browser } = await makeCode(await store(), requester, nowMs);
   afterResponse(sendWithoutRunner);
-  const secondsLeft = Math.ceil((untilMs - nowMs) / 1000);
-  return { to: pages.code.path, cookies: [writeCookie("office-code", browser, secondsLeft)] };
+  return { to: pages.code.path, cookies: [writeCookie("office-code", browser, codeCookieSeconds)] };
 }
 
 /** Sends the mail where our server, and so the runner, does not run. Where it does, it has sent the mail by now. */

@@ -20,10 +20,13 @@ const longCharacters = 12; // 60 bits
 /** A code that a browser has requested and can still redeem. */
 export type RequestedCode = { email: string; isLong: boolean; postedAtMs: number; untilMs: number };
 
+/** Why a code can no longer be redeemed: its time, its fifth wrong try, or because it was redeemed or replaced. */
+export type CodeEnd = "expired" | "tries" | "used";
+
 /** The result of typing a code. A malformed code does not count as an attempt. */
 export type Redeemed =
   | { email: string }
-  | { problem: "form" | "over" }
+  | { problem: "form" | CodeEnd }
   | { problem: "wrong"; triesLeft: number };
 
 /**
@@ -36,7 +39,7 @@ export async function makeCode(
   db: Db,
   requester: CodeRequester,
   nowMs: number,
-): Promise<{ browser: string; code: string | undefined; untilMs: number }> {
+): Promise<{ browser: string; code: string | undefined }> {
   const { email, address } = requester;
   const browser = randomBytes(32).toString("base64url");
   return transact(db, async (transaction) => {
@@ -58,11 +61,11 @@ export async function makeCode(
         asker_hash: address ?? null,
       })
       .execute();
-    if (isAlreadyMailed) return { browser, code: undefined, untilMs };
+    if (isAlreadyMailed) return { browser, code: undefined };
     if (share === "long") await storeLongCode(transaction, email, code, untilMs);
     const mail = { kind: "code", to: email, code, isLong: share === "long" } as const;
     await enqueueSignInMail(transaction, mail, { nowMs, untilMs });
-    return { browser, code, untilMs };
+    return { browser, code };
   });
 }
 
@@ -78,24 +81,24 @@ async function storeLongCode(transaction: Db, email: string, code: string, until
     .execute();
 }
 
-/** The code that a browser has requested; `undefined` when it can no longer be redeemed. */
+/** The code that a browser has requested, or why it can no longer be redeemed. */
 export async function findRequestedCode(
   db: Db,
   browser: string,
   nowMs: number,
-): Promise<RequestedCode | undefined> {
+): Promise<RequestedCode | { ended: CodeEnd }> {
   const row = await db
     .selectFrom("sign_in_codes")
     .leftJoin("sign_in_emails", "sign_in_emails.email", "sign_in_codes.email")
-    .select(["sign_in_codes.email", "share", "created_at_ms", "expires_at_ms", "long_code_until_ms"])
+    .select(["sign_in_codes.email", "share", "tries", "created_at_ms", "expires_at_ms", "long_code_until_ms"])
     .where("browser_hash", "=", hashBrowser(browser))
-    .where("expires_at_ms", ">", nowMs)
-    .where("tries", "<", maxTries)
     .executeTakeFirst();
-  if (!row) return undefined;
+  if (!row) return { ended: "used" };
+  if (row.tries >= maxTries) return { ended: "tries" };
+  if (row.expires_at_ms <= nowMs) return { ended: "expired" };
   const isLong = row.share === "long";
   // The long code was redeemed in another browser, or replaced since.
-  if (isLong && row.long_code_until_ms !== row.expires_at_ms) return undefined;
+  if (isLong && row.long_code_until_ms !== row.expires_at_ms) return { ended: "used" };
   const untilMs = row.expires_at_ms;
   const postedAtMs = isLong ? untilMs - longCodeMs : row.created_at_ms;
   return { email: row.email, isLong, postedAtMs, untilMs };
@@ -104,7 +107,7 @@ export async function findRequestedCode(
 /** Redeems a code: once, in a browser that requested it, before it expires and within five attempts. */
 export async function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
   const requested = await findRequestedCode(db, browser, nowMs);
-  if (!requested) return { problem: "over" };
+  if ("ended" in requested) return { problem: requested.ended };
   const code = readCode(typed, requested.isLong);
   if (!code) return { problem: "form" };
   const browserHash = hashBrowser(browser);
@@ -117,14 +120,14 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
     .where("tries", "<", maxTries)
     .returning(["code_hash", "tries"])
     .executeTakeFirst();
-  if (!row) return { problem: "over" };
+  if (!row) return { problem: "used" };
   const { email, isLong } = requested;
   if (isLong && (await consumeLongCode(db, email, code))) return { email };
   if (!isLong && hashesOf(browser, code).some((hash) => isSameSecret(hash, row.code_hash))) {
-    return (await consumeShortCode(db, browserHash)) ? { email } : { problem: "over" };
+    return (await consumeShortCode(db, browserHash)) ? { email } : { problem: "used" };
   }
   const triesLeft = maxTries - row.tries;
-  return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "over" };
+  return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
 }
 
 /** Formats a long code for people, in groups of four. */

@@ -174,7 +174,7 @@ describe("with sign-in", () => {
   afterAll(() => service.stop());
 
   it("links to home with a session cookie, and to sign-in without one", async () => {
-    for (const path of ["/", "/docs", "/waitlist", "/unsubscribe?token=x", "/sign-in?problem=over"]) {
+    for (const path of ["/", "/docs", "/waitlist", "/unsubscribe?token=x", "/sign-in?problem=expired"]) {
       const { text } = await service.ask(path);
       expect(sessionLinkOf(text), path).toEqual(["/sign-in", "Sign in"]);
       expect(text).toContain('href="mailto:help@example.com"');

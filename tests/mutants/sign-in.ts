@@ -95,7 +95,7 @@ export const signIn: Mutant[] = [
   {
     file: "lib/auth/sign-in-code.ts",
     mistake: "a code signs in twice",
-    was: '(await consumeShortCode(db, browserHash)) ? { email } : { problem: "over" }',
+    was: '(await consumeShortCode(db, browserHash)) ? { email } : { problem: "used" }',
     becomes: "{ email }",
     tests: ["tests/lib/auth/sign-in-code.test.ts"],
   },

@@ -20,7 +20,8 @@ export const GET = htmlPage(
     if (kind === "clerk")
       return { title: "Sign in", content: <AtClerk leadsTo={await pathAfterSignIn(headers)} /> };
     const problem = findProblem(Object.fromEntries(url.searchParams), problems);
-    const signedInPath = problem ? undefined : await findSignedInPath(headers, nowMs);
+    const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
+    const signedInPath = mayBeSignedIn ? await findSignedInPath(headers, nowMs) : undefined;
     if (signedInPath) return redirectTo({ to: signedInPath });
     return {
       title: titleOf("Sign in", problem),
@@ -30,7 +31,10 @@ export const GET = htmlPage(
 );
 
 const problems: Record<string, Problem> = {
-  over: { words: "That code has expired. Request a new one." },
+  expired: { words: "That code has expired. Request a new one." },
+  tries: { words: "That was the fifth wrong try; this code no longer works. Request a new one." },
+  used: { words: "That code was already used. Request a new one." },
+  unasked: { words: "This browser has not requested a code yet. Request one here." },
   ended: { words: "Your session has ended. Sign in again." },
 };
 

@@ -1,5 +1,6 @@
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-session";
 import { invitationDays } from "@/lib/auth/invitation-token";
+import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkey-sign-in";
 import { codeMinutes, longCodeHours } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
@@ -144,7 +145,7 @@ const cookies: Record<CookieName, Kept> = {
   },
   "office-code": {
     what: "Ties a sign-in code to your browser",
-    until: `${describeSeconds(codeMinutes * 60)}, for a long code ${describeSeconds(longCodeHours * 60 * 60)}`,
+    until: describeSeconds(codeCookieSeconds),
     under: "local",
   },
   "office-passkey": {

@@ -63,7 +63,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect(answer.headers.location).toBe("/sign-in/code");
     expect(answer.headers["cache-control"]).toBe("no-store");
     expect(cookiesOf(answer)).toEqual({
-      "office-code": expect.stringMatching(/^[\w-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/),
+      "office-code": expect.stringMatching(/^[\w-]{43}; Path=\/; Max-Age=86400; HttpOnly; SameSite=Lax$/),
       "office-email": `${base64url("CEO@Example.com")}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax`,
     });
 
@@ -161,17 +161,43 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect((await redeem(browser, ` ${code.slice(0, 3)} ${code.slice(3)} `)).headers.location).toBe("/home");
   });
 
-  it("redirects an expired code, or one of another browser, to request a new one", async () => {
+  it("tells why a code does not work any more, on its page and when it is typed", async () => {
     await service.adminJson("account", "add", "over@example.com");
-    const { browser } = await askForCode("over@example.com");
+    const { browser: expired } = await askForCode("over@example.com");
     const code = await codeTo(service.dataDir, "over@example.com");
     await stage.query("UPDATE sign_in_codes SET expires_at_ms = 0 WHERE email = 'over@example.com'");
-    for (const secret of [browser, "", "unknown"]) {
-      expect((await redeem(secret, code)).headers.location).toBe("/sign-in?problem=over");
+    const { browser: guessed } = await askForCode("nobody@example.com");
+    await stage.query("UPDATE sign_in_codes SET tries = 5 WHERE email = 'nobody@example.com'");
+    const causes: [browser: string, problem: string, words: string][] = [
+      [expired, "expired", "That code has expired. Request a new one."],
+      [guessed, "tries", "That was the fifth wrong try; this code no longer works. Request a new one."],
+      ["redeemed", "used", "That code was already used. Request a new one."],
+      ["", "unasked", "This browser has not requested a code yet. Request one here."],
+    ];
+    for (const [browser, problem, words] of causes) {
+      const to = `/sign-in?problem=${problem}`;
+      expect((await redeem(browser, code)).headers.location).toBe(to);
+      const page = await service.ask("/sign-in/code", { headers: { cookie: `office-code=${browser}` } });
+      expect([page.status, page.headers.location]).toEqual([303, to]);
+      expect((await service.ask(to)).text).toContain(words);
     }
-    const page = await service.ask("/sign-in/code", { headers: { cookie: `office-code=${browser}` } });
-    expect(page.status).toBe(303);
-    expect(page.headers.location).toBe("/sign-in?problem=over");
+  });
+
+  it("leads someone who has signed in and goes back to the code home", async () => {
+    await service.adminJson("account", "add", "back@example.com");
+    const { session, client } = await signIn("back@example.com");
+    for (const [cookie, home] of [
+      [`__session=${session}; office-client=${client}`, "/home"],
+      [`office-client=${client}`, "/sign-in/renew"],
+    ]) {
+      const headers = { cookie: String(cookie) };
+      const page = await service.ask("/sign-in/code", { headers });
+      const led = await service.ask(String(page.headers.location), { headers });
+      expect([led.status, led.headers.location]).toEqual([303, home]);
+      const typed = await service.submit("/sign-in/redeem", { code: "123456" }, { headers });
+      expect(typed.headers.location).toBe(page.headers.location);
+      expect((await service.ask("/sign-in?problem=tries", { headers })).text).toContain("fifth wrong try");
+    }
   });
 
   it("refuses an invalid email, and changes nothing", async () => {

@@ -84,7 +84,7 @@ describe("a trailing slash", () => {
     ["/docs/", "/docs"],
     ["/docs/api/", "/docs/api"],
     ["/privacy/", "/privacy"],
-    ["/sign-in/?problem=over", "/sign-in?problem=over"],
+    ["/sign-in/?problem=expired", "/sign-in?problem=expired"],
     ["/status/?x=<i>", "/status?x=<i>"],
     ["/unsubscribe/?token=a%20b&c", "/unsubscribe?token=a%20b&c"],
   ])("%s leads to %s (308)", async (path, location) => {

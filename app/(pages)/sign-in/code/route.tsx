@@ -17,9 +17,9 @@ import { TryAgain } from "../../try-again";
 
 export const GET = htmlPage(pages.code, async ({ url, headers }) => {
   const browser = readCookie(headers, "office-code");
-  const requested = browser && (await findCode(browser));
-  if (!requested) return redirectTo({ to: withProblem(pages.signIn.path, "over") });
+  const requested = browser ? await findCode(browser) : ({ ended: "unasked" } as const);
   if (requested === "unavailable") return { title: "Enter the code", content: <Unavailable /> };
+  if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
   const query = Object.fromEntries(url.searchParams);
   const problem = findProblem(query, problemsOf(requested.isLong, Number(query.left)));
   return {
@@ -28,12 +28,12 @@ export const GET = htmlPage(pages.code, async ({ url, headers }) => {
   };
 });
 
-async function findCode(browser: string): Promise<RequestedCode | "unavailable" | undefined> {
+async function findCode(browser: string) {
   try {
     return await findRequestedCode(await store(), browser, Date.now());
   } catch (failure) {
     log().error({ err: failure }, "a sign-in code could not be read");
-    return "unavailable";
+    return "unavailable" as const;
   }
 }
 

@@ -1,6 +1,6 @@
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { signIn, startOwnSession } from "@/lib/auth/local-sign-in";
-import { redeemCode } from "@/lib/auth/sign-in-code";
+import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { form, withProblem } from "@/lib/http/form";
@@ -8,7 +8,7 @@ import { actions, pages } from "@/lib/http/pages";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
 
 const page = pages.code.path;
-const over = { to: withProblem(pages.signIn.path, "over") };
+const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(pages.signIn.path, problem) });
 
 /** The second step of local sign-in: redeems the code. */
 export const POST = form(
@@ -16,7 +16,7 @@ export const POST = form(
   () => page,
   async (submission) => {
     const browser = submission.cookie("office-code");
-    if (!browser) return over;
+    if (!browser) return startAgain("unasked");
     await requireSigningKey(submission.nowMs); // before the code is used up
     const db = await store();
     // In one transaction, so that an outage in between does not use the code up.
@@ -30,10 +30,12 @@ export const POST = form(
     });
     if ("email" in redeemed) {
       const signedIn = await signIn(db, redeemed.email, started, submission);
-      return signedIn ? { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) } : over;
+      return signedIn
+        ? { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) }
+        : startAgain("used");
     }
-    if (redeemed.problem === "over") return over;
-    const left = redeemed.problem === "wrong" ? `&left=${redeemed.triesLeft}` : "";
-    return { to: withProblem(page, redeemed.problem) + left };
+    const { problem } = redeemed;
+    if (problem === "wrong") return { to: `${withProblem(page, problem)}&left=${redeemed.triesLeft}` };
+    return problem === "form" ? { to: withProblem(page, problem) } : startAgain(problem);
   },
 );
