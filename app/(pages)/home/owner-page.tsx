@@ -4,6 +4,7 @@ import { identifyCaller } from "@/lib/accounts/caller";
 import { describeStanding, type Standing } from "@/lib/accounts/standing";
 import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
 import { settings } from "@/lib/config/settings";
+import { type CookieName, clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { redirectTo } from "@/lib/http/form";
 import { actions, ownerPages, type Page, pages } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
@@ -30,6 +31,8 @@ type OwnerPageOptions = {
   title: string;
   /** The problems that the forms of the page may have, by their names in the address. */
   problems?: Record<string, Problem>;
+  /** The cookie with news that the page tells once. */
+  news?: CookieName;
 };
 
 /**
@@ -38,7 +41,7 @@ type OwnerPageOptions = {
  */
 export function ownerPage(
   page: Page,
-  { title, problems }: OwnerPageOptions,
+  { title, problems, news }: OwnerPageOptions,
   show: (visit: OwnVisit) => Promise<ReactNode>,
 ): (request: Request) => Promise<Response> {
   return htmlPage(
@@ -71,7 +74,8 @@ export function ownerPage(
           </div>
         </div>
       );
-      return { title, content };
+      const isTold = news && isOwn && readCookie(headers, news) !== undefined;
+      return { title, content, ...(isTold && { headers: cookieHeaders([clearCookie(news)]) }) };
     }),
   );
 }

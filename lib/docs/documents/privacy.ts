@@ -12,7 +12,7 @@ import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/links";
 import { table } from "@/lib/docs/markdown";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
-import type { CookieName } from "@/lib/http/cookies";
+import { boughtSeconds, type CookieName } from "@/lib/http/cookies";
 import { probeSeconds } from "@/lib/http/handler";
 import { knownSeconds } from "@/lib/http/known-browser";
 import { dismissedSeconds } from "@/lib/http/notice";
@@ -169,6 +169,10 @@ const cookies: Record<CookieName, Kept> = {
   "office-notice": {
     what: "Remembers the notice that you dismissed",
     until: describeSeconds(dismissedSeconds),
+  },
+  "office-bought": {
+    what: "Says once that your purchase is complete",
+    until: describeSeconds(boughtSeconds),
   },
   "office-probe": { what: "Shows that your browser keeps cookies", until: describeSeconds(probeSeconds) },
 };
