@@ -131,11 +131,13 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 /**
- * The MCP server: one endpoint at three paths, with one rate limit. `/mcp/account` needs a token for every message. It is
- * not an operation: it has MCP's responses and version negotiation, and ignores `API-Version`.
+ * The MCP server: one endpoint at three paths, with one rate limit. It is not an operation: it has MCP's responses and
+ * version negotiation, and ignores `API-Version`.
  */
 export const mcpServer = {
   paths: ["/mcp", "/api/mcp", "/mcp/account"],
+  /** For clients that ask their owner only when connecting is refused: every message needs a token. */
+  accountPath: "/mcp/account",
   methods: ["POST", "OPTIONS"],
   site: "api",
   host: "ours",
@@ -154,6 +156,6 @@ export const mcpServer = {
       stampedHeaders,
     ].join(", "),
   },
-} as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[] };
+} as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[]; accountPath: `/${string}` };
 
 type WithoutPath<R> = R extends unknown ? Omit<R, "path"> : never;

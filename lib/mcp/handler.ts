@@ -21,15 +21,12 @@ import { MessageRequest } from "@/lib/mcp/message-request";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
 import { SingleMessageTransport } from "@/lib/mcp/single-message-transport";
-import { parseSimpleCall, runSimpleCall } from "@/lib/mcp/tool-call";
+import { parseSimpleCall, refuseSimpleCall, runSimpleCall, type SimpleCall } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
 import { isHostedAgent } from "@/lib/rate-limit/client-address";
 
 type McpPath = (typeof mcpServer.paths)[number];
-
-/** For clients that ask their owner only when connecting is refused: every message needs a token. */
-const accountPath: McpPath = "/mcp/account";
 
 /**
  * The route handlers of the MCP server at one of its paths. Failures of HTTP are answered as an ApiError, failures of
@@ -52,19 +49,16 @@ async function answerMessage(
   createServer: typeof createMcpServer,
 ): Promise<ResponseParts> {
   const { headers, body, context } = request;
-  const identify = () => requireBearer(request);
-  const owner = context.path === accountPath ? await identify() : undefined;
   const message = parseJson(body);
+  const call = parseSimpleCall(message, headers);
+  const needsToken = context.path === mcpServer.accountPath || needsAccount(message);
+  const caller = needsToken ? await identifyBearer(request) : anonymousCaller;
+  if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, context.path, call);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   context.traceId ??= traceIdOf(metaOf(message).traceparent);
-  const call = parseSimpleCall(message, headers);
-  if (call) {
-    const caller = owner ?? (call.tool.needsSession ? await identify() : anonymousCaller);
-    return { status: 200, body: await runSimpleCall(call, caller, context) };
-  }
+  if (call) return { status: 200, body: await runSimpleCall(call, caller, context) };
   if (!isMessage(message))
     return refuse(ProtocolErrorCode.InvalidRequest, invalidMessageReason(message), idOf(message));
-  const caller = owner ?? (needsAccount(message) ? await identify() : anonymousCaller);
   return exchange(headers, message, () => createServer(caller, context));
 }
 
@@ -100,7 +94,8 @@ function rpcError(code: number, message: string, id: string | number | null) {
 const anonymousCaller: Caller = { is: "signed-out", tokenWasSent: false };
 
 /** Whether a message needs a token at any path. Others are not refused, because a client starts its sign-in on a 401. */
-function needsAccount({ method, params }: Message): boolean {
+function needsAccount(message: unknown): boolean {
+  const { method, params } = (message ?? {}) as Message;
   return (
     method === "tools/call" && tools.some(({ name, needsSession }) => needsSession && name === params?.name)
   );
@@ -114,15 +109,22 @@ async function identifyBearer(request: HandlerRequest): Promise<Caller> {
   return request.who as Caller;
 }
 
-/** The same, but throws a 401 with the authorization metadata (RFC 9728) if the token is missing or invalid. */
-async function requireBearer(request: HandlerRequest): Promise<Caller> {
-  const { context } = request;
-  const caller = await identifyBearer(request);
-  if (caller.is === "signed-out") {
-    const value = challenge(caller.tokenWasSent, authorizationHint(context.path));
-    throw new ApiError("signed_out", { headers: { "www-authenticate": value } });
-  }
-  return caller;
+/**
+ * A 401 with the authorization metadata (RFC 9728), at which clients start their sign-in. The answer to a tool call is
+ * also a result that ChatGPT reads. Throws the 401 for any other message.
+ */
+function refuseSignedOut(
+  { tokenWasSent }: { tokenWasSent: boolean },
+  path: string,
+  call: SimpleCall | undefined,
+): ResponseParts {
+  const hint = authorizationHint(path);
+  const header = ["www-authenticate", challenge(tokenWasSent, hint)] as const;
+  const error = new ApiError("signed_out", { headers: Object.fromEntries([header]) });
+  if (!call) throw error;
+  // ChatGPT needs both parameters, whether or not a token was sent.
+  const challenged = challenge(true, { error_description: error.message, ...hint });
+  return { status: error.status, body: refuseSimpleCall(call, error, challenged), headers: header };
 }
 
 /** Answers a message of protocol 2026-07-28, which is stateless, or of an earlier one, which starts with `initialize`. */

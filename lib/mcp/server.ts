@@ -1,4 +1,5 @@
 import {
+  type JSONValue,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -9,12 +10,14 @@ import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { sessionLimits } from "@/lib/docs/words";
 import { unexpectedError } from "@/lib/http/handler";
+import { mcpServer } from "@/lib/http/operations";
 import type { RequestContext } from "@/lib/http/request-context";
 import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resources, sizeOf } from "@/lib/mcp/resources";
 import { describeServer } from "@/lib/mcp/server-info";
 import { callTool } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
+import { accountScope } from "@/lib/oauth/resources";
 
 /** The instructions that a client gives its model. */
 export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server is read-only: none of its tools changes anything.
@@ -49,9 +52,11 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
       "prompts/list": forEveryone,
     },
   });
-  for (const { tool, about } of listed) {
+  for (const { tool, about } of registered) {
     server.registerTool(tool.name, about, (input) => callTool(tool, input, caller, context));
   }
+  // The library's own list has no `securitySchemes`.
+  server.server.setRequestHandler("tools/list", () => ({ tools: listTools(context.path) }));
   for (const resource of resources) {
     const { name, uri, title, description, mimeType } = resource;
     const about = { title, description, mimeType, size: sizeOf(resource), annotations: { audience } };
@@ -66,7 +71,7 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
 }
 
 /** The tools with their metadata, built once. */
-const listed = tools.map((tool) => {
+const registered = tools.map((tool) => {
   const { title, description, input, output } = tool;
   // Without these, clients assume that a tool is destructive and reaches external systems.
   const annotations = {
@@ -86,6 +91,24 @@ const listed = tools.map((tool) => {
   return { tool, about };
 });
 
+/** The tools as a client at a path is told of them. */
+function listTools(path: string) {
+  return registered.map(({ tool, about }) => {
+    const { inputSchema, outputSchema, ...same } = about;
+    const needsToken = tool.needsSession || path === mcpServer.accountPath;
+    // ChatGPT's: developers.openai.com/apps-sdk/build/auth. It also reads them in `_meta` (apps-sdk/reference).
+    const securitySchemes = [needsToken ? { type: "oauth2", scopes: [accountScope] } : { type: "noauth" }];
+    return {
+      name: tool.name,
+      ...same,
+      inputSchema: inputSchema["~standard"].jsonSchema.input(),
+      ...(outputSchema && { outputSchema: outputSchema["~standard"].jsonSchema.output() }),
+      securitySchemes,
+      _meta: { securitySchemes },
+    };
+  });
+}
+
 function readResource({ uri, mimeType, read }: Resource, context: RequestContext): ReadResourceResult {
   try {
     return { contents: [{ uri, mimeType, text: read() }] };
@@ -94,26 +117,30 @@ function readResource({ uri, mimeType, read }: Resource, context: RequestContext
   }
 }
 
+type JsonSchema = { type: "object"; [keyword: string]: JSONValue };
+
 /** A schema as published: without `$schema`, which is the default, and with open outputs, so that fields can be added. */
-function publish(schema: z.ZodType): StandardSchemaWithJSON {
-  const convert = (io: "input" | "output") => {
-    const { $schema, ...published } = z.toJSONSchema(schema, {
-      io,
-      override: ({ jsonSchema }) => {
-        if (io === "output" && jsonSchema.additionalProperties === false)
-          delete jsonSchema.additionalProperties;
-        if (jsonSchema.format) delete jsonSchema.pattern;
-        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-      },
-    });
-    return published;
-  };
-  const made = new Map<string, Record<string, unknown>>();
+function publish(schema: z.ZodType) {
+  const made = new Map<string, JsonSchema>();
   const convertOnce = (io: "input" | "output") => {
-    const known = made.get(io) ?? convert(io);
+    const known = made.get(io) ?? convert(schema, io);
     made.set(io, known);
     return known;
   };
   const jsonSchema = { input: () => convertOnce("input"), output: () => convertOnce("output") };
-  return { "~standard": { ...schema["~standard"], jsonSchema } };
+  return { "~standard": { ...schema["~standard"], jsonSchema } } satisfies StandardSchemaWithJSON;
+}
+
+function convert(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+  const { $schema, ...published } = z.toJSONSchema(schema, {
+    io,
+    override: ({ jsonSchema }) => {
+      if (io === "output" && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties;
+      if (jsonSchema.format) delete jsonSchema.pattern;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  // A union of objects does not say so.
+  return { ...(published as object), type: "object" };
 }

@@ -10,7 +10,7 @@ import { type Tool, tools } from "@/lib/mcp/tools";
 import { LruCache } from "@/lib/runtime/lru-cache";
 
 /** A valid tool call. */
-type SimpleCall = { tool: Tool; input: unknown; id: string | number; isModern: boolean };
+export type SimpleCall = { tool: Tool; input: unknown; id: string | number; isModern: boolean };
 
 /**
  * Parses a valid tool call, the most frequent message: we answer it as the MCP library would, at a fifth of the cost.
@@ -89,15 +89,27 @@ function headersMatchMessage({ params }: PlainMessage, headers: Headers): boolea
 
 /** Answers a valid tool call. */
 export async function runSimpleCall(
-  { tool, input, id, isModern }: SimpleCall,
+  call: SimpleCall,
   caller: Caller,
   context: RequestContext,
 ): Promise<object> {
-  const called = await callTool(tool, input, caller, context);
-  const result = isModern
-    ? { ...called, resultType: "complete", _meta: { [SERVER_INFO_META_KEY]: describeServer() } }
-    : called;
-  return { result, jsonrpc: "2.0", id };
+  return toMessage(call, await callTool(call.tool, call.input, caller, context));
+}
+
+/**
+ * The result of a tool call without a valid token, at which ChatGPT asks its user to sign in:
+ * developers.openai.com/apps-sdk/build/auth.
+ *
+ * @param challenge - a value of `WWW-Authenticate` with `error` and `error_description`
+ */
+export function refuseSimpleCall(call: SimpleCall, error: ApiError, challenge: string): object {
+  const _meta = { "mcp/www_authenticate": [challenge] };
+  return toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
+}
+
+function toMessage({ id, isModern }: SimpleCall, called: CallToolResult): object {
+  const _meta = { ...called._meta, [SERVER_INFO_META_KEY]: describeServer() };
+  return { result: isModern ? { ...called, resultType: "complete", _meta } : called, jsonrpc: "2.0", id };
 }
 
 /**

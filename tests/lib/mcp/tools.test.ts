@@ -9,7 +9,7 @@ import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
 import { refusals } from "@/tests/support/refusals";
-import type { Service } from "@/tests/support/service";
+import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 type Result = { isError?: boolean; structuredContent?: unknown; content: { type: string; text: string }[] };
@@ -132,6 +132,23 @@ describe.each(engines)("the tools on $name", (engine) => {
     expect(result.content).toHaveLength(1);
   });
 
+  /** Checks the result that tells ChatGPT to have its user sign in (developers.openai.com/apps-sdk/build/auth). */
+  const expectSignedOutResult = ({ status, headers, text }: Answer, hint: string) => {
+    const said = `error_description="${refusals.signed_out.message}"`;
+    const challenge = `Bearer realm="corner-office", error="invalid_token", ${said}, ${hint}`;
+    expect(status, text).toBe(401);
+    expect(headers["content-type"]).toBe("application/json");
+    expect(JSON.parse(text)).toMatchObject({
+      jsonrpc: "2.0",
+      id: 1,
+      result: {
+        isError: true,
+        content: [{ type: "text", text: JSON.stringify({ error: detail("signed_out") }) }],
+        _meta: { "mcp/www_authenticate": [challenge] },
+      },
+    });
+  };
+
   it.each(["/mcp", "/api/mcp"])(
     "answer 401 at %s if they need an account and the token is missing or invalid",
     async (path) => {
@@ -158,10 +175,17 @@ describe.each(engines)("the tools on $name", (engine) => {
         for (const name of ["get_entitlement", "get_credits_balance"]) {
           for (const send of [postLegacy, postModern]) {
             const answer = await send(service, { method: "tools/call", params: { name } }, { headers, path });
-            expectRefusal(service, answer, { status: 401, code: "signed_out" });
+            expectSignedOutResult(answer, hint);
             expect(answer.headers["www-authenticate"]).toBe(challenge);
             expectMcpStamp(service, answer);
             expect(answer.headers).toHaveProperty("ratelimit-remaining");
+          }
+          // Not a valid call, so it has no result.
+          const wrong = { method: "tools/call", params: { name, arguments: { more: 1 } } };
+          for (const send of [postLegacy, postModern]) {
+            const answer = await send(service, wrong, { headers, path, from: newAddress() });
+            expectRefusal(service, answer, { status: 401, code: "signed_out" });
+            expect(answer.headers["www-authenticate"]).toBe(challenge);
           }
         }
         for (const message of [
@@ -198,7 +222,8 @@ describe.each(engines)("the tools on $name", (engine) => {
     for (const [headers, challenge] of attempts) {
       for (const message of messages) {
         const answer = await message.send(service, { headers, path, from: newAddress() });
-        expectRefusal(service, answer, { status: 401, code: "signed_out" });
+        if (message.name.includes("tools/call")) expectSignedOutResult(answer, hint);
+        else expectRefusal(service, answer, { status: 401, code: "signed_out" });
         expect(answer.headers["www-authenticate"]).toBe(challenge);
         expectMcpStamp(service, answer);
         expect(answer.headers).toHaveProperty("ratelimit-remaining");
@@ -222,8 +247,10 @@ describe.each(engines)("the tools on $name", (engine) => {
     const expected = await send(service, { headers, from: newAddress() });
     const answer = await send(service, { headers, path: "/mcp/account", from: newAddress() });
     expect(answer.status).toBe(expected.status);
-    expect(answer.text).toBe(expected.text);
-    const { "x-request-id": _, date: __, ...same } = expected.headers;
+    // Only the tools need a token there that need none elsewhere.
+    const open = JSON.stringify({ type: "noauth" });
+    expect(answer.text).toBe(expected.text.replaceAll(open, JSON.stringify(signIn)));
+    const { "x-request-id": _, date: __, "content-length": ___, ...same } = expected.headers;
     expect(answer.headers).toMatchObject(same);
   });
 
@@ -251,6 +278,9 @@ describe.each(engines)("the tools on $name", (engine) => {
     });
   });
 });
+
+/** The scheme of a tool that needs a token, as ChatGPT reads it (developers.openai.com/apps-sdk/build/auth). */
+const signIn = { type: "oauth2", scopes: ["account:read"] };
 
 const listedTools = [
   { name: "get_health", title: "Service health", needsAccount: false },
@@ -397,9 +427,12 @@ describe("the tools", () => {
     expect(result.tools).toHaveLength(listedTools.length);
     for (const [n, { name, title, needsAccount, answersText }] of listedTools.entries()) {
       const listed = result.tools[n];
+      const securitySchemes = [needsAccount ? signIn : { type: "noauth" }];
       expect(listed).toMatchObject({
         name,
         title,
+        securitySchemes,
+        _meta: { securitySchemes },
         description: expect.stringMatching(/^[A-Z].+\.$/),
         inputSchema: { type: "object", additionalProperties: false },
         ...(!answersText && { outputSchema: { type: "object" } }),
@@ -416,6 +449,8 @@ describe("the tools", () => {
         "additionalProperties",
       );
     }
-    expect(JSON.stringify(result).length, "a model pays for every token").toBeLessThan(7000);
+    // A client does not show the others to its model.
+    const shown = result.tools.map(({ securitySchemes, _meta, ...tool }: Record<string, unknown>) => tool);
+    expect(JSON.stringify(shown).length, "a model pays for every token").toBeLessThan(7000);
   });
 });
