@@ -1,6 +1,6 @@
 import type { NextConfig } from "next";
 import { assetsVersion } from "@/lib/http/assets";
-import { documentPages, files, markdownPath } from "@/lib/http/pages";
+import { files, publishedRoutes } from "@/lib/http/pages";
 
 const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }];
 
@@ -45,10 +45,7 @@ const config: NextConfig = {
   ],
   rewrites: async () => ({
     beforeFiles: [],
-    afterFiles: Object.values(documentPages).map(({ path }) => ({
-      source: markdownPath(path),
-      destination: `/markdown${path}`,
-    })),
+    afterFiles: publishedRoutes.map(({ path }) => ({ source: path, destination: `/publications${path}` })),
     fallback: [],
   }),
 };

@@ -1,6 +1,5 @@
 import { settings } from "@/lib/config/settings";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import type { Publication } from "@/lib/docs/publication-handler";
 import { type documentPages, markdownPath } from "@/lib/http/pages";
 
 /** A document: the source of its page, its Markdown, the search and the MCP resources. */
@@ -29,7 +28,7 @@ export function makePortable(markdown: string, appUrl: string): string {
 }
 
 /** A document in Markdown, at its own path with `.md` or for a client that prefers Markdown. */
-export function publishedMarkdown({ path, markdown }: DocumentPage): Publication {
+export function publishedMarkdown({ path, markdown }: DocumentPage) {
   const { appUrl } = settings();
   return {
     type: "text/markdown; charset=utf-8",

@@ -5,13 +5,14 @@ import { createHandler } from "@/lib/http/handler";
 import type { Route } from "@/lib/http/route";
 
 export type Publication = {
-  /** The media type. */
-  type: string;
-  body: string;
+  /** The media type; JSON by default. */
+  type?: string;
+  /** A text, or an object that is sent as JSON. */
+  body: string | object;
   headers?: Record<string, string>;
 };
 
-type PublishOptions = {
+export type PublishOptions = {
   /** How long this process reuses the body; a day by default, because security.txt has an expiry date. */
   freshForMs?: number;
   /** How long caches may store it. */
@@ -54,7 +55,8 @@ export function publish(
 
 function prepare(publication: Publication | undefined, maxAgeSeconds: number) {
   if (!publication) return undefined;
-  const { type, body, headers: own = {} } = publication;
+  const { type = "application/json", body: said, headers: own = {} } = publication;
+  const body = typeof said === "string" ? said : JSON.stringify(said);
   const etag = `"${hashContent(body)}"`;
   const headers = [
     ...Object.entries(own).flat(),

@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { officePolicy, pagePolicy, showNothing } from "@/lib/http/content-security-policy";
-import { files, isPage, pages, publications } from "@/lib/http/pages";
+import { files, isPage, pages, previews } from "@/lib/http/pages";
 import { retirementHeaders, retirementOf } from "@/lib/http/retirement";
 import type { Route } from "@/lib/http/route";
 import { processSingleton } from "@/lib/process-singleton";
@@ -11,7 +11,7 @@ const permissions = ["camera", "display-capture", "geolocation", "microphone", "
   .join(", ");
 
 /** Routes that display something without being pages: static files, and previews of mails in development. */
-const shown: readonly Route[] = [...Object.values(files), publications.emailPreviews];
+const shown: readonly Route[] = [...Object.values(files), previews.emails];
 
 const headersByRoute = () =>
   processSingleton("default headers", () => new Map<Route | undefined, readonly string[]>());

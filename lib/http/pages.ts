@@ -214,7 +214,11 @@ export const publications = {
   securityTxt: { path: "/.well-known/security.txt", ...published },
   sitemap: { path: "/sitemap.xml", ...published },
   robots: { path: "/robots.txt", ...published },
-  emailPreviews: { path: "/previews/emails", methods: read, onlyInDevelopment: true },
+} as const satisfies Record<string, Route>;
+
+/** For developers. */
+export const previews = {
+  emails: { path: "/previews/emails", methods: read, onlyInDevelopment: true },
 } as const satisfies Record<string, Route>;
 
 /** The version of the client files, in their first line and their address. A changed file needs another. */
@@ -257,30 +261,33 @@ export const files = {
 } as const satisfies Record<string, Route>;
 
 /** Next's names of the routes with many addresses. */
-export const routesOfMany = [
-  "/docs/[[...path]]",
-  "/docs/client/[version]/[file]",
-  "/markdown/[...path]",
-] as const;
+export const routesOfMany = ["/docs/[[...path]]", "/oauth/[endpoint]", "/publications/[...path]"] as const;
 
 /** The path of a document's Markdown form. */
 export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md` {
   return `${path}.md`;
 }
 
-const markdownForms = Object.values(documentPages).map(
-  ({ path }): Route => ({ path: markdownPath(path), ...published }),
-);
+/** The Markdown form of a document. */
+export function markdownForm({ path }: Pick<Page, "path">): Route {
+  return { path: markdownPath(path), ...published };
+}
 
 /** Whether a route is a page. */
 export function isPage(route: Route): route is Page {
   return "loads" in route;
 }
 
+/** What `next.config.ts` rewrites to the one route of all publications. */
+export const publishedRoutes: readonly Route[] = [
+  ...Object.values<Route>({ ...publications, ...clientFiles }),
+  ...Object.values(documentPages).map(markdownForm),
+];
+
 /** Every route outside `/api` and `/mcp`. */
 export const routes: readonly Route[] = [
-  ...[pages, actions, connectEndpoints, hooks, probes, publications, clientFiles, files].flatMap((table) =>
+  ...[pages, actions, connectEndpoints, hooks, probes, previews, files].flatMap((table) =>
     Object.values<Route>(table),
   ),
-  ...markdownForms,
+  ...publishedRoutes,
 ];

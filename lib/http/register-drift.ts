@@ -1,5 +1,6 @@
 import { mcpServer, operations } from "@/lib/http/operations";
-import { clientFiles, documentPages, routes, routesOfMany } from "@/lib/http/pages";
+import { connectEndpoints, documentPages, publishedRoutes, routes, routesOfMany } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
 
 /** The contents of the build. */
 export type Built = {
@@ -15,13 +16,12 @@ export function findRegisterDrift({ builtRoutes, files }: Built): string[] {
     ...builtRoutes.filter((route) => !route.startsWith("/_")),
     ...files.map((file) => `/${file}`),
   ];
-  const documents = Object.values({ ...documentPages, ...clientFiles }).map(({ path }): string => path);
-  const isOfMany = (path: string) =>
-    documents.includes(path.replace(/\.md$/, "")) && /^\/docs(?:\/|$)|\.md$/.test(path);
+  const documents = Object.values<Route>(documentPages).filter(({ path }) => /^\/docs(?:\/|$)/.test(path));
+  const ofMany = new Set<Route>([...documents, ...Object.values(connectEndpoints), ...publishedRoutes]);
   const entered = [
     ...Object.values(operations).map(({ path }): string => path),
     ...mcpServer.paths,
-    ...routes.map(({ path }) => path).filter((path) => !isOfMany(path)),
+    ...routes.filter((route) => !ofMany.has(route)).map(({ path }) => path),
     ...routesOfMany,
   ];
   return [

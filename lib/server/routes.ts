@@ -1,14 +1,3 @@
-import * as apiCatalog from "@/app/.well-known/api-catalog/route";
-import * as jwks from "@/app/.well-known/jwks.json/route";
-import * as mcpServerJson from "@/app/.well-known/mcp/server.json/route";
-import * as authorizationServer from "@/app/.well-known/oauth-authorization-server/route";
-import * as mcpResourceUnderApi from "@/app/.well-known/oauth-protected-resource/api/mcp/route";
-import * as apiResource from "@/app/.well-known/oauth-protected-resource/api/route";
-import * as mcpAccountResource from "@/app/.well-known/oauth-protected-resource/mcp/account/route";
-import * as mcpResource from "@/app/.well-known/oauth-protected-resource/mcp/route";
-import * as wholeResource from "@/app/.well-known/oauth-protected-resource/route";
-import * as openIdConfiguration from "@/app/.well-known/openid-configuration/route";
-import * as securityTxt from "@/app/.well-known/security.txt/route";
 import * as changes from "@/app/(pages)/changes/route";
 import * as answerApp from "@/app/(pages)/connect/answer/route";
 import * as findDevice from "@/app/(pages)/connect/device/route";
@@ -56,42 +45,18 @@ import * as entitlement from "@/app/api/entitlement/route";
 import * as health from "@/app/api/health/route";
 import * as mcpUnderApi from "@/app/api/mcp/route";
 import * as siteBanner from "@/app/api/site-banner/route";
-import * as changesFeed from "@/app/changes.atom/route";
-import * as clientFile from "@/app/docs/client/[version]/[file]/route";
 import * as clerk from "@/app/hooks/clerk/route";
 import * as resend from "@/app/hooks/resend/route";
 import * as stripe from "@/app/hooks/stripe/route";
-import * as llms from "@/app/llms.txt/route";
-import * as llmsFull from "@/app/llms-full.txt/route";
-import * as markdown from "@/app/markdown/[...path]/route";
 import * as mcpAccount from "@/app/mcp/account/route";
 import * as mcp from "@/app/mcp/route";
-import * as authorization from "@/app/oauth/authorize/route";
-import * as device from "@/app/oauth/device/route";
-import * as registration from "@/app/oauth/register/route";
-import * as resume from "@/app/oauth/resume/route";
-import * as revocation from "@/app/oauth/revoke/route";
-import * as token from "@/app/oauth/token/route";
-import * as openApi from "@/app/openapi.json/route";
+import * as connectEndpoint from "@/app/oauth/[endpoint]/route";
+import { publicationHandlers } from "@/app/publications/handlers";
 import * as ready from "@/app/ready/route";
-import * as robots from "@/app/robots.txt/route";
-import * as sitemap from "@/app/sitemap.xml/route";
-import * as statusData from "@/app/status.json/route";
 import { ApiError } from "@/lib/http/errors";
 import { createHandler, type RouteHandler } from "@/lib/http/handler";
 import { type mcpServer, operations } from "@/lib/http/operations";
-import {
-  actions,
-  clientFiles,
-  connectEndpoints,
-  documentPages,
-  files,
-  hooks,
-  markdownPath,
-  pages,
-  probes,
-  publications,
-} from "@/lib/http/pages";
+import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
 
 type Handlers = Partial<Record<string, RouteHandler>>;
 
@@ -138,37 +103,7 @@ const ofActions: Record<keyof typeof actions, Handlers> = {
   dismissNotice,
 };
 
-const ofConnect: Record<keyof typeof connectEndpoints, Handlers> = {
-  authorization,
-  resume,
-  token,
-  device,
-  registration,
-  revocation,
-};
-
 const ofHooks: Record<keyof typeof hooks, Handlers> = { clerk, resend, stripe };
-
-const ofPublications: Record<Exclude<keyof typeof publications, "emailPreviews">, Handlers> = {
-  openApi,
-  llms,
-  llmsFull,
-  statusData,
-  changesFeed,
-  jwks,
-  authorizationServer,
-  openIdConfiguration,
-  wholeResource,
-  apiResource,
-  mcpResource,
-  mcpAccountResource,
-  mcpResourceUnderApi,
-  mcpServer: mcpServerJson,
-  apiCatalog,
-  securityTxt,
-  sitemap,
-  robots,
-};
 
 const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, Handlers> = {
   front,
@@ -193,31 +128,18 @@ function refuseFile(): never {
   throw new ApiError("not_found");
 }
 
-const ofClientFile: Handlers = { GET: async (request) => clientFile.GET(request) };
-const ofDocument: Handlers = { GET: async (request) => document.GET(request) };
-const ofMarkdown: Handlers = {
-  GET(request) {
-    const [, ...path] = new URL(request.url).pathname.replace(/\.md$/, "").split("/");
-    return markdown.GET(request, { params: Promise.resolve({ path }) });
-  },
-};
-
 /** Every address that a handler answers, and its handlers by method: the same exports that a platform calls. */
 const byPath = new Map<string, Handlers>([
   ...inRegister(operations, ofOperations),
   ...Object.entries(ofMcp),
   ...inRegister(actions, ofActions),
-  ...inRegister(connectEndpoints, ofConnect),
+  ...Object.values(connectEndpoints).map(({ path }): Entry => [path, connectEndpoint]),
   ...inRegister(hooks, ofHooks),
   ...inRegister(probes, { ready }),
-  ...inRegister(publications, ofPublications),
+  ...[...publicationHandlers].map(([path, GET]): Entry => [path, { GET }]),
   ...inRegister(pages, ofPages),
   ...Object.values(files).map((file): Entry => [file.path, { GET: createHandler(file, refuseFile) }]),
-  ...Object.values(clientFiles).map(({ path }): Entry => [path, ofClientFile]),
-  ...Object.values(documentPages).flatMap(({ path }): Entry[] => [
-    [path, ofDocument],
-    [markdownPath(path), ofMarkdown],
-  ]),
+  ...Object.values(documentPages).map(({ path }): Entry => [path, document]),
 ]);
 
 type Entry = [path: string, Handlers];

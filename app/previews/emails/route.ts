@@ -13,14 +13,14 @@ import { themeAsCss } from "@/lib/config/theme";
 import { ApiError } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { createHandler } from "@/lib/http/handler";
-import { publications } from "@/lib/http/pages";
+import { previews } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
 import type { Mail } from "@/lib/mail/mail";
 import { renderOnboarding } from "@/lib/mail/onboarding-mails";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { appEndMail } from "@/lib/oauth/app-end-mails";
 
-const { path } = publications.emailPreviews;
+const { path } = previews.emails;
 const to = "ceo@example.com";
 
 /** Every mail, by the name used in the preview's address. */
@@ -55,7 +55,7 @@ function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
 
 /** Previews of the mails, only under `npm run dev`: the list, `?html=<name>` or `?text=<name>`. */
 export const GET = createHandler(
-  publications.emailPreviews,
+  previews.emails,
   ({ url: { searchParams } }) => {
     const mails = renderAll();
     if (searchParams.size === 0) return html(index([...mails]));

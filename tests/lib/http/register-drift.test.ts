@@ -1,11 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { clientFiles, documentPages, files, routes, routesOfMany } from "@/lib/http/pages";
+import {
+  connectEndpoints,
+  documentPages,
+  files,
+  publishedRoutes,
+  routes,
+  routesOfMany,
+} from "@/lib/http/pages";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 
-const ofMany = Object.values({ ...documentPages, ...clientFiles })
-  .map(({ path }) => path as string)
-  .filter((path) => path.startsWith("/docs"));
+const documents = Object.values(documentPages).filter(({ path }) => path.startsWith("/docs"));
+const ofMany = [...documents, ...Object.values(connectEndpoints), ...publishedRoutes].map(
+  ({ path }): string => path,
+);
 const publicFiles = Object.values(files).map(({ path }) => path as string);
 const builtRoutes = [
   ...Object.values(operations).map(({ path }) => path),
@@ -13,7 +21,7 @@ const builtRoutes = [
   ...routes.map(({ path }) => path),
   ...routesOfMany,
   "/_not-found",
-].filter((path) => ![...ofMany, ...publicFiles].includes(path) && !path.endsWith(".md"));
+].filter((path) => ![...ofMany, ...publicFiles].includes(path));
 const built = { builtRoutes, files: publicFiles.map((path) => path.slice(1)) };
 
 describe("findRegisterDrift", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { publications, routes } from "@/lib/http/pages";
+import { previews, routes } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
 import { actsOf } from "@/lib/office/handler";
 import { officePages } from "@/lib/office/routes";
@@ -13,7 +13,7 @@ const every: Route[] = [
 ];
 
 it("every address in the registers has a handler in the server's process, previews aside", () => {
-  for (const { path, methods } of every.filter((route) => route !== publications.emailPreviews)) {
+  for (const { path, methods } of every.filter((route) => route !== previews.emails)) {
     expect(routeHandler(path, methods[0] ?? ""), path).toBeTypeOf("function");
   }
 });

@@ -22,17 +22,17 @@ const handlers = new Map(
   }),
 );
 
-export function GET(request: Request): Response | Promise<Response> {
+export async function GET(request: Request): Promise<Response> {
   const handler = handlers.get(new URL(request.url).pathname);
   return handler ? handler(request) : new Response("There is no such document.\n", { status: 404 });
 }
 
 function inMarkdown(document: DocumentPage): ResponseParts {
-  const { type, body, headers = {} } = publishedMarkdown(document);
+  const { type: mediaType, body, headers } = publishedMarkdown(document);
   return {
     status: 200,
     body,
-    mediaType: type,
+    mediaType,
     headers: Object.entries(headers).flat(),
     caching: "public, no-cache",
   };

@@ -1,11 +1,11 @@
 import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
-import { publish } from "@/lib/docs/publication-handler";
+import type { Publication } from "@/lib/docs/publication-handler";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { clientFiles, markdownPath, publications } from "@/lib/http/pages";
 
 /** The entry point for assistants (llmstxt.org): a summary, and a link to each document in Markdown. */
-export const GET = publish(publications.llms, () => {
+export function writeLlms(): Publication {
   const { appUrl } = settings();
   const lines = documents.map(
     ({ path, title, summary }) => `- [${title}](${appUrl}${markdownPath(path)}): ${summary}`,
@@ -33,4 +33,4 @@ ${clients.join("\n")}
 - [API catalog](${appUrl}${publications.apiCatalog.path}): RFC 9727
 `;
   return { type: "text/plain; charset=utf-8", body };
-});
+}

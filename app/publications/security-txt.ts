@@ -1,12 +1,12 @@
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
-import { publish } from "@/lib/docs/publication-handler";
+import type { Publication } from "@/lib/docs/publication-handler";
 import { publications } from "@/lib/http/pages";
 
 const validMs = 180 * dayMs;
 
 /** The contact for security reports (RFC 9116). There is no such file if no contact is set. */
-export const GET = publish(publications.securityTxt, () => {
+export function writeSecurityTxt(): Publication | undefined {
   const { appUrl, supportEmail } = settings();
   if (!supportEmail) return undefined;
   // Counted from the start of the month, so that the text stays the same for the whole month.
@@ -21,4 +21,4 @@ export const GET = publish(publications.securityTxt, () => {
     "",
   ].join("\n");
   return { type: "text/plain; charset=utf-8", body };
-});
+}

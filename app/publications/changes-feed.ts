@@ -1,13 +1,13 @@
 import { settings } from "@/lib/config/settings";
 import { changes } from "@/lib/docs/changes";
 import { anchorOf } from "@/lib/docs/markdown";
-import { publish } from "@/lib/docs/publication-handler";
+import type { Publication } from "@/lib/docs/publication-handler";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { pages, publications } from "@/lib/http/pages";
 import { listRetirements } from "@/lib/http/retirement";
 
 /** The changes of the API and what is being retired, as a feed (RFC 4287). */
-export const GET = publish(publications.changesFeed, () => {
+export function writeChangesFeed(): Publication {
   const { appUrl } = settings();
   const page = `${appUrl}${pages.changes.path}`;
   const announcements = listRetirements().map(({ what, retirement }) => ({
@@ -46,4 +46,4 @@ ${entries.join("\n")}
 </feed>
 `;
   return { type: "application/atom+xml; charset=utf-8", body };
-});
+}

@@ -1,12 +1,12 @@
 import { settings } from "@/lib/config/settings";
-import { publish } from "@/lib/docs/publication-handler";
+import type { Publication } from "@/lib/docs/publication-handler";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { markdownPath, pages, publications } from "@/lib/http/pages";
 
 const profile = "https://www.rfc-editor.org/info/rfc9727";
 
 /** The API catalog (RFC 9727): a linkset (RFC 9264) of our APIs and their descriptions; HEAD gets a Link header. */
-export const GET = publish(publications.apiCatalog, () => {
+export function describeApis(): Publication {
   const { appUrl } = settings();
   const own = `${appUrl}${publications.apiCatalog.path}`;
   const endpoints = Object.values(operations).map(({ path }) => appUrl + path);
@@ -31,7 +31,7 @@ export const GET = publish(publications.apiCatalog, () => {
   ];
   return {
     type: `application/linkset+json; profile="${profile}"`,
-    body: JSON.stringify({ linkset, profile }),
+    body: { linkset, profile },
     headers: { Link: `<${own}>; rel="api-catalog"; type="application/linkset+json"` },
   };
-});
+}

@@ -1,9 +1,0 @@
-import { publish } from "@/lib/docs/publication-handler";
-import { publications } from "@/lib/http/pages";
-import { protectedResourceMetadata } from "@/lib/oauth/metadata";
-
-/** The metadata of the resource `/mcp`, which names its authorization server (RFC 9728 §3.1). */
-export const GET = publish(publications.mcpResource, () => ({
-  type: "application/json",
-  body: JSON.stringify(protectedResourceMetadata("/mcp")),
-}));

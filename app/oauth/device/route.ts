@@ -1,5 +1,0 @@
-import { connectEndpoints } from "@/lib/http/pages";
-import { connectEndpoint } from "@/lib/oauth/provider-bridge";
-
-export const POST = connectEndpoint(connectEndpoints.device);
-export const OPTIONS = POST;

@@ -1,0 +1,127 @@
+import { keyRing } from "@/lib/auth/key-ring";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import { readClient } from "@/lib/docs/client-files";
+import { makePortable, publishedMarkdown } from "@/lib/docs/document";
+import { documents } from "@/lib/docs/documents";
+import { openApiDocument } from "@/lib/docs/openapi";
+import { type Publication, type PublishOptions, publish } from "@/lib/docs/publication-handler";
+import type { RouteHandler } from "@/lib/http/handler";
+import { mcpServer } from "@/lib/http/operations";
+import { clientFiles, markdownForm, type Page, pages, publications } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
+import { describeServer } from "@/lib/mcp/server-info";
+import {
+  authorizationServerMetadata,
+  openIdConfiguration,
+  protectedResourceMetadata,
+} from "@/lib/oauth/metadata";
+import { describeApis } from "./api-catalog";
+import { writeChangesFeed } from "./changes-feed";
+import { writeLlms } from "./llms";
+import { writeSecurityTxt } from "./security-txt";
+import { readStatus } from "./status-data";
+
+type Row = { make: () => Publication | undefined | Promise<Publication | undefined> } & PublishOptions;
+
+const minute = { freshForMs: 60_000 };
+const { freshForMs } = pages.status;
+
+/** What each publication says, and how long its copies last. */
+const rows: Record<keyof typeof publications, Row> = {
+  openApi: { make: () => ({ body: openApiDocument() }) },
+  llms: { make: writeLlms },
+  llmsFull: {
+    make: () => plainText(documents.map(({ markdown }) => makePortable(markdown(), settings().appUrl))),
+  },
+  statusData: { make: readStatus, freshForMs, maxAgeSeconds: freshForMs / 1000 },
+  changesFeed: { make: writeChangesFeed },
+  jwks: { make: listPublicKeys, freshForMs: 0, maxAgeSeconds: 30 },
+  authorizationServer: { make: () => ({ body: authorizationServerMetadata() }), ...minute },
+  openIdConfiguration: { make: () => ({ body: openIdConfiguration() }), ...minute },
+  wholeResource: { make: () => ({ body: protectedResourceMetadata("") }) },
+  apiResource: { make: () => ({ body: protectedResourceMetadata("/api") }) },
+  mcpResource: { make: () => ({ body: protectedResourceMetadata("/mcp") }) },
+  mcpAccountResource: { make: () => ({ body: protectedResourceMetadata("/mcp/account") }) },
+  mcpResourceUnderApi: { make: () => ({ body: protectedResourceMetadata("/api/mcp") }) },
+  mcpServer: { make: describeMcpServer },
+  apiCatalog: { make: describeApis },
+  securityTxt: { make: writeSecurityTxt },
+  sitemap: { make: listPublicPages },
+  robots: { make: listClosedPages },
+};
+
+/** The route handlers of the publications, the client files and the documents in Markdown, by path. */
+export const publicationHandlers: ReadonlyMap<string, RouteHandler> = new Map([
+  ...Object.entries(rows).map(([name, { make, ...options }]) =>
+    handlerOf(publications[name as keyof typeof rows], make, options),
+  ),
+  ...Object.keys(clientFiles).map((name) => handlerOfClient(name as keyof typeof clientFiles)),
+  ...documents.map((document) => handlerOf(markdownForm(document), () => publishedMarkdown(document))),
+]);
+
+function handlerOf(route: Route, make: Row["make"], options: PublishOptions = {}) {
+  return [route.path as string, publish(route, make, options)] as const;
+}
+
+/** A client file: plain text, because no media type of these languages is registered. It never changes. */
+function handlerOfClient(language: keyof typeof clientFiles) {
+  const route: Route = clientFiles[language];
+  const make = () => ({
+    ...plainText([readClient(language)]),
+    headers: { "Content-Disposition": `attachment; filename="${route.path.split("/").at(-1)}"` },
+  });
+  return handlerOf(route, make, { maxAgeSeconds: (365 * dayMs) / 1000 });
+}
+
+const plainText = (lines: readonly string[]) => ({
+  type: "text/plain; charset=utf-8",
+  body: lines.join("\n"),
+});
+
+/** The public keys that verify our tokens, including a key that will sign soon (RFC 7517 §5). */
+async function listPublicKeys(): Promise<Publication> {
+  const keys = (await keyRing().published(Date.now())).map(({ kid, publicKey }) => ({
+    ...publicKey.export({ format: "jwk" }),
+    kid,
+    alg: "RS256",
+    use: "sig",
+  }));
+  return { type: "application/jwk-set+json", body: { keys } };
+}
+
+/** The MCP server's `server.json`, in the format of the MCP registry, named after our host. */
+function describeMcpServer(): Publication {
+  const { appUrl } = settings();
+  const { name, ...described } = describeServer();
+  const host = new URL(appUrl).hostname.split(".").reverse().join(".");
+  const body = {
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    name: `${host}/${name}`,
+    description: "Whether your company of AI assistants may run, its credits, and the documents of its API.",
+    ...described,
+    remotes: mcpServer.paths.slice(0, 1).map((path) => ({ type: "streamable-http", url: appUrl + path })),
+  };
+  return { body };
+}
+
+/** The public pages, for crawlers (sitemaps.org). */
+function listPublicPages(): Publication {
+  const listed = Object.values<Page>(pages).filter(({ inSitemap }) => inSitemap);
+  const urls = listed.map(({ path }) => `<url><loc>${settings().appUrl}${path}</loc></url>`).join("\n");
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls}\n</urlset>\n`;
+  return { type: "application/xml", body };
+}
+
+/** Crawlers may read every public page; pages that belong to one person are disallowed. */
+function listClosedPages(): Publication {
+  const closed = Object.values<Page>(pages).filter(({ isCrawled }) => !isCrawled);
+  const disallowed = closed.map(({ path }) => `Disallow: ${path}`);
+  return plainText([
+    "User-agent: *",
+    ...disallowed,
+    "",
+    `Sitemap: ${settings().appUrl}${publications.sitemap.path}`,
+    "",
+  ]);
+}
