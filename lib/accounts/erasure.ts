@@ -16,7 +16,7 @@ import { type Db, forgetDeletedRows } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { eraseMailFilesTo } from "@/lib/mail/file-sender";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { deleteSignInMailsTo } from "@/lib/mail/sign-in-outbox";
+import { deleteMailsTo } from "@/lib/mail/outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /** The audit's name for an erasure; its entry contains the hash of the address. */
@@ -37,7 +37,7 @@ export async function erasePerson(db: Db, email: string, nowMs: number): Promise
   const mentions = await findAllMentions(db, email, ids);
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const found = [
-      await deleteSignInMailsTo(transaction, email),
+      await deleteMailsTo(transaction, email),
       ...(await deleteRowsOf(transaction, email)),
       await closeAccount(transaction, email, nowMs),
       await closeUsers(transaction, email, ids),

@@ -11,7 +11,7 @@ import { settings } from "@/lib/config/settings";
 import { readTogether } from "@/lib/db/read-together";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
-import { attemptsTo } from "@/lib/mail/sign-in-outbox";
+import { attemptsTo } from "@/lib/mail/outbox";
 
 type Facts = ReturnType<typeof toFacts>;
 

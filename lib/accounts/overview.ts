@@ -5,7 +5,7 @@ import { asIso } from "@/lib/config/instants";
 import { readTogether } from "@/lib/db/read-together";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { countSealedMails } from "@/lib/mail/sign-in-outbox";
+import { countSealedMails } from "@/lib/mail/outbox";
 
 const maxTrials = 100;
 

@@ -7,7 +7,7 @@ import { asIso, toFields } from "@/lib/config/instants";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { listEmails } from "@/lib/mail/onboarding-outbox";
-import { listAttempts } from "@/lib/mail/sign-in-outbox";
+import { listAttempts } from "@/lib/mail/outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 
 /**

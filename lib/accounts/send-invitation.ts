@@ -5,14 +5,14 @@ import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/in
 import { findWaiting } from "@/lib/accounts/waitlist";
 import { ClerkIsBusy, createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
-import { sendSignInMails } from "@/lib/auth/sign-in-runner";
+import { sendMails } from "@/lib/auth/outbox-runner";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { requireKeys } from "@/lib/mail/link-keys";
+import { enqueueMail, recordAttempt } from "@/lib/mail/outbox";
 import { sender } from "@/lib/mail/sender";
-import { enqueueSignInMail, recordAttempt } from "@/lib/mail/sign-in-outbox";
 
 /** An invitation's link and the id of our mail with it; no link if it waits until Clerk takes more. */
 type Queued = { url?: string; mailId?: string };
@@ -30,7 +30,7 @@ export async function sendInvitation(
   terms: AccountTerms,
 ): Promise<{ url?: string; failure?: string | undefined }> {
   const { url, mailId } = await queueInvitation(db, email, terms, "operator");
-  const unsent = mailId && (await sendSignInMails(db, sender())).find(({ id }) => id === mailId);
+  const unsent = mailId && (await sendMails(db, sender())).find(({ id }) => id === mailId);
   return { ...(url && { url }), failure: unsent ? unsent.failure : undefined };
 }
 
@@ -59,7 +59,7 @@ export async function queueInvitation(
     if (kind === "clerk") return undefined;
     const isOnWaitlist = (await findWaiting(transaction, email)) !== undefined;
     const mail = { kind: "invitation", to: email, token, isOnWaitlist } as const;
-    const mailId = await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs });
+    const mailId = await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + invitationMs });
     return { url: invitationUrl(token), mailId };
   });
   if (queued) return queued;
@@ -67,7 +67,7 @@ export async function queueInvitation(
   const before = await countInvitations(db, nowMs);
   const wait = async (hours: number): Promise<Queued> => {
     const times = { nowMs, dueAtMs: nowMs + hours * hourMs, untilMs: nowMs + invitationMs };
-    const id = await enqueueSignInMail(db, mail, times);
+    const id = await enqueueMail(db, mail, times);
     const failure = `queued: Clerk takes ${clerkTakes} invitations an hour`;
     await recordAttempt(db, id, mail, { state: "retrying", failure }, nowMs);
     return {};

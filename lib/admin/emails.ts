@@ -1,19 +1,17 @@
 import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
-import { sendTrialMails } from "@/lib/accounts/trial-mails";
 import { parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
-import { sendSignInMails } from "@/lib/auth/sign-in-runner";
+import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
+import { listAttempts } from "@/lib/mail/outbox";
 import { sender } from "@/lib/mail/sender";
-import { listAttempts } from "@/lib/mail/sign-in-outbox";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
-import { sendAppEndMails } from "@/lib/oauth/app-end-mails";
 import { sweepState } from "@/lib/oauth/sweep";
 
 /** `emails list|retry|unsubscribe-link|send-due`. */
@@ -61,9 +59,8 @@ export function addEmailCommands(program: Command, run: Run): void {
     )
     .action(
       run(async (db) => {
-        await sendSignInMails(db, sender());
-        await sendAppEndMails(db, sender());
-        await sendTrialMails(db, sender());
+        await sendMails(db, sender());
+        await sendScheduledMails(db, sender());
         const tally = await sendDueMails(db, sender());
         await deleteExpired(db, Date.now());
         await sweepState(db, Date.now());
@@ -72,7 +69,7 @@ export function addEmailCommands(program: Command, run: Run): void {
     );
 }
 
-/** The onboarding emails in due order, then the sign-in mails, newest first. An invited email has no account yet. */
+/** The onboarding emails in due order, then the mails of the outbox, newest first. An invited email has no account yet. */
 async function listAllEmails(db: Db, email: string) {
   const attempts = await listAttempts(db, email);
   if (attempts.length === 0) await findAccount(db, email);

@@ -1,6 +1,6 @@
 import type { ClerkClient } from "@clerk/backend";
-import { invitationDays } from "@/lib/auth/invitation-token";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
+import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";

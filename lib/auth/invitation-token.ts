@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
-import { dayMs } from "@/lib/config/durations";
+import { dayMs, invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
 
-export const invitationDays = 14;
 export const invitationMs = invitationDays * dayMs;
 
 /** Why an invitation cannot be accepted. */

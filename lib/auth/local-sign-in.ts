@@ -9,12 +9,12 @@ import {
   startBrowserSession,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
+import { sendMailsNow } from "@/lib/auth/outbox-runner";
 import type { Confirmation } from "@/lib/auth/session";
 import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
-import { sendSignInMailsNow } from "@/lib/auth/sign-in-runner";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
@@ -45,7 +45,7 @@ export async function sendCode(email: string, { headers, client, nowMs }: FormSu
 /** Sends the mail where our server, and so the runner, does not run. Where it does, it has sent the mail by now. */
 async function sendWithoutRunner(): Promise<void> {
   await sleep(runnerGraceMs);
-  await sendSignInMailsNow().catch((failure) =>
+  await sendMailsNow().catch((failure) =>
     log().warn({ err: failure }, "the store is unavailable: a sign-in mail is left for the runner"),
   );
 }

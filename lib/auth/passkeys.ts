@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
+import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { log } from "@/lib/runtime/log";
 
 export const maxPasskeys = 10;
@@ -241,5 +241,5 @@ async function enqueueChangeMail(
   nowMs: number,
 ): Promise<void> {
   const mail = { kind: "passkey", to, change, name, atMs: nowMs } as const;
-  await enqueueSignInMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+  await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
 }

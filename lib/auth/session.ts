@@ -7,7 +7,7 @@ import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
-import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
+import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
 /** A session in our store. With Clerk, Clerk itself keeps the sessions of browsers. */
 export type Session = {
@@ -269,7 +269,7 @@ export async function startSession(
         origin: session.app_origin,
         atMs: nowMs,
       };
-      await enqueueSignInMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
+      await enqueueMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
     });
   });
 }

@@ -1,13 +1,12 @@
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
+import { codeMinutes, longCodeHours } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
 
-export const codeMinutes = 10;
-export const longCodeHours = 6;
 export const maxTries = 5;
 
 const codeMs = codeMinutes * 60 * 1000;
@@ -64,7 +63,7 @@ export async function makeCode(
     if (isAlreadyMailed) return { browser, code: undefined };
     if (share === "long") await storeLongCode(transaction, email, code, untilMs);
     const mail = { kind: "code", to: email, code, isLong: share === "long" } as const;
-    await enqueueSignInMail(transaction, mail, { nowMs, untilMs });
+    await enqueueMail(transaction, mail, { nowMs, untilMs });
     return { browser, code };
   });
 }
@@ -128,11 +127,6 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
   }
   const triesLeft = maxTries - row.tries;
   return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
-}
-
-/** Formats a long code for people, in groups of four. */
-export function groupLongCode(code: string): string {
-  return code.replace(/(.{4})(?=.)/g, "$1-");
 }
 
 /** Normalizes a code that was typed with spaces, dashes or lower-case letters; `undefined` if it is malformed. */

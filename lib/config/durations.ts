@@ -1,5 +1,10 @@
 export const dayMs = 24 * 60 * 60 * 1000;
 
+/** How long what a mail brings works: a code, a long code, the link of an invitation. */
+export const codeMinutes = 10;
+export const longCodeHours = 6;
+export const invitationDays = 14;
+
 const units = [
   ["day", 24 * 60 * 60],
   ["hour", 60 * 60],

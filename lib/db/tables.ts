@@ -18,9 +18,9 @@ export type Tables = {
     created_at_ms: number;
     /** When its owner switched off the mails about the end of apps; null if they are wanted. */
     app_end_mails_stopped_at_ms: number | null;
-    /** When the last mail about the trial's end was due that was sent or given up: at the end, or three days before. */
+    /** When the last mail about the trial's end was due that was queued: at the end, or three days before. */
     trial_mail_done_ms: number | null;
-    /** When a runner may next take such a mail, after an attempt; while it is being sent, the end of the lease. */
+    /** Until when the build before may send such a mail, or waits to try it again. */
     trial_mail_next_at_ms: number | null;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */
@@ -116,8 +116,8 @@ export type Tables = {
     long_code_until_ms: number;
   };
   /**
-   * The outbox of codes, invitations and security mails. A row lasts until its mail is accepted or expires. Codes for
-   * emails without an account are stored as well, but not sent.
+   * The outbox of all mails but the onboarding series. A row lasts until its mail is accepted or expires. Codes for emails
+   * without an account are stored as well, but not sent.
    */
   sign_in_mails: {
     id: string;
@@ -139,7 +139,7 @@ export type Tables = {
     /** Null while it goes on. */
     ended_at_ms: number | null;
   };
-  /** The last attempt to deliver a code, an invitation or a security mail, for the operator. */
+  /** The last attempt to deliver a mail of the outbox, for the operator. */
   sign_in_mail_attempts: {
     /** The id of the mail, which may have left the outbox. */
     id: string;
@@ -174,7 +174,7 @@ export type Tables = {
     made_in: string | null;
     /** The same for a Clerk session, or the Clerk session in which an app was approved. */
     clerk_session: string | null;
-    /** When the mail about an app's end is due; while it is being sent, the end of the lease. Null if none is left. */
+    /** When the mail about an app's end is due; null once it is queued. */
     end_mail_at_ms: number | null;
     /** When the owner last proved in this browser who they are, and by which way: `code` or `passkey`. */
     confirmed_at_ms: number | null;

@@ -9,10 +9,10 @@ import {
   type Outcome,
   recordOutcomes,
 } from "@/lib/mail/onboarding-claims";
-import { renderOnboarding } from "@/lib/mail/onboarding-mails";
 import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
+import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
@@ -134,9 +134,9 @@ function outcomeWriter(db: Db, signal: AbortSignal | undefined): (finished: Fini
 }
 
 /** Starts this process's runner, which polls every five seconds. `stop` waits for the mails being sent. */
-export function startRunner(): BackgroundLoop {
+export function startOnboardingRunner(): BackgroundLoop {
   return startBackgroundLoop(async (signal) => sendDueMails(await store(), sender(), { signal }), {
     pauseMs: pollEveryMs,
-    failed: "the outbox could not be read; the runner retries shortly",
+    failed: "the onboarding mails could not be read; the runner retries shortly",
   });
 }

@@ -4,7 +4,7 @@ import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueSignInMail, securityMailMs } from "@/lib/mail/sign-in-outbox";
+import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
 const prefix = "sess_";
 
@@ -113,6 +113,6 @@ export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: numb
       atMs: nowMs,
     } as const;
     const mailId = deriveMailId(`replayed-app:v1:${id}`);
-    await enqueueSignInMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
+    await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
   });
 }

@@ -1,9 +1,8 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startRetention } from "@/lib/accounts/retention";
-import { startTrialMailRunner } from "@/lib/accounts/trial-mails";
 import { keyRing } from "@/lib/auth/key-ring";
-import { startSignInRunner } from "@/lib/auth/sign-in-runner";
+import { startOutboxRunner, startScheduledMailRunner } from "@/lib/auth/outbox-runner";
 import { startReconciler } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
@@ -11,8 +10,7 @@ import { closeStore, store } from "@/lib/db/store";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
 import { readLinkKeys } from "@/lib/mail/link-keys";
-import { startRunner } from "@/lib/mail/onboarding-runner";
-import { startAppEndRunner } from "@/lib/oauth/app-end-mails";
+import { startOnboardingRunner } from "@/lib/mail/onboarding-runner";
 import { startStateSweep } from "@/lib/oauth/sweep";
 import { clientAddress } from "@/lib/rate-limit/client-address";
 import { derivedKeys } from "@/lib/runtime/app-secret";
@@ -73,8 +71,8 @@ export async function start(): Promise<void> {
   for (const warning of warnings) log().warn(warning);
   reportSunsets(Date.now());
   untilStoreIsPrepared();
-  runners.push(startRunner(), startSignInRunner(), startRetention(), startStateSweep(), startAppEndRunner());
-  runners.push(startTrialMailRunner(), startOutageWatch());
+  runners.push(startOnboardingRunner(), startOutboxRunner(), startScheduledMailRunner());
+  runners.push(startRetention(), startStateSweep(), startOutageWatch());
   if (billing) runners.push(startReconciler());
 }
 

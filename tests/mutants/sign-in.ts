@@ -61,7 +61,7 @@ export const signIn: Mutant[] = [
     file: "lib/auth/local-sign-in.ts",
     mistake: "the mail leaves before the answer, so that an account shows by the time it takes",
     was: "  afterResponse(sendWithoutRunner);",
-    becomes: "  await sendSignInMailsNow();",
+    becomes: "  await sendMailsNow();",
     tests: ["tests/lib/auth/sign-in-mail.test.ts"],
   },
   {

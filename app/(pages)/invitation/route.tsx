@@ -1,5 +1,6 @@
 import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
-import { findInvitationProblem, type InvitationProblem, invitationDays } from "@/lib/auth/invitation-token";
+import { findInvitationProblem, type InvitationProblem } from "@/lib/auth/invitation-token";
+import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";

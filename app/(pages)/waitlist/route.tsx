@@ -1,4 +1,4 @@
-import { invitationDays } from "@/lib/auth/invitation-token";
+import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";

@@ -1,14 +1,3 @@
-import { trialEndedMail, trialEndingMail } from "@/lib/accounts/trial-mails";
-import {
-  codeMail,
-  invitationMail,
-  newAppMail,
-  newBrowserMail,
-  passkeyMail,
-  replayedAppMail,
-} from "@/lib/auth/sign-in-mail";
-import { dayMs } from "@/lib/config/durations";
-import { settings } from "@/lib/config/settings";
 import { themeAsCss } from "@/lib/config/theme";
 import { ApiError } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
@@ -16,48 +5,15 @@ import { createHandler } from "@/lib/http/handler";
 import { previews } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
 import type { Mail } from "@/lib/mail/mail";
-import { renderOnboarding } from "@/lib/mail/onboarding-mails";
-import { onboardingKinds } from "@/lib/mail/onboarding-series";
-import { appEndMail } from "@/lib/oauth/app-end-mails";
+import { renderPreviews } from "@/lib/mail/texts/previews";
 
 const { path } = previews.emails;
-const to = "ceo@example.com";
-
-/** Every mail, by the name used in the preview's address. */
-function renderAll(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
-  const invitation = `${settings().appUrl}/invitation?token=preview`;
-  return new Map([
-    ["invitation", invitationMail({ to, url: invitation, isOnWaitlist: false })],
-    ["invitation-waitlist", invitationMail({ to, url: invitation, isOnWaitlist: true })],
-    ["code", codeMail({ to, code: "123456", isLong: false })],
-    ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
-    ["new-browser", newBrowserMail({ to, name: "Chrome on Windows", atMs: Date.now() })],
-    ["new-app", newAppMail({ to, name: "Claude Code", origin: "a program on a computer", atMs: Date.now() })],
-    ["replayed-app", replayedAppMail({ to, name: "Claude", origin: "claude.ai", atMs: Date.now() })],
-    [
-      "app-end",
-      appEndMail({
-        to,
-        name: "Claude Code",
-        origin: "a program on a computer",
-        endsAtMs: Date.now() + dayMs,
-      }),
-    ],
-    ["passkey-added", passkeyMail({ to, change: "added", name: "Chrome on macOS", atMs: Date.now() })],
-    ["passkey-removed", passkeyMail({ to, change: "removed", name: "Chrome on macOS", atMs: Date.now() })],
-    ["trial-ending", trialEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs })],
-    ["trial-ended", trialEndedMail({ to, endsAtMs: Date.now() })],
-    ...onboardingKinds.map(
-      (kind) => [kind, renderOnboarding(kind, "acc_preview", Buffer.alloc(32))] as const,
-    ),
-  ]);
-}
 
 /** Previews of the mails, only under `npm run dev`: the list, `?html=<name>` or `?text=<name>`. */
 export const GET = createHandler(
   previews.emails,
   ({ url: { searchParams } }) => {
-    const mails = renderAll();
+    const mails = renderPreviews();
     if (searchParams.size === 0) return html(index([...mails]));
     const mail = mails.get([...searchParams.values()][0] ?? "");
     if (!mail) throw new ApiError("not_found");

@@ -1,10 +1,8 @@
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-session";
-import { invitationDays } from "@/lib/auth/invitation-token";
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkey-sign-in";
-import { codeMinutes, longCodeHours } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
-import { describeSeconds } from "@/lib/config/durations";
+import { codeMinutes, describeSeconds, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { rateLimits } from "@/lib/config/limits";
 import { type SignIn, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
@@ -18,7 +16,7 @@ import { knownSeconds } from "@/lib/http/known-browser";
 import { dismissedSeconds } from "@/lib/http/notice";
 import { documentPages, pages } from "@/lib/http/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
-import { securityMailMs } from "@/lib/mail/sign-in-outbox";
+import { securityMailMs } from "@/lib/mail/outbox";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 
 /** Personal data in one table, and until when it stays there. */
@@ -55,11 +53,11 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     under: "local",
   },
   sign_in_mails: {
-    what: "A mail with a code or an invitation, or about a new sign-in, app or passkey, encrypted",
+    what: "A mail with a code or an invitation, or about a sign-in, an app, a passkey or the end of your trial, encrypted",
     until: `Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   },
   sign_in_mail_attempts: {
-    what: "When a mail with a code or an invitation, or about a sign-in, app or passkey, was sent to your email, and why not if it was not",
+    what: "When such a mail was sent to your email, and why not if it was not",
     until: retention(),
   },
   local_sessions: {

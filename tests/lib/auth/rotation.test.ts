@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
+import { enqueueMail } from "@/lib/mail/outbox";
 import { Authenticator } from "@/tests/support/authenticator";
 import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
@@ -219,7 +219,7 @@ describe.each(engines)("a process with another APP_SECRET, on $name", (engine) =
     const db = await stage.open();
     process.env.APP_SECRET = secrets[0];
     const mail = { kind: "new app", to: email, name: "Desk", atMs: Date.now() } as const;
-    await enqueueSignInMail(db, mail, { nowMs: Date.now(), untilMs: Date.now() + 60_000 });
+    await enqueueMail(db, mail, { nowMs: Date.now(), untilMs: Date.now() + 60_000 });
     const waiting = () => stage.query("SELECT * FROM sign_in_mails");
     const before = await waiting();
 
@@ -245,7 +245,7 @@ describe.each(engines)("a process with another APP_SECRET, on $name", (engine) =
       /problem=unavailable$/,
     );
     expect((await wrong.ask("/ready")).status).toBe(503);
-    await eventually(() => expect(wrong.log).toContain("the sign-in mails could not be read"));
+    await eventually(() => expect(wrong.log).toContain("the outbox could not be read"));
     expect(await waiting()).toEqual(before);
     await wrong.stop({ expectErrors: true });
 

@@ -41,7 +41,7 @@ describe("a sign-in code", () => {
   it("reaches a mailbox that refuses the first attempt", async () => {
     inbox.fault = "busy";
     expect((await askForCode(email)).headers.location).toBe("/sign-in/code");
-    await eventually(() => expect(logged()).toContain("a sign-in mail was not sent yet"));
+    await eventually(() => expect(logged()).toContain("a mail was not sent yet"));
     expect(logged()).toContain('"kind":"code","attempts":1,"failure":"smtp: 451 DATA"');
     inbox.fault = "none";
     await eventually(() => expect(mailsTo(email)).toBe(1));
@@ -51,7 +51,7 @@ describe("a sign-in code", () => {
   it("is sent even if the process that made it was killed", async () => {
     inbox.fault = "busy";
     await askForCode(email);
-    await eventually(() => expect(logged()).toContain("a sign-in mail was not sent yet"));
+    await eventually(() => expect(logged()).toContain("a mail was not sent yet"));
     await service.kill();
     inbox.fault = "none";
     await service.run();

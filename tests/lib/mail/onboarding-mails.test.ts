@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { codeMail } from "@/lib/auth/sign-in-mail";
 import { colours } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { operations } from "@/lib/http/operations";
 import { renderHtml, renderText } from "@/lib/mail/mail-content";
-import { renderOnboarding } from "@/lib/mail/onboarding-mails";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { renderOnboarding } from "@/lib/mail/texts/onboarding";
+import { codeMail } from "@/lib/mail/texts/sign-in";
 
 const base = "https://office.example.com";
 

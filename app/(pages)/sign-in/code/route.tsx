@@ -1,10 +1,5 @@
-import {
-  codeMinutes,
-  findRequestedCode,
-  longCodeHours,
-  maxTries,
-  type RequestedCode,
-} from "@/lib/auth/sign-in-code";
+import { findRequestedCode, maxTries, type RequestedCode } from "@/lib/auth/sign-in-code";
+import { codeMinutes, longCodeHours } from "@/lib/config/durations";
 import { store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
+import { sendMails } from "@/lib/auth/outbox-runner";
 import { makeCode } from "@/lib/auth/sign-in-code";
-import { sendSignInMails } from "@/lib/auth/sign-in-runner";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { type Mail, SendError, type Sender } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
-import { claimSignInMails, countSealedMails, enqueueSignInMail } from "@/lib/mail/sign-in-outbox";
+import { claimMails, countSealedMails, enqueueMail } from "@/lib/mail/outbox";
 import { seal, unseal } from "@/lib/runtime/seal";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -18,7 +18,7 @@ const email = "ceo@example.com";
 const world = { ...besideDatabaseUrl, NODE_ENV: "production", LOG_LEVEL: "error" };
 const greylisted = () => new SendError("smtp: 451 RCPT TO", { mayRetry: true });
 
-describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
+describe.each(engines)("the outbox on $name", (engine) => {
   let stage: Stage;
   let db: Db;
   let nowMs: number;
@@ -47,7 +47,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
     await stage.clear();
   });
 
-  const round = () => sendSignInMails(db, mailSender, { now: () => nowMs });
+  const round = () => sendMails(db, mailSender, { now: () => nowMs });
   const rows = () => db.selectFrom("sign_in_mails").selectAll().execute();
   const askForCode = async (to = email) => (await makeCode(db, { email: to }, nowMs))?.code ?? expect.fail();
 
@@ -157,8 +157,8 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
 
   it("gives each mail to one runner, and a dead runner's mails to another when their lease has expired", async () => {
     for (let n = 0; n < 20; n++)
-      await enqueueSignInMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
-    const claim = () => claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
+      await enqueueMail(db, { kind: "code", to: email, code: "1", isLong: false }, life());
+    const claim = () => claimMails(db, { limit: 5, leaseMs: 15_000, nowMs, isScheduled: false });
     const claimed = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
     const more = (await Promise.all(Array.from({ length: 8 }, claim))).flatMap((mails) => mails ?? []);
     const ids = [...claimed, ...more].map(({ id }) => id);
@@ -177,7 +177,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
       await stage.query("ALTER TABLE sign_in_mails RENAME TO sign_in_mails_away");
     };
     const losing = { ...mailSender, send: sendAndLoseTheStore };
-    const first = sendSignInMails(db, losing, { now: () => nowMs }).catch(() => {});
+    const first = sendMails(db, losing, { now: () => nowMs }).catch(() => {});
     await eventually(() => expect(round()).rejects.toThrow());
     nowMs += 20_000;
     await stage.query("ALTER TABLE sign_in_mails_away RENAME TO sign_in_mails");
@@ -191,7 +191,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   const skipsLockedRows = async () => {
     for (let n = 0; n < 2; n++) await askForCode();
     const [held] = await rows();
-    let claimed: Awaited<ReturnType<typeof claimSignInMails>>;
+    let claimed: Awaited<ReturnType<typeof claimMails>>;
     const release = new Error("the lock is released");
     const holding = db.transaction().execute(async (holder) => {
       await holder
@@ -200,7 +200,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
         .where("id", "=", held?.id ?? "")
         .forUpdate()
         .execute();
-      claimed = await claimSignInMails(db, { limit: 5, leaseMs: 15_000, nowMs });
+      claimed = await claimMails(db, { limit: 5, leaseMs: 15_000, nowMs, isScheduled: false });
       throw release;
     });
     await expect(holding).rejects.toBe(release);
@@ -218,7 +218,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
         nowMs,
         async (transaction) => {
           const token = await invite(transaction, to, {}, nowMs);
-          await enqueueSignInMail(
+          await enqueueMail(
             transaction,
             { kind: "invitation", to, token, isOnWaitlist: false },
             { nowMs, untilMs: nowMs + 14 * dayMs },
@@ -255,10 +255,24 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
       },
       transformResult: async ({ result }) => result,
     });
-    await sendSignInMails(counted, mailSender, { now: () => nowMs });
+    await sendMails(counted, mailSender, { now: () => nowMs });
     expect(sent.map(({ subject }) => subject)).toEqual([`${code} is your sign-in code`]);
     expect(await rows()).toEqual([]);
     expect(statements).toBeLessThan(40);
+  });
+
+  it("sends a code while a thousand mails of a date wait, and none of them is taken", async () => {
+    const ended = Array.from({ length: 1000 }, (_, n) => {
+      const id = `ended-${n}`;
+      const mail = { kind: "trial ended", accountId: "acc", endsAtMs: nowMs };
+      const sealed = seal("security-mail:v1", id, JSON.stringify(mail));
+      return { id, kind: mail.kind, sealed, next_attempt_at_ms: nowMs - 1, expires_at_ms: nowMs + dayMs };
+    });
+    await db.insertInto("sign_in_mails").values(ended).execute();
+    const code = await askForCode();
+    await round();
+    expect(sent.map(({ subject }) => subject)).toEqual([`${code} is your sign-in code`]);
+    expect((await rows()).map(({ attempts }) => attempts)).toEqual(ended.map(() => 0));
   });
 
   it.each([
@@ -299,7 +313,7 @@ describe.each(engines)("the outbox of sign-in mails on $name", (engine) => {
   });
 
   const announce = (kind: "new browser" | "new app", to = email) =>
-    enqueueSignInMail(db, { kind, to, name: "Desk", atMs: nowMs }, { nowMs, untilMs: nowMs + 2 * dayMs });
+    enqueueMail(db, { kind, to, name: "Desk", atMs: nowMs }, { nowMs, untilMs: nowMs + 2 * dayMs });
 
   it("sends a mail about a new browser or app to its account, and to no one else", async () => {
     for (const to of [email, "abc@example.com"]) {

@@ -1,5 +1,4 @@
-import { invitationDays } from "@/lib/auth/invitation-token";
-import { codeMinutes, groupLongCode, longCodeHours } from "@/lib/auth/sign-in-code";
+import { codeMinutes, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
@@ -10,6 +9,11 @@ type CodeMail = { to: string; code: string; isLong: boolean };
 /** The mail with a sign-in code. */
 export function codeMail({ to, code, isLong }: CodeMail): Omit<Mail, "id"> {
   return isLong ? longCodeMail(to, groupLongCode(code)) : shortCodeMail(to, code);
+}
+
+/** A long code in groups of four. */
+function groupLongCode(code: string): string {
+  return code.replace(/(.{4})(?=.)/g, "$1-");
 }
 
 function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
+import { sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { SendError } from "@/lib/mail/mail";
-import { sendAppEndMails } from "@/lib/oauth/app-end-mails";
 import { extendAppSession, startAppSession } from "@/lib/oauth/app-session";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -20,7 +20,7 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
   let account: { id: string; email: string };
   let nowMs: number;
   let mailSender: RecordingSender;
-  const round = () => sendAppEndMails(db, mailSender, { now: () => nowMs });
+  const round = () => sendScheduledMails(db, mailSender, { now: () => nowMs });
   const endsAtMs = atMs + 7 * dayMs;
   const dueAtMs = endsAtMs - dayMs;
 
@@ -29,7 +29,7 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     [nowMs, mailSender] = [dueAtMs, new RecordingSender()];
     stage = await engine.prepare();
     db = await stage.open();
-    account = { id: (await addAccount(db, email, { subject: "user_1" }, atMs)).id, email };
+    account = { id: (await addAccount(db, email, { subject: "user_1", plan: "licensed" }, atMs)).id, email };
     await startAppSession(
       db,
       { id: "sess_app", accountId: account.id, name: "Desk", origin: "a device", endsAtMs },
@@ -65,7 +65,7 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     await round();
     await round();
     expect(mailSender.sent).toHaveLength(1);
-    nowMs += 15 * minuteMs;
+    nowMs += 1000;
     await round();
     expect(mailSender.sent).toHaveLength(2);
     nowMs = endsAtMs;
@@ -82,7 +82,7 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     expect(mailSender.sent).toHaveLength(1);
   });
 
-  it("is sent by another runner if the first one died, when its lease has expired", async () => {
+  it("is sent while the build before sends others, and by us when the lease of one that died has expired", async () => {
     await db
       .updateTable("local_sessions")
       .set({ end_mail_at_ms: dueAtMs + 15_000 })
@@ -117,6 +117,28 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     await stage.query(`UPDATE accounts SET email = 'new@example.com'`);
     await round();
     expect(mailSender.sent.map(({ to }) => to)).toEqual(["new@example.com"]);
+  });
+
+  it("is taken with what tells the build before that it is done", async () => {
+    mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
+    await round();
+    expect(await stage.query("SELECT end_mail_at_ms FROM local_sessions")).toEqual([
+      { end_mail_at_ms: null },
+    ]);
+  });
+
+  it.each([
+    ["the session has ended", "DELETE FROM local_sessions"],
+    ["the app has another week", `UPDATE local_sessions SET expires_at_ms = ${endsAtMs + 7 * dayMs}`],
+    ["the owner has switched them off", "UPDATE accounts SET app_end_mails_stopped_at_ms = 1"],
+  ])("is not sent again if %s between two attempts", async (_, sql) => {
+    mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
+    await round();
+    await stage.query(sql);
+    nowMs += 60 * minuteMs;
+    await round();
+    expect(mailSender.sent).toHaveLength(1);
+    expect(await stage.query("SELECT id FROM sign_in_mails WHERE kind <> 'new app'")).toEqual([]);
   });
 
   it.each([

@@ -7,10 +7,10 @@ import type { ClaimOptions } from "@/lib/mail/queue";
 import type { Purpose } from "@/lib/runtime/app-secret";
 import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
-/** A sign-in code, an invitation, or a mail that tells an owner who can sign in to the account. */
-export type SignInMail = z.infer<typeof signInMail>;
+/** A mail of the outbox. One without `to` belongs to a row, and goes to the address that its owner has when it is sent. */
+export type QueuedMail = z.infer<typeof queuedMail>;
 
-const signInMail = z.discriminatedUnion("kind", [
+const queuedMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("code"), to: z.string(), code: z.string(), isLong: z.boolean().default(false) }),
   z.object({
     kind: z.literal("invitation"),
@@ -34,10 +34,17 @@ const signInMail = z.discriminatedUnion("kind", [
     name: z.string(),
     atMs: z.number(),
   }),
+  z.object({ kind: z.enum(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
+  z.object({ kind: z.literal("app ending"), sessionId: z.string(), endsAtMs: z.int() }),
 ]);
 
+/** Mails that a date makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
+const scheduledKinds = ["trial ending", "trial ended", "app ending"] as const;
+
+export type ScheduledMail = Extract<QueuedMail, { kind: (typeof scheduledKinds)[number] }>;
+
 /** Kinds that came later have a key of their own, so that a build before them cannot open them. */
-const purposeOf: Record<SignInMail["kind"], Purpose> = {
+const purposeOf: Record<QueuedMail["kind"], Purpose> = {
   code: "sign-in-mail:v1",
   invitation: "sign-in-mail:v1",
   passkey: "security-mail:v1",
@@ -45,6 +52,9 @@ const purposeOf: Record<SignInMail["kind"], Purpose> = {
   "new app": "security-mail:v1",
   "clerk invitation": "security-mail:v1",
   "replayed app": "security-mail:v1",
+  "trial ending": "security-mail:v1",
+  "trial ended": "security-mail:v1",
+  "app ending": "security-mail:v1",
 };
 
 /** How long a mail about a new session or a change of the passkeys is tried. */
@@ -54,7 +64,7 @@ export const securityMailMs = 3 * dayMs;
 export type ClaimedMail = {
   id: string;
   /** `undefined` if no current or previous secret decrypts it, or if its kind is of a later build. */
-  mail: SignInMail | undefined;
+  mail: QueuedMail | undefined;
   attempts: number;
   expiresAtMs: number;
   leaseUntilMs: number;
@@ -62,15 +72,15 @@ export type ClaimedMail = {
 
 /**
  * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code, invitation or
- * session, or changes the passkeys.
+ * session, changes the passkeys, or notes that it was due.
  *
  * @param id - if the outbox has a mail with this id, it keeps that one
  * @param untilMs - when the code or invitation expires (Unix milliseconds); the mail is not sent after that
  * @returns the mail's id
  */
-export async function enqueueSignInMail(
+export async function enqueueMail(
   transaction: Db,
-  mail: SignInMail,
+  mail: QueuedMail,
   {
     id = randomUUID(),
     nowMs,
@@ -93,21 +103,23 @@ export async function enqueueSignInMail(
 }
 
 /**
- * Claims up to `limit` due mails for this runner; `undefined` if none is due. `isSettling`: only mails that no runner has
- * claimed before. Codes for emails without an account are deleted first, so that they keep no one waiting.
+ * Claims up to `limit` due mails for this runner, either the scheduled ones or the others; `undefined` if none is due.
+ * `isSettling`: only mails that no runner has claimed before. Codes for emails without an account are deleted first, so
+ * that they keep no one waiting.
  */
-export async function claimSignInMails(
+export async function claimMails(
   db: Db,
-  { limit, leaseMs, nowMs, isSettling = false }: ClaimOptions,
+  { limit, leaseMs, nowMs, isSettling = false, isScheduled }: ClaimOptions & { isScheduled: boolean },
 ): Promise<ClaimedMail[] | undefined> {
   const due = db
     .selectFrom("sign_in_mails")
     .select("id")
     .where("next_attempt_at_ms", "<=", nowMs)
+    .where("kind", isScheduled ? "in" : "not in", scheduledKinds)
     .$if(isSettling, (query) => query.where("attempts", "=", 0));
   // Checked without a lock first, because usually nothing is due.
   if (!(await due.limit(1).executeTakeFirst())) return undefined;
-  await deleteStrangersCodes(db, nowMs);
+  if (!isScheduled) await deleteStrangersCodes(db, nowMs);
   const leaseUntilMs = nowMs + leaseMs;
   const rows = await db
     .with("next", () => due.orderBy("next_attempt_at_ms").limit(limit).forUpdate().skipLocked())
@@ -139,7 +151,7 @@ async function deleteStrangersCodes(db: Db, nowMs: number): Promise<void> {
       .orderBy("next_attempt_at_ms")
       .limit(sifted)
       .execute();
-    const mails = rows.map(({ id, sealed }) => ({ id, to: openMail(id, sealed)?.to }));
+    const mails = rows.map(({ id, sealed }) => ({ id, to: recipientOf(openMail(id, sealed)) }));
     const emails = new Set(mails.flatMap(({ to }) => to ?? []));
     if (emails.size === 0) return;
     const owners = await db
@@ -156,20 +168,26 @@ async function deleteStrangersCodes(db: Db, nowMs: number): Promise<void> {
 }
 
 /** Deletes every mail to an address, in the caller's transaction. Returns whether there was any. */
-export async function deleteSignInMailsTo(transaction: Db, email: string): Promise<boolean> {
+export async function deleteMailsTo(transaction: Db, email: string): Promise<boolean> {
   const rows = await transaction.selectFrom("sign_in_mails").select(["id", "sealed"]).execute();
-  const ids = rows.filter(({ id, sealed }) => openMail(id, sealed)?.to === email).map(({ id }) => id);
+  const ids = rows
+    .filter(({ id, sealed }) => recipientOf(openMail(id, sealed)) === email)
+    .map(({ id }) => id);
   for (const id of ids) await transaction.deleteFrom("sign_in_mails").where("id", "=", id).execute();
   return ids.length > 0;
 }
 
-function sealMail(id: string, mail: SignInMail): string {
+function recipientOf(mail: QueuedMail | undefined): string | undefined {
+  return mail && "to" in mail ? mail.to : undefined;
+}
+
+function sealMail(id: string, mail: QueuedMail): string {
   return seal(purposeOf[mail.kind], id, JSON.stringify(mail));
 }
 
-function openMail(id: string, sealed: string): SignInMail | undefined {
+function openMail(id: string, sealed: string): QueuedMail | undefined {
   const opened = unseal("sign-in-mail:v1", id, sealed) ?? unseal("security-mail:v1", id, sealed);
-  return opened === undefined ? undefined : signInMail.safeParse(JSON.parse(opened)).data;
+  return opened === undefined ? undefined : queuedMail.safeParse(JSON.parse(opened)).data;
 }
 
 /** How many mails each of our secrets opens, and until when the last one that none opens is kept. */
@@ -205,7 +223,7 @@ type Attempt = { state: "sent" | "retrying" | "failed"; failure?: string | undef
 export async function recordAttempt(
   db: Db,
   id: string,
-  { to: email, kind }: SignInMail,
+  { to: email, kind }: { to: string; kind: QueuedMail["kind"] },
   { state, failure = "" }: Attempt,
   nowMs: number,
 ): Promise<void> {
@@ -233,7 +251,7 @@ export function attemptsTo(db: Db, email: string) {
 }
 
 /** Deletes a mail, if its lease is still ours. */
-export async function deleteSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail): Promise<void> {
+export async function deleteMail(db: Db, { id, leaseUntilMs }: ClaimedMail): Promise<void> {
   await db
     .deleteFrom("sign_in_mails")
     .where("id", "=", id)
@@ -242,7 +260,7 @@ export async function deleteSignInMail(db: Db, { id, leaseUntilMs }: ClaimedMail
 }
 
 /** Reschedules a mail for a retry at `atMs`, if its lease is still ours, and seals it with the current secret. */
-export async function rescheduleSignInMail(
+export async function rescheduleMail(
   db: Db,
   { id, leaseUntilMs, mail }: ClaimedMail,
   { attempts, atMs }: { attempts: number; atMs: number },

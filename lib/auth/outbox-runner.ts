@@ -1,0 +1,255 @@
+import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
+import { printCode } from "@/lib/auth/code-terminal";
+import { findInvitationProblem, hasOpenInvitation, invitationUrl } from "@/lib/auth/invitation-token";
+import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
+import { type Db, store } from "@/lib/db/store";
+import { addressAppEndMail, enqueueAppEndMails } from "@/lib/mail/app-end-mails";
+import { requireKeys } from "@/lib/mail/link-keys";
+import { type Mail, SendError, type Sender, trySending } from "@/lib/mail/mail";
+import {
+  type ClaimedMail,
+  claimMails,
+  deleteMail,
+  type QueuedMail,
+  recordAttempt,
+  rescheduleMail,
+} from "@/lib/mail/outbox";
+import { sendLeasedMails } from "@/lib/mail/queue";
+import { sender } from "@/lib/mail/sender";
+import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
+import { appEndMail } from "@/lib/mail/texts/app-end";
+import {
+  codeMail,
+  invitationMail,
+  newAppMail,
+  newBrowserMail,
+  passkeyMail,
+  replayedAppMail,
+} from "@/lib/mail/texts/sign-in";
+import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
+import { addressTrialMail, enqueueTrialMails } from "@/lib/mail/trial-mails";
+import { processSingleton } from "@/lib/process-singleton";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { log } from "@/lib/runtime/log";
+
+const maxConcurrent = 5;
+const pollEveryMs = 250;
+const scheduledEveryMs = 60_000; // 1 minute
+const scheduledIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
+const scheduledAtOnce = 100;
+const sweepEveryMs = 60_000; // 1 minute
+
+/** The delays between attempts: short at first for a person who waits, then beyond the five minutes of greylisting. */
+const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
+const lastRetryAfterSeconds = 60 * 60; // 1 hour, for what is wanted for days
+
+/** The id of a mail that was not sent, and the reason. */
+export type UnsentMail = { id: string; failure: string };
+
+type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
+
+/**
+ * Sends every mail that is due and that is not scheduled, as {@link sendLeasedMails} does: codes, invitations and what
+ * happened to an account. Returns those that were not sent.
+ */
+export function sendMails(db: Db, mailSender: Sender, options?: RunnerOptions): Promise<UnsentMail[]> {
+  return sendDue(db, mailSender, { ...options, isScheduled: false });
+}
+
+/** Sends every mail that a date makes due: the ends of trials and of apps. */
+export async function sendScheduledMails(
+  db: Db,
+  mailSender: Sender,
+  options: RunnerOptions = {},
+): Promise<void> {
+  const { signal, now = Date.now } = options;
+  await requireKeys(db);
+  for (let isMore = true; isMore && !signal?.aborted; ) {
+    const trials = await enqueueTrialMails(db, now(), scheduledAtOnce);
+    const apps = await enqueueAppEndMails(db, now(), scheduledAtOnce);
+    await sendDue(db, mailSender, { ...options, isScheduled: true });
+    isMore = trials + apps > 0;
+  }
+}
+
+async function sendDue(
+  db: Db,
+  mailSender: Sender,
+  { isScheduled, signal, now = Date.now }: RunnerOptions & { isScheduled: boolean },
+): Promise<UnsentMail[]> {
+  await requireKeys(db);
+  const unsent: UnsentMail[] = [];
+  await sendLeasedMails(mailSender, {
+    name: "a mail of the outbox",
+    batchSize: maxConcurrent,
+    minIntervalMs: isScheduled ? scheduledIntervalMs : 0,
+    claim: (limit, leaseMs) =>
+      claimAfterOutage(db, (isSettling) =>
+        claimMails(db, { limit, leaseMs, nowMs: now(), isSettling, isScheduled }),
+      ),
+    async settle(claimed) {
+      const failure = await settle(db, mailSender, claimed, { signal, now });
+      if (failure) unsent.push({ id: claimed.id, failure: failure.message });
+      return failure?.pauseMs ?? 0;
+    },
+    signal,
+  });
+  return unsent;
+}
+
+async function settle(
+  db: Db,
+  mailSender: Sender,
+  claimed: ClaimedMail,
+  { signal, now }: { signal: AbortSignal | undefined; now: () => number },
+): Promise<SendError | undefined> {
+  const { id, attempts, expiresAtMs } = claimed;
+  const mail = claimed.mail && (await addressMail(db, claimed.mail, now()));
+  if (expiresAtMs <= now() || (claimed.mail && !mail)) {
+    await deleteMail(db, claimed);
+    return undefined;
+  }
+  if (!mail) {
+    if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
+    await rescheduleMail(db, claimed, { attempts, atMs: now() + retryAfterMs(attempts) });
+    return undefined;
+  }
+  if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
+  const failure = await (mail.kind === "clerk invitation"
+    ? tryInviting(mail.to)
+    : trySending(mailSender, () => ({ id, ...render(mail) })));
+  const next = failure && nextAttempt(failure, attempts, now());
+  const willRetry = next !== undefined && next.atMs < expiresAtMs;
+  if (failure) {
+    const words = willRetry ? "a mail was not sent yet" : "a mail was given up";
+    log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
+  }
+  await recordThroughOutage(
+    () => (willRetry ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed)),
+    signal,
+  );
+  // After the mail has left the queue: if this fails, only the note is lost, and no mail is sent twice.
+  const state = failure ? (willRetry ? "retrying" : "failed") : "sent";
+  await recordAttempt(db, id, mail, { state, failure: failure?.message }, now());
+  return failure;
+}
+
+/** The next attempt, if there is one. A response that asks us to come back later does not count as an attempt. */
+function nextAttempt({ mayRetry, pauseMs }: SendError, attempts: number, nowMs: number) {
+  if (!mayRetry) return undefined;
+  if (pauseMs > 0) return { attempts: attempts - 1, atMs: nowMs + pauseMs };
+  return { attempts, atMs: nowMs + retryAfterMs(attempts) };
+}
+
+/** The delay after the n-th failure. */
+function retryAfterMs(attempts: number): number {
+  return (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000;
+}
+
+/** Has Clerk mail an invitation that was queued. Returns the failure, if there is one. */
+async function tryInviting(email: string): Promise<SendError | undefined> {
+  try {
+    await createClerkInvitation(email);
+    return undefined;
+  } catch (failure) {
+    return new SendError((failure as Error).message, { mayRetry: true });
+  }
+}
+
+/** A mail with its recipient and what its text names. */
+type AddressedMail = NonNullable<Awaited<ReturnType<typeof addressMail>>>;
+
+/** Addresses a mail, unless it is no longer wanted: an invitation may have been used, and a trial extended. */
+async function addressMail(db: Db, mail: QueuedMail, nowMs: number) {
+  switch (mail.kind) {
+    case "trial ending":
+    case "trial ended":
+      return addressTrialMail(db, mail);
+    case "app ending":
+      return addressAppEndMail(db, mail, nowMs);
+    case "clerk invitation":
+      return (await hasOpenInvitation(db, mail.to, nowMs)) ? mail : undefined;
+    case "invitation":
+      return (await findInvitationProblem(db, mail.token, nowMs)) ? undefined : mail;
+    default:
+      return (await hasOwner(db, mail.to)) ? mail : undefined;
+  }
+}
+
+/** Whether someone can sign in to an account with this email. */
+async function hasOwner(db: Db, email: string): Promise<boolean> {
+  const account = await db
+    .selectFrom("accounts")
+    .select("id")
+    .where("email", "=", email)
+    .where("subject", "is not", null)
+    .executeTakeFirst();
+  return account !== undefined;
+}
+
+function render(mail: Exclude<AddressedMail, { kind: "clerk invitation" }>): Omit<Mail, "id"> {
+  switch (mail.kind) {
+    case "code":
+      return codeMail(mail);
+    case "invitation":
+      return invitationMail({ ...mail, url: invitationUrl(mail.token) });
+    case "passkey":
+      return passkeyMail(mail);
+    case "new browser":
+      return newBrowserMail(mail);
+    case "new app":
+      return newAppMail(mail);
+    case "replayed app":
+      return replayedAppMail(mail);
+    case "trial ending":
+      return trialEndingMail(mail);
+    case "trial ended":
+      return trialEndedMail(mail);
+    case "app ending":
+      return appEndMail(mail);
+  }
+}
+
+/**
+ * Sends the mails that are due and not scheduled, one round at a time in this process, and returns when all of them were
+ * tried. Once a minute it also deletes expired codes.
+ */
+export function sendMailsNow(signal?: AbortSignal): Promise<void> {
+  const rounds = processSingleton("outbox", () => ({
+    running: undefined as Promise<void> | undefined,
+    isRequested: false,
+    sweepAtMs: 0,
+  }));
+  rounds.isRequested = true;
+  rounds.running ??= (async () => {
+    while (rounds.isRequested) {
+      rounds.isRequested = false;
+      await sendMails(await store(), sender(), { signal });
+      if (performance.now() < rounds.sweepAtMs) continue;
+      rounds.sweepAtMs = performance.now() + sweepEveryMs;
+      await sweepCodes(await store(), Date.now());
+    }
+  })().finally(() => {
+    rounds.running = undefined;
+  });
+  return rounds.running;
+}
+
+/**
+ * Starts this process's runner of the outbox. It polls for new mails, retries, and mails that another process left behind.
+ * Because it polls independently of requests, their timing does not show whether a mail was sent.
+ */
+export function startOutboxRunner(): BackgroundLoop {
+  return startBackgroundLoop(sendMailsNow, {
+    pauseMs: pollEveryMs,
+    failed: "the outbox could not be read; the runner retries shortly",
+  });
+}
+
+/** Starts this process's runner of scheduled mails, which looks once a minute. */
+export function startScheduledMailRunner(): BackgroundLoop {
+  return startBackgroundLoop(async (signal) => sendScheduledMails(await store(), sender(), { signal }), {
+    pauseMs: scheduledEveryMs,
+    failed: "the mails that are due could not be read; the runner retries shortly",
+  });
+}

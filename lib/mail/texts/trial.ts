@@ -1,0 +1,49 @@
+import { settings } from "@/lib/config/settings";
+import { ownerPages } from "@/lib/http/pages";
+import type { Mail } from "@/lib/mail/mail";
+import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
+
+type TrialMail = { to: string; endsAtMs: number };
+
+/** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
+export function trialEndingMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
+  const end = inWords(endsAtMs);
+  return transactionalMail(to, {
+    subject: `Your trial ends on ${end}`,
+    heading: "Your trial ends soon",
+    preview: "This is what stops then, and what to do before.",
+    body: [
+      `Your trial ends on ${end}.`,
+      `From then on your company may not run: your apps notice at their next check, and your assistants pause. ${nothingLost}`,
+      `To keep your company running, choose a plan before then. ${howToChoose()}`,
+      linkTo(whereToChoose()),
+    ],
+    footer: [accountMailNote],
+  });
+}
+
+/** The mail at the end of a trial. */
+export function trialEndedMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
+  return transactionalMail(to, {
+    subject: "Your trial has ended",
+    preview: "Your assistants pause, and nothing is lost.",
+    body: [
+      `Your trial ended on ${inWords(endsAtMs)}.`,
+      `Your company may not run now: your apps notice at their next check, and your assistants pause. ${nothingLost}`,
+      `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
+      linkTo(whereToChoose()),
+    ],
+    footer: [accountMailNote],
+  });
+}
+
+const nothingLost =
+  "Nothing is lost: your account and your credits stay as they are, and you can still sign in.";
+
+const whereToChoose = () => (settings().billing ? ownerPages.billing : ownerPages.home);
+
+function howToChoose(): string {
+  const { supportEmail, billing } = settings();
+  if (billing) return "You can buy one on your billing page.";
+  return supportEmail ? `Just reply, or write to ${supportEmail}.` : "Contact us to choose one.";
+}
