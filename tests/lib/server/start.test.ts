@@ -43,6 +43,13 @@ it("the service is one process, which loads nothing of Next, also if Clerk signs
   await clerk.stop();
 });
 
+it("a later start takes the compiled code from the one before", async () => {
+  await (await Service.start()).stop();
+  const service = await Service.start({ NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
+  expect(service.log).toMatch(/cache for ESM \S+\/program\.js was accepted/);
+  await service.stop();
+});
+
 describe("an https address", () => {
   it("puts Strict-Transport-Security on every response and page (RFC 6797)", async () => {
     const from = newAddress();
