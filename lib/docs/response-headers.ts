@@ -18,165 +18,95 @@ export type HeaderDocument = {
 /** The headers of an operation's responses with this status. */
 export function headersOf(operation: Operation, status: number): HeaderDocument[] {
   const headers = [...defaults(status === 200 ? operation.caching : "no-store")];
+  const add = (...parts: Parameters<typeof header>) => headers.push(header(...parts));
   if (operation.quota && ![400, 405, 410].includes(status))
     headers.push(...rateLimitHeaders(operation.quota, status === 429));
-  if (status === 200 && operation.caching.startsWith("public")) headers.push(age);
-  if (operation.anyOrigin) headers.push(...crossOrigin(operation.anyOrigin.reads));
+  if (status === 200 && operation.caching.startsWith("public"))
+    add(
+      "Age",
+      "The seconds for which we have had what this says. Caches subtract them from `max-age`.",
+      "7",
+      "^\\d+$",
+    );
+  if (operation.anyOrigin) {
+    const { reads } = operation.anyOrigin;
+    add("Access-Control-Allow-Origin", "Browsers on any origin may read the response.", "*", "^\\*$");
+    const exposed = "The headers that browsers on other origins may read.";
+    add("Access-Control-Expose-Headers", exposed, reads, `^${reads}$`);
+    add("Vary", "Caches store one copy for each `API-Version`.", "API-Version", "API-Version");
+  }
   headers.push(...retirementHeaders(retirementOf(operation) !== undefined));
-  if (status === 401) headers.push(challenge);
-  if (status === 405) headers.push(allow(operation.methods.join(", ")));
-  if (status === 429) headers.push({ ...retryAfter, always: true });
-  if (status === 502 || status === 503) headers.push(retryAfter);
+  const methods = operation.methods.join(", ");
+  const scheme = 'Bearer realm="corner-office"';
+  if (status === 401) {
+    const challenge =
+      'The authentication scheme (RFC 6750 §3), with `error="invalid_token"` if a token was sent.';
+    add("WWW-Authenticate", challenge, scheme, `^${scheme}(, error="invalid_token")?$`);
+  }
+  if (status === 405) add("Allow", "The methods that the path accepts.", methods, `^${methods}$`);
+  if (status === 429 || status === 502 || status === 503) {
+    const wait = "Seconds to wait before asking again; add a small random delay.";
+    add("Retry-After", wait, "17", "^[1-9]\\d*$", status === 429);
+  }
   return headers;
 }
 
-/** On responses that shared caches may store. */
-const age: HeaderDocument = {
-  name: "Age",
-  meaning: "The seconds for which we have had what this says. Caches subtract them from `max-age`.",
-  example: "7",
-  pattern: "^\\d+$",
-  always: true,
-};
+function header(
+  name: string,
+  meaning: string,
+  example: string,
+  pattern: string,
+  always = true,
+): HeaderDocument {
+  return { name, meaning, example, pattern, always };
+}
 
-/** Not on responses that shared caches may store. */
-const requestId: HeaderDocument = {
-  name: "X-Request-Id",
-  meaning: "The id of this request in our log: yours if it was valid, otherwise a new one.",
-  example: "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e",
-  pattern: requestIdPattern.source,
-  always: true,
-};
-
-/** The headers of every response. */
+/** The headers of every response. The request's id is not on those that shared caches may store. */
 export function defaults(caching: string): HeaderDocument[] {
+  const policy = `${pages.policy.path}>; rel="deprecation"; type="text/html"`;
+  const policyMeaning = 'The policy on versions and retirement (`rel="deprecation"`, RFC 9745).';
+  const idMeaning = "The id of this request in our log: yours if it was valid, otherwise a new one.";
+  const id = "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e";
   return [
-    {
-      name: "API-Version",
-      meaning: "Confirms the major version.",
-      example: "1",
-      pattern: "^1$",
-      always: true,
-    },
-    {
-      name: "Link",
-      meaning: 'The policy on versions and retirement (`rel="deprecation"`, RFC 9745).',
-      example: `<${placeholderAddress}${pages.policy.path}>; rel="deprecation"; type="text/html"`,
-      pattern: `^<https?://[^>]+${pages.policy.path}>; rel="deprecation"; type="text/html"`,
-      always: true,
-    },
-    ...(caching.startsWith("public") ? [] : [requestId]),
-    {
-      name: "Cache-Control",
-      meaning: "Who may store the response, and how long.",
-      example: caching,
-      pattern: `^${caching}$`,
-      always: true,
-    },
+    header("API-Version", "Confirms the major version.", "1", "^1$"),
+    header("Link", policyMeaning, `<${placeholderAddress}${policy}`, `^<https?://[^>]+${policy}`),
+    ...(caching.startsWith("public") ? [] : [header("X-Request-Id", idMeaning, id, requestIdPattern.source)]),
+    header("Cache-Control", "Who may store the response, and how long.", caching, `^${caching}$`),
   ];
 }
 
 function rateLimitHeaders(name: QuotaName, isRefused: boolean): HeaderDocument[] {
   const { requests, windowSeconds } = quotas[name];
   const left = isRefused ? 0 : requests - 1;
+  const [wait, waits] = isRefused ? [";t=17", ";t=[1-9]\\d*"] : ["", ""];
+  const [policy, policies] = [`q=${requests};w=${windowSeconds}`, "q=\\d+;w=\\d+"];
+  const quotaMeaning = "The quota: its name, and `q` requests in `w` seconds.";
+  const leftMeaning = "The remaining quota: `r` requests. On a `429`, `t` seconds until one is accepted.";
   return [
-    {
-      name: "RateLimit-Policy",
-      meaning: "The quota: its name, and `q` requests in `w` seconds.",
-      example: `"${name}";q=${requests};w=${windowSeconds}`,
-      pattern: `^"${name}";q=\\d+;w=\\d+$`,
-      always: true,
-    },
-    {
-      name: "RateLimit",
-      meaning: "The remaining quota: `r` requests. On a `429`, `t` seconds until one is accepted.",
-      example: isRefused ? `"${name}";r=0;t=17` : `"${name}";r=${left}`,
-      pattern: isRefused ? `^"${name}";r=0;t=[1-9]\\d*$` : `^"${name}";r=\\d+$`,
-      always: true,
-    },
-    {
-      name: "RateLimit-Limit",
-      meaning: "For older clients: the requests allowed in the window.",
-      example: String(requests),
-      pattern: "^\\d+$",
-      always: true,
-    },
-    {
-      name: "RateLimit-Remaining",
-      meaning: "For older clients: the requests remaining.",
-      example: String(left),
-      pattern: "^\\d+$",
-      always: true,
-    },
+    header("RateLimit-Policy", quotaMeaning, `"${name}";${policy}`, `^"${name}";${policies}$`),
+    header(
+      "RateLimit",
+      leftMeaning,
+      `"${name}";r=${left}${wait}`,
+      `^"${name}";r=${isRefused ? 0 : "\\d+"}${waits}$`,
+    ),
+    header(
+      "RateLimit-Limit",
+      "For older clients: the requests allowed in the window.",
+      `${requests}`,
+      "^\\d+$",
+    ),
+    header("RateLimit-Remaining", "For older clients: the requests remaining.", `${left}`, "^\\d+$"),
   ];
 }
-
-const crossOrigin = (reads: string): HeaderDocument[] => [
-  {
-    name: "Access-Control-Allow-Origin",
-    meaning: "Browsers on any origin may read the response.",
-    example: "*",
-    pattern: "^\\*$",
-    always: true,
-  },
-  {
-    name: "Access-Control-Expose-Headers",
-    meaning: "The headers that browsers on other origins may read.",
-    example: reads,
-    pattern: `^${reads}$`,
-    always: true,
-  },
-  {
-    name: "Vary",
-    meaning: "Caches store one copy for each `API-Version`.",
-    example: "API-Version",
-    pattern: "API-Version",
-    always: true,
-  },
-];
 
 /** Documented before anything is retired, so that clients can prepare. */
 function retirementHeaders(isRetiring: boolean): HeaderDocument[] {
+  const only = "Only after a retirement is announced:";
+  const sunset = `${only} when it starts to return \`410\`, as an HTTP date (RFC 8594).`;
+  const deprecation = `${only} the deprecation date, as \`@\` and Unix seconds (RFC 9745).`;
   return [
-    {
-      name: "Deprecation",
-      meaning:
-        "Only after a retirement is announced: the deprecation date, as `@` and Unix seconds (RFC 9745).",
-      example: "@1801440000",
-      pattern: "^@\\d+$",
-      always: isRetiring,
-    },
-    {
-      name: "Sunset",
-      meaning:
-        "Only after a retirement is announced: when it starts to return `410`, as an HTTP date (RFC 8594).",
-      example: "Thu, 01 Apr 2027 00:00:00 GMT",
-      pattern: " GMT$",
-      always: isRetiring,
-    },
+    header("Deprecation", deprecation, "@1801440000", "^@\\d+$", isRetiring),
+    header("Sunset", sunset, "Thu, 01 Apr 2027 00:00:00 GMT", " GMT$", isRetiring),
   ];
 }
-
-const challenge: HeaderDocument = {
-  name: "WWW-Authenticate",
-  meaning: 'The authentication scheme (RFC 6750 §3), with `error="invalid_token"` if a token was sent.',
-  example: 'Bearer realm="corner-office"',
-  pattern: '^Bearer realm="corner-office"(, error="invalid_token")?$',
-  always: true,
-};
-
-const allow = (methods: string): HeaderDocument => ({
-  name: "Allow",
-  meaning: "The methods that the path accepts.",
-  example: methods,
-  pattern: `^${methods}$`,
-  always: true,
-});
-
-const retryAfter: HeaderDocument = {
-  name: "Retry-After",
-  meaning: "Seconds to wait before asking again; add a small random delay.",
-  example: "17",
-  pattern: "^[1-9]\\d*$",
-  always: false,
-};

@@ -4,7 +4,7 @@ import { headBoundsInWords, quotas } from "@/lib/config/limits";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { defaults, type HeaderDocument, headersOf } from "@/lib/docs/response-headers";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
-import type { Operation, Status } from "@/lib/http/operations";
+import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { retirementOf } from "@/lib/http/retirement";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
@@ -36,11 +36,11 @@ const meanings: Record<Status, string> = {
 
 /** The responses of an operation, by ascending status. */
 export function answersOf(operation: Operation): AnswerDocument[] {
-  const retired = retirementOf(operation) ? { 410: apiError } : {};
-  return Object.entries({ ...operation.answers, ...retired }).map(([text, schema]) => {
+  const retired: Operation["codes"] = retirementOf(operation) ? { 410: ["not_found"] } : {};
+  return Object.entries({ 200: [], ...operation.codes, ...retired }).map(([text, codes]) => {
     const status = Number(text) as Status;
+    const schema = schemaOf(operation, status);
     const message = status === 429 && operation.quota ? quotaMessage(quotas[operation.quota]) : undefined;
-    const codes = status === 410 ? (["not_found"] as const) : (operation.codes[status] ?? []);
     return {
       status,
       meaning: meanings[status],

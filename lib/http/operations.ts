@@ -15,15 +15,15 @@ export type Operation = Route & {
   summary: string;
   /** Who may call it: anyone, a signed-in account, or anyone with a signed link. */
   access: "anyone" | "session" | "signed link";
-  /** The response bodies, by status. */
-  answers: Readonly<Partial<Record<Status, z.ZodType>>>;
-  /** The possible `error.code`s, by status. */
+  /** The body of its 200. */
+  answer: z.ZodType;
+  /** The body of a refusal for the account: 401, 403 or 503. Every other refusal, and these by default, is an ApiError. */
+  denial?: z.ZodType;
+  /** The possible `error.code`s, by the status of each refusal. */
   codes: Readonly<Partial<Record<Status, readonly PublicErrorCode[]>>>;
 };
 
 const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
-
-const { apiError, entitlementDenied } = schemas;
 
 /** The refusals of the router and the common checks, which every operation shares. */
 const shared = {
@@ -31,6 +31,12 @@ const shared = {
   405: ["method_not_allowed"],
   500: ["internal_error"],
 } as const;
+
+/** The schema of an operation's response with this status. */
+export function schemaOf({ answer, denial = schemas.apiError }: Operation, status: Status): z.ZodType {
+  if (status === 200) return answer;
+  return status === 401 || status === 403 || status === 503 ? denial : schemas.apiError;
+}
 
 /** The major version of every operation. */
 export const version1: { retirement?: Retirement } = {};
@@ -47,7 +53,7 @@ export const operations = {
     access: "anyone",
     quota: "health",
     caching: "no-store",
-    answers: { 200: schemas.health, 400: apiError, 405: apiError, 429: apiError, 500: apiError },
+    answer: schemas.health,
     codes: { ...shared, 429: ["unavailable"] },
   },
   siteBanner: {
@@ -58,7 +64,7 @@ export const operations = {
     access: "anyone",
     caching: "public, max-age=15, s-maxage=15",
     anyOrigin: { sends: "API-Version, X-Request-Id", reads: stampedHeaders },
-    answers: { 200: schemas.siteBannerResponse, 400: apiError, 405: apiError, 500: apiError },
+    answer: schemas.siteBannerResponse,
     codes: shared,
   },
   entitlement: {
@@ -69,15 +75,8 @@ export const operations = {
     access: "session",
     credential: "token",
     caching: "private, no-store",
-    answers: {
-      200: schemas.entitlementAllowed,
-      400: apiError,
-      401: entitlementDenied,
-      403: entitlementDenied,
-      405: apiError,
-      500: apiError,
-      503: entitlementDenied,
-    },
+    answer: schemas.entitlementAllowed,
+    denial: schemas.entitlementDenied,
     codes: {
       ...shared,
       401: ["signed_out"],
@@ -93,14 +92,7 @@ export const operations = {
     access: "session",
     credential: "token",
     caching: "private, no-store",
-    answers: {
-      200: schemas.creditsBalance,
-      400: apiError,
-      401: apiError,
-      405: apiError,
-      500: apiError,
-      503: apiError,
-    },
+    answer: schemas.creditsBalance,
     codes: { ...shared, 401: ["signed_out"], 503: ["balance_unavailable"] },
   },
   unsubscribe: {
@@ -113,14 +105,7 @@ export const operations = {
     summary: "Stops the later onboarding emails (RFC 8058).",
     access: "signed link",
     caching: "no-store",
-    answers: {
-      200: schemas.unsubscribed,
-      400: apiError,
-      405: apiError,
-      413: apiError,
-      500: apiError,
-      502: apiError,
-    },
+    answer: schemas.unsubscribed,
     codes: {
       ...shared,
       400: ["invalid_token", "invalid_request"],

@@ -53,12 +53,11 @@ function describeOperation(name: OperationName): string {
 }
 
 function fieldLists(operation: Operation): string {
-  const { 200: success } = operation.answers;
-  const isText = success === undefined || success === schemas.unsubscribed;
-  const refused = Object.values(operation.answers).includes(schemas.entitlementDenied)
-    ? `### If the account may not run\n\n${fieldTable(schemas.entitlementDenied)}`
+  const { answer, denial } = operation;
+  const refused = denial
+    ? `### If the account may not run\n\n${fieldTable(denial)}`
     : `A failure is [the error object](${to.errorObject}).`;
-  return `${isText ? "One line of plain text." : fieldTable(success)}\n\n${refused}`;
+  return `${answer === schemas.unsubscribed ? "One line of plain text." : fieldTable(answer)}\n\n${refused}`;
 }
 
 /** A table of a resource's fields. */

@@ -80,7 +80,6 @@ describe.each(engines)("an account whose row holds anything, on $name", (engine)
 
   const ask = (operation: Operation) => service.ask(operation.path, { headers });
   const describesItself = (operation: Operation, answer: Answer) => {
-    expect(Object.keys(operation.answers)).toContain(String(answer.status));
     expectAnswer(service, operation, answer, answer.status as 200);
   };
 

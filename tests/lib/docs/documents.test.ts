@@ -133,7 +133,7 @@ describe("the reference", () => {
 
   it.each(described)("%s has every status, code, field and language", async (path, operation) => {
     const html = pages.get(path) ?? "";
-    for (const status of Object.keys(operation.answers))
+    for (const status of ["200", ...Object.keys(operation.codes)])
       expect(html).toContain(`<td data-of="Status">${status}</td>`);
     for (const code of Object.values(operation.codes).flat()) expect(html).toContain(`#${code}"`);
     for (const language of ["sh", "ts", "python"]) expect(html).toContain(`value="${language}"`);
