@@ -14,95 +14,75 @@ const fastSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 /** All metrics. No label contains a client's address, an email, a token or anything else that a client sent. */
 function makeMetrics() {
   const registry = new Registry();
-  const registers = [registry];
   // CPU, memory, event-loop delay and garbage collection, as Node reports them.
   collectDefaultMetrics({ register: registry });
+  const about = <Label extends string>(name: string, help: string, labelNames: Label[]) => ({
+    name: `corner_office_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  });
+  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
+    new Counter(about(name, help, labels));
+  const gauge = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
+    new Gauge(about(name, help, labels));
+  const histogram = <Label extends string>(name: string, help: string, label: Label) =>
+    new Histogram({ ...about(name, help, [label]), buckets: fastSeconds });
   return {
     registry,
-    requests: new Counter({
-      name: "corner_office_requests_total",
-      help: "Requests by registered address and status.",
-      labelNames: ["address", "status"],
-      registers,
-    }),
-    requestSeconds: new Histogram({
-      name: "corner_office_request_seconds",
-      help: "Time from the request's head until the response was ready.",
-      labelNames: ["address"],
-      buckets: fastSeconds,
-      registers,
-    }),
-    quotaRefusals: new Counter({
-      name: "corner_office_quota_refusals_total",
-      help: "Requests refused because the client had used up its quota.",
-      labelNames: ["quota"],
-      registers,
-    }),
-    counterStoreUp: new Gauge({
-      name: "corner_office_counter_store_up",
-      help: "Whether the last call to the shared counter store succeeded.",
-      labelNames: ["quota"],
-      registers,
-    }),
-    storeSeconds: new Histogram({
-      name: "corner_office_store_seconds",
-      help: "Time of a store query, by outcome.",
-      labelNames: ["outcome"],
-      buckets: fastSeconds,
-      registers,
-    }),
-    storeRepeats: new Counter({
-      name: "corner_office_store_repeats_total",
-      help: "Transactions that PostgreSQL undid because they met another, and that were repeated, by SQLSTATE.",
-      labelNames: ["state"],
-      registers,
-    }),
-    storeConnections: new Gauge({
-      name: "corner_office_store_connections",
-      help: "PostgreSQL connections in use and idle, and requests that wait for one.",
-      labelNames: ["state"],
-      registers,
-    }),
-    sunset: new Gauge({
-      name: "corner_office_sunset_timestamp_seconds",
-      help: "When an operation that is being retired begins to answer 410, in Unix seconds.",
-      labelNames: ["operation"],
-      registers,
-    }),
-    purchases: new Counter({
-      name: "corner_office_purchases_total",
-      help: "Checkouts begun, purchases fulfilled, and attempts to fulfil one that failed.",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    oldestUnsettledSeconds: new Gauge({
-      name: "corner_office_checkouts_oldest_unsettled_seconds",
-      help: "How long ago the oldest open checkout began; Stripe ends one after a day.",
-      registers,
-    }),
-    mails: new Counter({
-      name: "corner_office_mails_total",
-      help: "Mails passed to the mail provider, by outcome.",
-      labelNames: ["outcome"],
-      registers,
-    }),
-    outboxMails: new Gauge({
-      name: "corner_office_outbox_mails",
-      help: "Mails in an outbox by state, except sent and stopped ones, counted up to 10,000.",
-      labelNames: ["outbox", "state"],
-      registers,
-    }),
-    outboxDue: new Gauge({
-      name: "corner_office_outbox_due",
-      help: "Due mails in an outbox, counted up to 10,000.",
-      labelNames: ["outbox"],
-      registers,
-    }),
-    outboxOldestDueSeconds: new Gauge({
-      name: "corner_office_outbox_oldest_due_seconds",
-      help: "How long the oldest due mail has been due.",
-      labelNames: ["outbox"],
-      registers,
-    }),
+    requests: counter("requests_total", "Requests by registered address and status.", "address", "status"),
+    requestSeconds: histogram(
+      "request_seconds",
+      "Time from the request's head until the response was ready.",
+      "address",
+    ),
+    quotaRefusals: counter(
+      "quota_refusals_total",
+      "Requests refused because the client had used up its quota.",
+      "quota",
+    ),
+    counterStoreUp: gauge(
+      "counter_store_up",
+      "Whether the last call to the shared counter store succeeded.",
+      "quota",
+    ),
+    storeSeconds: histogram("store_seconds", "Time of a store query, by outcome.", "outcome"),
+    storeRepeats: counter(
+      "store_repeats_total",
+      "Transactions that PostgreSQL undid because they met another, and that were repeated, by SQLSTATE.",
+      "state",
+    ),
+    storeConnections: gauge(
+      "store_connections",
+      "PostgreSQL connections in use and idle, and requests that wait for one.",
+      "state",
+    ),
+    sunset: gauge(
+      "sunset_timestamp_seconds",
+      "When an operation that is being retired begins to answer 410, in Unix seconds.",
+      "operation",
+    ),
+    purchases: counter(
+      "purchases_total",
+      "Checkouts begun, purchases fulfilled, and attempts to fulfil one that failed.",
+      "outcome",
+    ),
+    oldestUnsettledSeconds: gauge(
+      "checkouts_oldest_unsettled_seconds",
+      "How long ago the oldest open checkout began; Stripe ends one after a day.",
+    ),
+    mails: counter("mails_total", "Mails passed to the mail provider, by outcome.", "outcome"),
+    outboxMails: gauge(
+      "outbox_mails",
+      "Mails in an outbox by state, except sent and stopped ones, counted up to 10,000.",
+      "outbox",
+      "state",
+    ),
+    outboxDue: gauge("outbox_due", "Due mails in an outbox, counted up to 10,000.", "outbox"),
+    outboxOldestDueSeconds: gauge(
+      "outbox_oldest_due_seconds",
+      "How long the oldest due mail has been due.",
+      "outbox",
+    ),
   };
 }
