@@ -57,8 +57,8 @@ export const clients: Client[] = [
       const provider = `name = "Stand-in"\nbase_url = "${desk.model}/v1"\nwire_api = "responses"\n`;
       const config = `model = "stand-in"\nmodel_provider = "local"\n[model_providers.local]\n${provider}`;
       desk.write(".codex/config.toml", config);
+      // This also logs in.
       await desk.run("codex", ["mcp", "add", server, "--url", address]);
-      await desk.run("codex", ["mcp", "login", server]);
     },
     call: (desk) => desk.run("codex", ["exec", "--skip-git-repo-check", question]),
   },

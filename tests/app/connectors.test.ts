@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { lifetimes } from "@/lib/oauth/lifetimes";
+import { Connector, vendors } from "@/tests/clients/connector";
+import { Browser } from "@/tests/support/browser";
+import { makeClock } from "@/tests/support/clock";
+import { startOutside } from "@/tests/support/outside";
+import { answerApp } from "@/tests/support/owner";
+import { Service } from "@/tests/support/service";
+
+/* The connectors of claude.ai and ChatGPT, by stand-ins that follow their documents. */
+
+const email = "ceo@example.com";
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
+const clock = makeClock();
+let outside: Awaited<ReturnType<typeof startOutside>>;
+let service: Service;
+
+beforeAll(async () => {
+  outside = await startOutside(
+    Object.fromEntries(vendors.map(({ document }) => [document.client_id, document])),
+  );
+  const NODE_OPTIONS = `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`;
+  const limits = { RATE_LIMIT_MCP: "100000" };
+  const settings = { ...outside.environment, ...clock.environment, ...limits, NODE_OPTIONS };
+  service = await Service.start({ ...settings, SIGN_IN: "local" });
+  await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
+});
+afterAll(async () => {
+  await service.stop();
+  await outside.stop();
+});
+
+const cases = vendors.flatMap((vendor) =>
+  (["document", "registration"] as const).flatMap((identification) =>
+    (["/mcp/account", "/mcp"] as const).map((path) => ({ ...vendor, vendor, identification, path })),
+  ),
+);
+
+describe.each(cases)("$name at $path, known by its $identification", ({ vendor, identification, path }) => {
+  const connect = async () => {
+    const approve = async (address: string) =>
+      answerApp(await Browser.signIn(service, email), service, address);
+    const connector = new Connector(vendor, identification, service, approve, service.url + path, clock.now);
+    await connector.add();
+    return connector;
+  };
+  const read = async (connector: Connector) =>
+    expect((await connector.call("get_credits_balance")).structuredContent).toEqual({ credits: 3 });
+
+  it("asks its owner once, when it connects or when it needs the account, and then reads it", async () => {
+    const connector = await connect();
+    expect(connector.asked).toBe(path === "/mcp/account" ? 1 : 0);
+    expect((await connector.call("get_health")).structuredContent).toMatchObject({ ok: true });
+    await read(connector);
+    await read(connector);
+    expect(connector.asked).toBe(1);
+  });
+
+  it("renews its token after an hour, also if an answer is lost, without asking again", async () => {
+    const connector = await connect();
+    await read(connector);
+    clock.pass(hourMs + 1);
+    await read(connector);
+    await connector.renew({ loseAnswer: true });
+    expect(await connector.renew()).toBe(true);
+    clock.pass(hourMs + 1);
+    await read(connector);
+    expect(connector.asked).toBe(1);
+  });
+
+  it("calls five tools at once when its token has expired", async () => {
+    const connector = await connect();
+    await read(connector);
+    clock.pass(hourMs + 1);
+    await Promise.all([1, 2, 3, 4, 5].map(() => read(connector)));
+    expect(connector.asked).toBe(1);
+  });
+
+  it("goes on after a restart of the service", async () => {
+    const connector = await connect();
+    await read(connector);
+    await service.stop();
+    await service.run();
+    await read(connector);
+    clock.pass(hourMs + 1);
+    await read(connector);
+    expect(connector.asked).toBe(1);
+  });
+
+  it("stays connected while it is used, and then asks again", async () => {
+    const connector = await connect();
+    await read(connector);
+    clock.pass(lifetimes.session * 1000 - dayMs);
+    await read(connector);
+    expect(connector.asked).toBe(1);
+    clock.pass(lifetimes.session * 1000 + dayMs);
+    await read(connector);
+    expect(connector.asked).toBe(2);
+  });
+
+  it("asks again after its owner has disconnected it", async () => {
+    const connector = await connect();
+    await read(connector);
+    await service.adminJson("session", "end", email, "--all");
+    await read(connector);
+    expect(connector.asked).toBe(2);
+  });
+});
