@@ -201,9 +201,10 @@ test("the page of access names what each agent needs to connect, and the app tha
   const address = `${service.url}/mcp`;
   await expect(card.getByRole("definition").filter({ hasText: "custom connector" })).toBeVisible();
   const lines = [
+    `${address}/account`,
+    `claude mcp add --transport http corner-office ${address}; claude mcp login corner-office`,
+    `codex mcp add corner-office --url ${address}`,
     address,
-    `claude mcp add --transport http corner-office ${address} && claude mcp login corner-office`,
-    `codex mcp add corner-office --url ${address} && codex mcp login corner-office`,
   ];
   await expect(card.locator("code")).toHaveText(lines);
   const hrefOf = async (name: string) =>
@@ -213,14 +214,17 @@ test("the page of access names what each agent needs to connect, and the app tha
     "cursor://anysphere.cursor-deeplink/mcp/install",
   );
   const config = Buffer.from(String(cursor.searchParams.get("config")), "base64").toString();
-  expect(JSON.parse(config)).toEqual({ url: address });
+  expect(JSON.parse(config)).toEqual({ url: `${address}/account` });
   const code = await hrefOf("Add to VS Code");
   expect([code.protocol, code.pathname]).toEqual(["vscode:", "mcp/install"]);
   expect(JSON.parse(decodeURIComponent(code.search.slice(1)))).toEqual({
     name: "corner-office",
     type: "http",
-    url: address,
+    url: `${address}/account`,
   });
+  await expect(card.getByText(/^Tried with version \d/)).toHaveCount(2);
+  await expect(card.getByText(/with a program that follows the documents of ChatGPT/)).toBeVisible();
+  await expect(card.getByText("Not tried by us. Set up as the documents of Cursor say.")).toBeVisible();
   await expect(card.getByText("is connected")).toHaveCount(0);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await card.getByRole("button", { name: "Copy the line for Codex" }).click();

@@ -1,15 +1,69 @@
+import { mcpServer } from "@/lib/http/operations";
+
 const serverName = "corner-office";
 
-/** How to connect known MCP clients to the server at `address`: commands to run, or the server in their settings. */
-export function mcpClients(address: string) {
-  const vsCode = { type: "http", url: address };
-  const cursor = { url: address };
+/** A client, how it is set up, and how we tried it. */
+export type KnownClient = {
+  name: string;
+  /** That of `mcpServer.accountPath`, if it asks its owner only when connecting is refused. */
+  path: (typeof mcpServer.paths)[number];
+  tried: { version: string } | "by its documents" | "no";
+};
+
+/** When all known clients were last tried: `npm run clients`. */
+export const triedOn = "25 November 2026";
+
+const [openPath] = mcpServer.paths;
+const { accountPath } = mcpServer;
+
+/** The clients that `npm run clients` tries, and four that need a desktop or run only at their makers'. */
+export const knownClients: readonly KnownClient[] = [
+  { name: "Claude Code", path: openPath, tried: { version: "2.1.330" } },
+  { name: "Codex", path: openPath, tried: { version: "0.169.0" } },
+  { name: "Copilot CLI", path: openPath, tried: { version: "1.0.102" } },
+  { name: "MCP Inspector", path: openPath, tried: { version: "2.12.0" } },
+  { name: "mcp-remote", path: openPath, tried: { version: "0.15.1" } },
+  { name: "@modelcontextprotocol/sdk", path: openPath, tried: { version: "1.32.2" } },
+  { name: "@modelcontextprotocol/client", path: openPath, tried: { version: "2.4.0" } },
+  { name: "Claude", path: accountPath, tried: "by its documents" },
+  { name: "ChatGPT", path: accountPath, tried: "by its documents" },
+  { name: "Cursor", path: accountPath, tried: "no" },
+  { name: "VS Code", path: accountPath, tried: "no" },
+  { name: "Gemini CLI", path: accountPath, tried: { version: "0.61.0" } },
+  { name: "opencode", path: accountPath, tried: { version: "1.18.33" } },
+  { name: "mcporter", path: accountPath, tried: { version: "0.12.3" } },
+  { name: "@ai-sdk/mcp", path: accountPath, tried: { version: "2.0.99" } },
+  { name: "@langchain/mcp-adapters", path: accountPath, tried: { version: "1.1.4" } },
+  { name: "@mastra/mcp", path: accountPath, tried: { version: "2.0.0" } },
+];
+
+/** How we tried a client, as a sentence. */
+export function trialOf(name: string): string {
+  const tried = knownClients.find((client) => client.name === name)?.tried;
+  if (tried === "by its documents")
+    return `Tried on ${triedOn} with a program that follows the documents of ${name}, not with ${name} itself.`;
+  if (typeof tried === "object") return `Tried with version ${tried.version} on ${triedOn}.`;
+  return `Not tried by us. Set up as the documents of ${name} say.`;
+}
+
+/**
+ * How to connect known clients to a service: the two addresses, commands to run, or the server in a client's settings.
+ * Commands may be joined by `;`, which bash, zsh, fish and every PowerShell know; PowerShell 5.1 has no `&&`.
+ */
+export function mcpClients(appUrl: string) {
+  const address = appUrl + openPath;
+  const accountAddress = appUrl + accountPath;
+  const vsCode = { type: "http", url: accountAddress };
+  const cursor = { url: accountAddress };
   return {
+    address,
+    accountAddress,
     claudeCode: [
       `claude mcp add --transport http ${serverName} ${address}`,
       `claude mcp login ${serverName}`,
     ],
-    codex: [`codex mcp add ${serverName} --url ${address}`, `codex mcp login ${serverName}`],
+    // This also logs in.
+    codex: `codex mcp add ${serverName} --url ${address}`,
     vsCode: {
       settings: { servers: { [serverName]: vsCode } },
       // code.visualstudio.com/api/extension-guides/ai/mcp

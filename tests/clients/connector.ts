@@ -24,7 +24,7 @@ export type Vendor = {
 };
 
 export const claude: Vendor = {
-  name: "claude.ai",
+  name: "Claude",
   document: {
     client_id: "https://claude.ai/oauth/mcp-oauth-client-metadata",
     client_name: "Claude",

@@ -71,7 +71,7 @@ Generate types for TypeScript, or a client in Go, C#, Swift, Kotlin, Ruby and ot
 ${code(
   "console",
   `npx openapi-typescript openapi.json -o corner-office.ts
-npx @openapitools/openapi-generator-cli generate -i openapi.json -g go -o corner-office`,
+npx "@openapitools/openapi-generator-cli" generate -i openapi.json -g go -o corner-office`,
 )}
 `,
 };

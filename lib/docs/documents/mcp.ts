@@ -2,13 +2,18 @@ import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
-import { mcpClients } from "@/lib/docs/mcp-clients";
+import { type KnownClient, knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { documentPages, pages } from "@/lib/http/pages";
 
-const address = `${placeholderAddress}/mcp`;
-const accountAddress = `${address}/account`;
-const clients = mcpClients(address);
+const clients = mcpClients(placeholderAddress);
+const { address, accountAddress } = clients;
+const trial = (tried: KnownClient["tried"]) =>
+  tried === "no"
+    ? "not by us: set up as its documents say"
+    : typeof tried === "object"
+      ? `version ${tried.version}`
+      : "a program that follows its documents";
 const json = (value: object) => code("json", JSON.stringify(value, null, 2));
 
 export const mcp: DocumentPage = {
@@ -42,18 +47,13 @@ No tool changes anything. ${sessionLimits} ${noPayments}
 A client only needs a URL. It opens our approval page in your browser; you sign in and approve, and the client renews its token for up to a week. The addresses differ only in when it asks you:
 
 ${table(
-  ["Address", "Asks for your approval", "Tried with"],
+  ["Address", "Asks for your approval"],
   [
     [
       `\`${address}\``,
       "when the client first reads your account, or when you tell it to log in; connecting, the documents, health and the banner need no sign-in",
-      "Claude Code, Codex, Copilot CLI, MCP Inspector, `mcp-remote`, `@modelcontextprotocol/sdk`, `@modelcontextprotocol/client`",
     ],
-    [
-      `\`${accountAddress}\``,
-      "when the client connects, for clients that ask only if connecting is refused",
-      "Gemini CLI, opencode, `mcporter`, `@ai-sdk/mcp`, `@langchain/mcp-adapters`, `@mastra/mcp`",
-    ],
+    [`\`${accountAddress}\``, "when the client connects, for clients that ask only if connecting is refused"],
   ],
 )}
 
@@ -67,7 +67,9 @@ You can also approve with \`/mcp\` in a session.
 
 ### Codex
 
-${code("console", clients.codex.join("\n"))}
+${code("console", clients.codex)}
+
+This also logs in.
 
 ### VS Code
 
@@ -83,7 +85,7 @@ ${json(clients.cursor.settings)}
 
 ### Claude and ChatGPT
 
-Add a custom connector with the URL \`${address}\`.
+Add a custom connector with the URL \`${accountAddress}\`: in Claude under Customize, Connectors; in ChatGPT under Settings, Apps, after you have switched on developer mode in the advanced settings, with OAuth as the authentication. Both connect from their makers' networks, so the address must be public.
 
 ### Clients that start a program
 
@@ -93,7 +95,16 @@ ${code("console", `npx mcp-remote ${address}`)}
 
 ### The Inspector
 
-${code("console", `npx @modelcontextprotocol/inspector --cli ${address} --transport http --method tools/list`)}
+${code("console", `npx "@modelcontextprotocol/inspector" --cli ${address} --transport http --method tools/list`)}
+
+### What was tried
+
+All of these were last tried on ${triedOn}:
+
+${table(
+  ["Client", "Address", "Tried"],
+  knownClients.map(({ name, path, tried }) => [name, `\`${path}\``, trial(tried)]),
+)}
 
 ### With a token of your own
 

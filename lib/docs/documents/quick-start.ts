@@ -73,7 +73,7 @@ There is no public sandbox. You can test all of it without an account here:
 - Run the service on your own machine: \`npm ci && npm run demo\` makes four test accounts (a plan, a trial, an ended trial, a hobby) and prints a token for each. Nothing leaves your machine.
 - Make a mock from [the API description](${to.openApi}), which has an example of every answer and error:
 
-${code("console", "npx @stoplight/prism-cli mock openapi.json")}
+${code("console", 'npx "@stoplight/prism-cli" mock openapi.json')}
 
 ## Support
 
