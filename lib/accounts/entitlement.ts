@@ -1,12 +1,17 @@
 import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
 import type { Identified } from "@/lib/accounts/caller";
+import { readEnd } from "@/lib/accounts/licence-state";
 import { challenge } from "@/lib/auth/credential";
 import { settings } from "@/lib/config/settings";
+import { queryTimeoutMs, store } from "@/lib/db/store";
+import { type AccountEnd, endWords } from "@/lib/http/entitlement-words";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 import { jitter, retryAfterOutage } from "@/lib/runtime/jitter";
+import { log } from "@/lib/runtime/log";
+import { withTimeout } from "@/lib/runtime/timeout";
 
 export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
 export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
@@ -20,15 +25,33 @@ export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus
  * The caller's entitlement at `nowMs`, as the API returns it. If they may not run, throws the EntitlementDenied error: an
  * {@link ApiError} whose body has `ok`, `status` and `message` next to `error`.
  */
-export function readEntitlement(caller: Identified, nowMs: number): EntitlementAllowed {
+export async function readEntitlement(caller: Identified, nowMs: number): Promise<EntitlementAllowed> {
   const decided = decideEntitlement(caller, nowMs);
   if (decided.ok) return decided;
-  const { status } = decided;
+  const isEnd = decided.status === "trial-ended" && caller.is === "account";
+  throw denialOf(decided.status, caller, isEnd ? await readEndInTime(caller.account) : undefined);
+}
+
+/** What ended of an account; `undefined` if it cannot be read now. */
+async function readEndInTime(account: Account): Promise<AccountEnd | undefined> {
+  if (!settings().billing) return { what: "trial" };
+  try {
+    return await withTimeout(queryTimeoutMs, readEnd(await store(), account));
+  } catch (failure) {
+    log().error({ err: failure }, "the end of a licence could not be read");
+    return undefined;
+  }
+}
+
+function denialOf(status: DeniedStatus, caller: Identified, end: AccountEnd | undefined): ApiError {
+  if (status === "trial-ended" && !end) return denialOf("unavailable", { is: "unavailable" }, end);
   const code = denialCodes[status];
-  throw new ApiError(code, {
+  const { message, hint } = end ? endWords(end) : errorCatalogue[code];
+  return new ApiError(code, {
     headers: headersFor(caller),
-    hint: adviceOn(status, ` at ${settings().appUrl}${pages.billing.path}`),
-    extraFields: { ok: false, status, message: errorCatalogue[code].message },
+    message,
+    hint: typeof hint === "string" ? hint : hint(` at ${settings().appUrl}${pages.billing.path}`),
+    extraFields: { ok: false, status, message },
   });
 }
 
@@ -74,13 +97,3 @@ export const denialCodes = {
   unconfigured: "not_configured",
   unavailable: "unavailable",
 } as const satisfies Record<DeniedStatus, PublicErrorCode>;
-
-/**
- * What to do about a denial. Where licences are sold, the owner buys one.
- *
- * @param where - at which address, for readers who are not there
- */
-export function adviceOn(status: DeniedStatus, where = ""): string {
-  if (status !== "trial-ended" || !settings().billing) return errorCatalogue[denialCodes[status]].hint;
-  return `Your assistants are paused, and nothing is lost. Choose a licence${where}; they run again as soon as you have one.`;
-}

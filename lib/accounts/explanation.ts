@@ -1,8 +1,9 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountIdOf } from "@/lib/accounts/accounts";
-import { adviceOn, decideForAccount } from "@/lib/accounts/entitlement";
+import { decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
 import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/licence";
+import { currentLicence, endOf } from "@/lib/accounts/licence-state";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
@@ -10,6 +11,7 @@ import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { readTogether } from "@/lib/db/read-together";
 import type { Db } from "@/lib/db/store";
+import { endWords } from "@/lib/http/entitlement-words";
 import { pages } from "@/lib/http/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 
@@ -78,6 +80,7 @@ export function toFacts({ accounts, codes, attempts, sessions, ...others }: Fact
     /** The account as an operator gives it, and the customer that Stripe gives a licence. */
     given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }),
     licensed: others.customers[0]?.licence ? others.customers[0] : undefined,
+    subscription: currentLicence(others.subscriptions),
   };
 }
 
@@ -162,11 +165,14 @@ function explainStranger({ nowMs, invitation, waiting, attempts }: Facts): strin
   return "There is no account, no invitation and no entry in the waitlist with this email. Is it spelled like this?";
 }
 
-function explainApps({ nowMs, hasAccount, account, sessions }: Facts): string {
+function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Facts): string {
   if (!hasAccount) return "The API answers signed-out: there is no account.";
   if (!account) return `The API answers invalid. ${unreadable}`;
   const answer = decideForAccount(account, nowMs);
-  if (!answer.ok) return `The API answers ${answer.status}. ${adviceOn(answer.status)}`;
+  if (!answer.ok) {
+    const { message, hint } = endWords(endOf(account, subscription));
+    return `The API answers ${answer.status}. ${message} ${hint()}`;
+  }
   const connected = sessions.some(({ kind }) => kind !== "browser");
   const without = connected ? "" : " No app is connected, so an app without a token is told signed-out.";
   return `The API answers ${answer.status}, so apps may run.${without}`;

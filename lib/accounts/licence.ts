@@ -3,6 +3,7 @@ import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { enqueueLicenceEnded } from "@/lib/mail/licence-mails";
 
 type Customer = Tables["billing_customers"];
 
@@ -92,6 +93,7 @@ export async function settleTerms(
         .execute();
   }
   const terms = betterOf(given, paid);
+  if (!paid && hadLicence) await enqueueLicenceEnded(transaction, account.id, nowMs);
   if (differs(account, terms))
     await transaction.updateTable("accounts").set(terms).where("id", "=", account.id).execute();
 }

@@ -4,6 +4,12 @@ import { findInvitationProblem, hasOpenInvitation, invitationUrl } from "@/lib/a
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { type Db, store } from "@/lib/db/store";
 import { addressAppEndMail, enqueueAppEndMails } from "@/lib/mail/app-end-mails";
+import {
+  addressLicenceEnded,
+  addressLicenceEnding,
+  addressPaymentFailed,
+  enqueueLicenceEnding,
+} from "@/lib/mail/licence-mails";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { type Mail, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import {
@@ -18,6 +24,7 @@ import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
 import { appEndMail } from "@/lib/mail/texts/app-end";
+import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import {
   codeMail,
   invitationMail,
@@ -56,7 +63,7 @@ export function sendMails(db: Db, mailSender: Sender, options?: RunnerOptions): 
   return sendDue(db, mailSender, { ...options, isScheduled: false });
 }
 
-/** Sends every mail that a date makes due: the ends of trials and of apps. */
+/** Sends every mail that a date makes due: the ends of trials, licences and apps. */
 export async function sendScheduledMails(
   db: Db,
   mailSender: Sender,
@@ -67,8 +74,9 @@ export async function sendScheduledMails(
   for (let isMore = true; isMore && !signal?.aborted; ) {
     const trials = await enqueueTrialMails(db, now(), scheduledAtOnce);
     const apps = await enqueueAppEndMails(db, now(), scheduledAtOnce);
+    const licences = await enqueueLicenceEnding(db, now(), scheduledAtOnce);
     await sendDue(db, mailSender, { ...options, isScheduled: true });
-    isMore = trials + apps > 0;
+    isMore = trials + apps + licences > 0;
   }
 }
 
@@ -167,6 +175,12 @@ async function addressMail(db: Db, mail: QueuedMail, nowMs: number) {
       return addressTrialMail(db, mail);
     case "app ending":
       return addressAppEndMail(db, mail, nowMs);
+    case "payment failed":
+      return addressPaymentFailed(db, mail, nowMs);
+    case "licence ending":
+      return addressLicenceEnding(db, mail);
+    case "licence ended":
+      return addressLicenceEnded(db, mail, nowMs);
     case "clerk invitation":
       return (await hasOpenInvitation(db, mail.to, nowMs)) ? mail : undefined;
     case "invitation":
@@ -207,6 +221,12 @@ function render(mail: Exclude<AddressedMail, { kind: "clerk invitation" }>): Omi
       return trialEndedMail(mail);
     case "app ending":
       return appEndMail(mail);
+    case "payment failed":
+      return paymentFailedMail(mail);
+    case "licence ending":
+      return licenceEndingMail(mail);
+    case "licence ended":
+      return licenceEndedMail(mail);
   }
 }
 

@@ -9,6 +9,7 @@ import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { enqueuePaymentFailed } from "@/lib/mail/licence-mails";
 
 type Row = Tables["billing_subscriptions"];
 type Terms = Pick<
@@ -57,6 +58,9 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
           .execute();
         if (terms.licence_until_ms > 0 && !current?.licence_until_ms)
           await tellOfSecond(transaction, buyer, id, nowMs);
+        const isFailing = terms.status === "past_due" && terms.licence_until_ms > 0;
+        if (isFailing && current?.unpaid_since_ms !== terms.unpaid_since_ms)
+          await enqueuePaymentFailed(transaction, { id, ...terms }, nowMs);
         await settleTerms(transaction, account, nowMs);
         return true;
       }));

@@ -41,6 +41,7 @@ export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
   accounts: ["trial_mail_done_ms", "trial_mail_next_at_ms"],
   billing_subscriptions: [
+    "ending_mail_ms",
     "last_event",
     "last_event_at_ms",
     "price_id",

@@ -388,6 +388,15 @@ export const migrations: Record<string, SchemaChange> = {
   "141-billing-attention": {
     makeIndexes: { billing_subscriptions_status: "billing_subscriptions (status)" },
   },
+  "160-licence-mails": {
+    up: statements("alter table billing_subscriptions add column ending_mail_ms bigint"),
+  },
+  // Every instance looks once a minute for cancelled licences that end in three days.
+  "161-licence-mails-due": {
+    makeIndexes: {
+      billing_subscriptions_ends: "billing_subscriptions (ends_at_ms) where ends_at_ms is not null",
+    },
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

@@ -299,6 +299,8 @@ export type Tables = {
     ends_at_ms: number | null;
     /** Until when it is a licence, unless Stripe reports something new; 0 once it is none. */
     licence_until_ms: number;
+    /** The end about which its owner was told before; null if there was none. */
+    ending_mail_ms: number | null;
     created_at_ms: number;
     /** Grows with each change, so that an older reading never replaces a newer one. */
     version: number;

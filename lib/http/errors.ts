@@ -45,7 +45,7 @@ export const errorCatalogue = {
   },
   trial_ended: {
     status: 403,
-    when: "Entitlement: signed in, but the trial has ended.",
+    when: "Entitlement: signed in, but the trial, or the licence after it, has ended.",
     message: "The trial of this account has ended.",
     hint: "Your assistants are paused, and nothing is lost. Contact us to choose a plan; they run again as soon as you have one.",
   },

@@ -36,10 +36,20 @@ const queuedMail = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.enum(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
   z.object({ kind: z.literal("app ending"), sessionId: z.string(), endsAtMs: z.int() }),
+  z.object({ kind: z.literal("payment failed"), subscriptionId: z.string(), unpaidSinceMs: z.int() }),
+  z.object({ kind: z.literal("licence ending"), subscriptionId: z.string(), endsAtMs: z.int() }),
+  z.object({ kind: z.literal("licence ended"), accountId: z.string(), endedAtMs: z.int() }),
 ]);
 
 /** Mails that a date makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
-const scheduledKinds = ["trial ending", "trial ended", "app ending"] as const;
+const scheduledKinds = [
+  "trial ending",
+  "trial ended",
+  "app ending",
+  "payment failed",
+  "licence ending",
+  "licence ended",
+] as const;
 
 export type ScheduledMail = Extract<QueuedMail, { kind: (typeof scheduledKinds)[number] }>;
 
@@ -55,6 +65,9 @@ const purposeOf: Record<QueuedMail["kind"], Purpose> = {
   "trial ending": "security-mail:v1",
   "trial ended": "security-mail:v1",
   "app ending": "security-mail:v1",
+  "payment failed": "security-mail:v1",
+  "licence ending": "security-mail:v1",
+  "licence ended": "security-mail:v1",
 };
 
 /** How long a mail about a new session or a change of the passkeys is tried. */

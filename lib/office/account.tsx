@@ -63,6 +63,7 @@ async function show(call: OfficeCall) {
   const explained = explain(facts);
   const current = facts.account;
   const state = standingOf(current, nowMs, found.subscriptions);
+  const answer = current && (await answerInJson(current, nowMs));
   const changes = [...found.auditByEmail, ...found.auditByHash, ...found.auditById]
     .sort((one, other) => other.at_ms - one.at_ms)
     .slice(0, maxRows);
@@ -89,7 +90,7 @@ async function show(call: OfficeCall) {
             <details className="fold">
               <summary>The answer of GET /api/entitlement</summary>
               <pre>
-                <code>{answerInJson(current, nowMs)}</code>
+                <code>{answer}</code>
               </pre>
             </details>
             <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
@@ -213,9 +214,9 @@ const doneWords = {
 };
 
 /** The answer of the API to an app of this account, right now. */
-function answerInJson(account: Account, nowMs: number): string {
+async function answerInJson(account: Account, nowMs: number): Promise<string> {
   try {
-    return JSON.stringify(readEntitlement({ is: "account", account }, nowMs), null, 2);
+    return JSON.stringify(await readEntitlement({ is: "account", account }, nowMs), null, 2);
   } catch (denial) {
     if (!(denial instanceof ApiError)) throw denial;
     return `${denial.status}\n${JSON.stringify(denial, null, 2)}`;

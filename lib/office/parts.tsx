@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { Light } from "@/app/(pages)/light";
 import type { Account } from "@/lib/accounts/account";
-import { currentLicence, describeStanding, type Licence, type Standing } from "@/lib/accounts/standing";
+import { currentLicence, type Licence } from "@/lib/accounts/licence-state";
+import { describeStanding, type Standing } from "@/lib/accounts/standing";
 import { describeDistance } from "@/lib/config/instants";
 import { accountAddress, type OfficeCall } from "@/lib/office/page";
 

@@ -342,7 +342,7 @@ export class StripeStandIn {
     return this.customers.delete(id);
   }
 
-  private itemOf(id: string): Item {
+  itemOf(id: string): Item {
     const [item] = this.find(this.subscriptions, id).items.data;
     if (!item) throw new Error("no item");
     return item;

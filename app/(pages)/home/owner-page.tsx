@@ -13,6 +13,7 @@ import { htmlPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
+import { readPurchases } from "./billing/billing";
 import { Checked } from "./checked";
 import { CheckResult } from "./verdict";
 
@@ -52,10 +53,11 @@ export function ownerPage(
       const caller = await identifyCaller(headers, context, undefined, nowMs);
       const isAway = isClerkAway || query.away !== undefined;
       if (caller.is === "signed-out" && !isAway) return leadOn(isLocal, url);
-      const state = describeStanding(caller.is === "signed-out" ? notRenewed : caller, nowMs);
       const { account, session } = caller.is === "account" ? caller : {};
-      const visit = { query, headers, state, account, isLocal, nowMs };
       const isOwn = account !== undefined && session !== undefined && session.kind !== "program";
+      const licence = account && !isOwn ? (await readPurchases(account, nowMs))?.licence : undefined;
+      const state = describeStanding(caller.is === "signed-out" ? notRenewed : caller, nowMs, licence);
+      const visit = { query, headers, state, account, isLocal, nowMs };
       const problem = findProblem(query, { ...signOutProblem, ...problems });
       const again = problem ? `${page.path}?problem=sign-out` : page.path;
       const content = (

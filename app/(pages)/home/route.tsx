@@ -23,7 +23,7 @@ export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
   return (
     <>
       <CheckResult {...visit} state={state}>
-        {bought?.licence && <LicenceTerms {...bought} licence={bought.licence} />}
+        {bought?.licence && state.mayRun && <LicenceTerms {...bought} licence={bought.licence} />}
       </CheckResult>
       {readCookie(visit.headers, "office-request") !== undefined && <AppWaits />}
       {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}

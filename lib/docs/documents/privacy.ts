@@ -53,7 +53,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     under: "local",
   },
   sign_in_mails: {
-    what: "A mail with a code or an invitation, or about a sign-in, an app, a passkey or the end of your trial, encrypted",
+    what: "A mail with a code or an invitation, or about a sign-in, an app, a passkey or the end of your trial or licence, encrypted",
     until: `Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   },
   sign_in_mail_attempts: {

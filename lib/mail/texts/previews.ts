@@ -3,6 +3,7 @@ import { settings } from "@/lib/config/settings";
 import type { Mail } from "@/lib/mail/mail";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { appEndMail } from "@/lib/mail/texts/app-end";
+import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import {
   codeMail,
@@ -40,6 +41,12 @@ export function renderPreviews(): Map<string, Pick<Mail, "subject" | "text" | "h
     ["passkey-removed", passkeyMail({ to, change: "removed", name: "Chrome on macOS", atMs: Date.now() })],
     ["trial-ending", trialEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs })],
     ["trial-ended", trialEndedMail({ to, endsAtMs: Date.now() })],
+    ["payment-failed", paymentFailedMail({ to, stopsAtMs: Date.now() + 14 * dayMs })],
+    ["licence-ending", licenceEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs, after: "nothing" })],
+    [
+      "licence-ended",
+      licenceEndedMail({ to, after: "nothing", end: { what: "licence", atMs: Date.now(), isUnpaid: false } }),
+    ],
     ...onboardingKinds.map(
       (kind) => [kind, renderOnboarding(kind, "acc_preview", Buffer.alloc(32))] as const,
     ),

@@ -1,4 +1,5 @@
 import { settings } from "@/lib/config/settings";
+import { endEffects, endWords } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
 import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
@@ -14,7 +15,7 @@ export function trialEndingMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
     preview: "This is what stops then, and what to do before.",
     body: [
       `Your trial ends on ${end}.`,
-      `From then on your company may not run: your apps notice at their next check, and your assistants pause. ${nothingLost}`,
+      `${endEffects.soon} ${endEffects.nothingLost}`,
       `To keep your company running, choose a plan before then. ${howToChoose()}`,
       linkTo(whereToChoose()),
     ],
@@ -25,20 +26,17 @@ export function trialEndingMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
 /** The mail at the end of a trial. */
 export function trialEndedMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
   return transactionalMail(to, {
-    subject: "Your trial has ended",
+    subject: endWords({ what: "trial" }).heading,
     preview: "Your assistants pause, and nothing is lost.",
     body: [
       `Your trial ended on ${inWords(endsAtMs)}.`,
-      `Your company may not run now: your apps notice at their next check, and your assistants pause. ${nothingLost}`,
+      `${endEffects.now} ${endEffects.nothingLost}`,
       `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
       linkTo(whereToChoose()),
     ],
     footer: [accountMailNote],
   });
 }
-
-const nothingLost =
-  "Nothing is lost: your account and your credits stay as they are, and you can still sign in.";
 
 const whereToChoose = () => (settings().billing ? ownerPages.billing : ownerPages.home);
 

@@ -301,6 +301,9 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
         "passkey-removed",
         "trial-ending",
         "trial-ended",
+        "payment-failed",
+        "licence-ending",
+        "licence-ended",
         ...onboardingKinds,
       ]);
       const welcome = await service.ask("/previews/emails?html=welcome");

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
+import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
 import { type BillingSummary, readBilling } from "@/lib/accounts/purchases";
-import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/standing";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";

@@ -1,0 +1,160 @@
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
+import { deriveMailId } from "@/lib/mail/mail";
+import { enqueueMail, type ScheduledMail } from "@/lib/mail/outbox";
+import type { AfterLicence } from "@/lib/mail/texts/licence";
+
+/*
+ * The mails about a licence from Stripe: when its payment has failed, three days before it ends if it was cancelled, and
+ * at its end. The first and the last are queued by the transaction that stores the change, the second when it is due. What
+ * is stored when a mail is sent decides whether it is: a payment or a cancellation that was taken back withdraws it.
+ */
+
+const endingLeadMs = 3 * dayMs;
+const endedForMs = 2 * dayMs; // as for trials
+
+type Subscription = Tables["billing_subscriptions"];
+
+/** Queues the mail about a payment that has failed, unless there was one about the same period. */
+export async function enqueuePaymentFailed(
+  transaction: Db,
+  {
+    id,
+    unpaid_since_ms,
+    licence_until_ms,
+  }: Pick<Subscription, "id" | "unpaid_since_ms" | "licence_until_ms">,
+  nowMs: number,
+): Promise<void> {
+  const unpaidSinceMs = unpaid_since_ms ?? nowMs;
+  const mailId = deriveMailId(`payment-failed:v1:${id}:${unpaidSinceMs}`);
+  const known = transaction.selectFrom("sign_in_mail_attempts").select("id").where("id", "=", mailId);
+  if (await known.executeTakeFirst()) return;
+  const mail = { kind: "payment failed", subscriptionId: id, unpaidSinceMs } as const;
+  await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: licence_until_ms });
+}
+
+/** Queues the mail at the end of an account's licence, in the transaction that ends it. */
+export async function enqueueLicenceEnded(transaction: Db, accountId: string, nowMs: number): Promise<void> {
+  const ended = await transaction
+    .selectFrom("billing_subscriptions")
+    .select(({ fn }) => fn.max("ends_at_ms").as("at"))
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  const endedAtMs = Math.min(Number(ended?.at ?? nowMs), nowMs);
+  const id = deriveMailId(`licence-ended:v1:${accountId}:${endedAtMs}`);
+  const mail = { kind: "licence ended", accountId, endedAtMs } as const;
+  await enqueueMail(transaction, mail, { id, nowMs, untilMs: nowMs + endedForMs });
+}
+
+/** Queues up to `limit` mails about cancelled licences that end soon, in the transaction that notes it. Returns how many. */
+export async function enqueueLicenceEnding(db: Db, nowMs: number, limit: number): Promise<number> {
+  if (!settings().billing) return 0;
+  const due = db
+    .selectFrom("billing_subscriptions")
+    .select("id")
+    .where("ends_at_ms", ">", nowMs)
+    .where("ends_at_ms", "<=", nowMs + endingLeadMs)
+    .where("licence_until_ms", ">", nowMs)
+    .where("status", "in", ["active", "trialing"])
+    .where(({ or, eb, ref }) =>
+      or([eb("ending_mail_ms", "is", null), eb("ending_mail_ms", "<>", ref("ends_at_ms"))]),
+    );
+  // Checked without a lock first, because usually nothing is due.
+  if (!(await due.limit(1).executeTakeFirst())) return 0;
+  return transact(db, async (transaction) => {
+    const rows = await transaction
+      .with("next", () => due.orderBy("ends_at_ms").limit(limit).forUpdate().skipLocked())
+      .updateTable("billing_subscriptions")
+      .set(({ ref }) => ({ ending_mail_ms: ref("ends_at_ms") }))
+      .where("id", "in", (query) => query.selectFrom("next").select("id"))
+      .returning(["id", "ends_at_ms"])
+      .execute();
+    for (const { id: subscriptionId, ends_at_ms } of rows) {
+      const endsAtMs = ends_at_ms ?? nowMs;
+      const id = deriveMailId(`licence-ending:v1:${subscriptionId}:${endsAtMs}`);
+      const mail = { kind: "licence ending", subscriptionId, endsAtMs } as const;
+      await enqueueMail(transaction, mail, { id, nowMs, untilMs: endsAtMs });
+    }
+    return rows.length;
+  });
+}
+
+type Kind<Name> = Extract<ScheduledMail, { kind: Name }>;
+
+/** Addresses the mail about a failed payment; `undefined` if it was paid, or the licence has ended. */
+export async function addressPaymentFailed(db: Db, mail: Kind<"payment failed">, nowMs: number) {
+  const licence = await ownedSubscriptions(db)
+    .select(["email as to", "licence_until_ms as stopsAtMs"])
+    .where("subscription.id", "=", mail.subscriptionId)
+    .where("subscription.status", "=", "past_due")
+    .where("unpaid_since_ms", "=", mail.unpaidSinceMs)
+    .where("licence_until_ms", ">", nowMs)
+    .executeTakeFirst();
+  return licence && { ...mail, ...licence };
+}
+
+/** Addresses the mail before a licence ends; `undefined` if it goes on, or the account has another one. */
+export async function addressLicenceEnding(db: Db, mail: Kind<"licence ending">) {
+  const licence = await ownedSubscriptions(db)
+    .innerJoin("billing_customers as customer", "customer.account_id", "accounts.id")
+    .select(["email as to", "plan_before as plan", "trial_ends_before_ms as trialEndsAtMs"])
+    .where("subscription.id", "=", mail.subscriptionId)
+    .where("subscription.status", "in", ["active", "trialing"])
+    .where("ends_at_ms", "=", mail.endsAtMs)
+    .where("licence_until_ms", ">", 0)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("billing_subscriptions as other")
+            .select("other.id")
+            .whereRef("other.account_id", "=", "accounts.id")
+            .where("other.licence_until_ms", ">", mail.endsAtMs),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  const after = licence && afterLicence(licence, mail.endsAtMs);
+  return after && { ...mail, to: licence.to, after };
+}
+
+/** Addresses the mail at a licence's end; `undefined` if the account has a licence again. */
+export async function addressLicenceEnded(db: Db, mail: Kind<"licence ended">, nowMs: number) {
+  const owner = await db
+    .selectFrom("accounts")
+    .select(["email as to", "plan", "trial_ends_at_ms as trialEndsAtMs"])
+    .select(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("billing_subscriptions as subscription")
+          .select("subscription.id")
+          .whereRef("subscription.account_id", "=", "accounts.id")
+          .where("subscription.status", "in", ["past_due", "unpaid", "paused"]),
+      ).as("isUnpaid"),
+    )
+    .where("accounts.id", "=", mail.accountId)
+    .where("subject", "is not", null)
+    .executeTakeFirst();
+  const after = owner && afterLicence(owner, nowMs);
+  const end = { what: "licence", atMs: mail.endedAtMs, isUnpaid: Boolean(owner?.isUnpaid) } as const;
+  return after && { ...mail, to: owner.to, after, end };
+}
+
+/** Subscriptions of accounts to which someone can sign in. */
+function ownedSubscriptions(db: Db) {
+  return db
+    .selectFrom("billing_subscriptions as subscription")
+    .innerJoin("accounts", "accounts.id", "subscription.account_id")
+    .where("subject", "is not", null);
+}
+
+/** What an account has after its licence, by the terms that an operator gives it; `undefined` if that is a licence. */
+function afterLicence(
+  { plan, trialEndsAtMs }: { plan: string | null; trialEndsAtMs: number | null },
+  endsAtMs: number,
+): AfterLicence | undefined {
+  if (plan === "licensed") return undefined;
+  if (plan === "hobby" || settings().billing?.lapsedPlan === "hobby") return "hobby";
+  return (trialEndsAtMs ?? 0) > endsAtMs ? "trial" : "nothing";
+}

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { Browser } from "@/tests/support/browser";
+import { engines } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
+import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+
+describe.each(engines)("the end of a licence, on $name", (engine) => {
+  let shop: Shop;
+  let buyer: Buyer;
+  let subscription: string;
+  beforeAll(async () => {
+    shop = await openShop(engine);
+  });
+  afterAll(() => shop.close());
+  beforeEach(async () => {
+    buyer = await shop.admit("--trial-ends", "2026-01-01");
+    ({ subscription } = await shop.buy(buyer));
+    await shop.deliverAll();
+  });
+
+  /** The subjects of the mails about the licence, once those that are due are sent. */
+  async function mailed(from = shop) {
+    await from.service.adminJson("emails", "send-due");
+    const mails = await mailsTo(from.service.dataDir, buyer.email);
+    return mails.filter(({ subject = "" }) => /licence|payment/.test(subject));
+  }
+  const subjects = async () => (await mailed()).map(({ subject }) => subject);
+  const periodEndMs = () => (shop.stripe.itemOf(subscription).current_period_end ?? 0) * 1000;
+  const passTo = (ms: number) => shop.pass(ms - shop.stripe.nowMs());
+  const end = async () => {
+    shop.stripe.end(subscription);
+    await shop.deliverAll();
+  };
+
+  it("is told on the page, to apps and by mail as that of a licence, with its day", async () => {
+    passTo(periodEndMs());
+    await end();
+    const ended = `ended on ${day.format(shop.stripe.nowMs())}`;
+    const [mail, ...others] = await mailed();
+    expect([mail?.subject, others]).toEqual([`Your licence ${ended}`, []]);
+    for (const words of ["may not run now", "Nothing is lost", "choose a licence again", "/home/billing"])
+      expect(mail?.text).toContain(words);
+
+    const token = await shop.service.token(buyer.email);
+    const headers = { authorization: `Bearer ${token}` };
+    const { status, text } = await shop.service.ask("/api/entitlement", { headers });
+    const message = `The licence of this account ${ended}.`;
+    const hint = `Your assistants are paused, and nothing is lost. Choose a licence at ${shop.service.url}/home/billing; they run again as soon as you have one.`;
+    expect(status).toBe(403);
+    expect(JSON.parse(text)).toMatchObject({ ok: false, status: "trial-ended", message });
+    expect(JSON.parse(text).error).toMatchObject({ code: "trial_ended", message, hint });
+
+    const browser = await Browser.signIn(shop.service, buyer.email);
+    const page = (await browser.open("/home")).text;
+    expect(page).toContain(`<h1>Your licence ${ended}</h1>`);
+    expect(page).not.toContain("trial");
+    const program = await shop.service.ask("/home", { headers: { cookie: `__session=${token}` } });
+    expect(program.text).toContain(`<h1>Your licence ${ended}</h1>`);
+    const explained = await shop.service.adminJson<{ apps: string }>("explain", buyer.email);
+    expect(explained.apps).toContain(`The API answers trial-ended. ${message} `);
+  });
+
+  it("is told as the trial's once a later trial has ended", async () => {
+    await end();
+    const tomorrow = new Date(shop.stripe.nowMs() + dayMs).toISOString();
+    await shop.service.adminJson("account", "set", buyer.email, "--plan", "trial", "--trial-ends", tomorrow);
+    shop.pass(2 * dayMs);
+    const headers = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
+    const { text } = await shop.service.ask("/api/entitlement", { headers });
+    expect(JSON.parse(text).message).toBe("The trial of this account has ended.");
+  });
+
+  it("is not mailed if the owner has a licence again by then", async () => {
+    await end();
+    await shop.buy(buyer);
+    await shop.deliverAll();
+    expect(await mailed()).toEqual([]);
+  });
+
+  it("is mailed three days before if it was cancelled, once", async () => {
+    shop.stripe.cancelAtPeriodEnd(subscription);
+    await shop.deliverAll();
+    passTo(periodEndMs() - 3 * dayMs - 60_000);
+    expect(await mailed()).toEqual([]);
+    shop.pass(2 * 60_000);
+    const [mail, ...others] = await mailed();
+    expect([mail?.subject, others]).toEqual([expect.stringMatching(/^Your licence ends on .+ UTC$/), []]);
+    expect(mail?.text).toContain("Your licence is cancelled, and ends on");
+    shop.pass(dayMs);
+    await shop.reconcile();
+    expect(await mailed()).toHaveLength(1);
+  });
+
+  it("is not mailed before if the cancellation was taken back", async () => {
+    shop.stripe.cancelAtPeriodEnd(subscription);
+    await shop.deliverAll();
+    passTo(periodEndMs() - 2 * dayMs);
+    shop.stripe.change(subscription, { cancel_at_period_end: false, cancel_at: null });
+    await shop.deliverAll();
+    expect(await mailed()).toEqual([]);
+  });
+
+  it("is announced at a failed payment, once a period, with the day on which the company stops", async () => {
+    for (const periods of [1, 2]) {
+      const startMs = periodEndMs();
+      passTo(startMs);
+      shop.stripe.renew(subscription, { isPaid: false });
+      await shop.deliverAll();
+      for (let n = 0; n < 2; n++) {
+        await shop.reconcile();
+        expect(await subjects()).toEqual(Array.from({ length: periods }, () => "Your payment failed"));
+      }
+      const { text } = (await mailed()).at(-1) ?? {};
+      const stop = day.format(startMs + 14 * dayMs);
+      expect(text).toMatch(new RegExp(`your company stops on \\w+,? ${stop} at`));
+      shop.stripe.payOpen(subscription);
+      await shop.deliverAll();
+    }
+  });
+
+  it("is not announced if the payment came before the mail was sent", async () => {
+    passTo(periodEndMs());
+    shop.stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    shop.stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await mailed()).toEqual([]);
+  });
+
+  it("asks to pay the invoice while Stripe still has one open", async () => {
+    passTo(periodEndMs());
+    shop.stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    shop.pass(14 * dayMs);
+    await shop.reconcile();
+    const [mail] = await mailed();
+    expect(mail?.text).toContain("Your licence goes on as soon as the last invoice is paid");
+    const headers = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
+    const { text } = await shop.service.ask("/api/entitlement", { headers });
+    expect(JSON.parse(text).error.hint).toContain(
+      `Pay the last invoice at ${shop.service.url}/home/billing;`,
+    );
+  });
+});
+
+describe("the end of a licence, where the hobby plan comes after it", () => {
+  it("says that the company goes on", async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error("no engine");
+    const shop = await openShop(engine, { LAPSED_PLAN: "hobby" });
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    await shop.deliverAll();
+    shop.stripe.end(subscription);
+    await shop.deliverAll();
+    await shop.service.adminJson("emails", "send-due");
+    const mail = (await mailsTo(shop.service.dataDir, buyer.email)).find(({ subject = "" }) =>
+      subject.startsWith("Your licence ended on"),
+    );
+    expect(mail?.text).toContain("Your company goes on with the free hobby plan");
+    expect(mail?.text).not.toContain("may not run");
+    await shop.close();
+  });
+});
