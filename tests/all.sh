@@ -29,7 +29,7 @@ apt_has() {
 # Installs missing programs, if permitted.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in caddy curl fish haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace wrk zsh; do
+  for program in age caddy curl fish haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace wrk zsh; do
     has "$program" || missing+=("$program")
   done
   [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)

@@ -1,23 +1,19 @@
-import { createCipheriv, createDecipheriv, randomBytes, scrypt } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { open, rename, rm, stat } from "node:fs/promises";
-import { pipeline as pipelineOf, Readable, type Transform, Writable } from "node:stream";
+import { open, rename, rm } from "node:fs/promises";
+import { pipeline as pipelineOf, Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { promisify } from "node:util";
+import { ReadableStream as NodeStream } from "node:stream/web";
 import { createGunzip, createGzip } from "node:zlib";
+import { formerMagic, openFormerArchive } from "@/lib/admin/former-archive";
 import { ApiError } from "@/lib/http/errors";
 
 /*
- * The file format of a backup: metadata (the note) and a copy of the store, each encrypted with AES-256-GCM
- * (NIST SP 800-38D) under a key derived from the passphrase by scrypt (RFC 7914).
- *
- *     magic, salt, length of the note | nonce, note, tag | nonce, gzipped copy, tag
+ * A backup is an age file with a passphrase (https://age-encryption.org/v1), which `age -d` opens too: a line of JSON
+ * (the note), and after it the gzipped copy of the store.
  */
-const magic = Buffer.from("corner-office-backup:1\n");
-const saltBytes = 16;
-const nonceBytes = 12;
-const tagBytes = 16;
-const headBytes = magic.length + saltBytes + 4;
+const newline = 0x0a;
+const magic = "age-encryption.org/v1\n";
+const workFactor = 17; // log2 of scrypt's cost: 128 MiB, a second
 
 /** Writes a backup file (mode 0600) of a note and a copy of the store, completely or not at all. */
 export async function writeArchive(
@@ -25,22 +21,19 @@ export async function writeArchive(
   passphrase: string,
   { note, copy, signal }: { note: object; copy: AsyncIterable<Buffer>; signal: AbortSignal },
 ): Promise<void> {
-  const salt = randomBytes(saltBytes);
-  const key = await deriveKey(passphrase, salt);
-  const sealedNote = sealNote(key, JSON.stringify(note));
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(sealedNote.length);
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
+  const { Encrypter } = await import("age-encryption");
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(passphrase);
+  encrypter.setScryptWorkFactor(workFactor);
+  const plain = async function* () {
+    yield Buffer.from(`${JSON.stringify(note)}\n`);
+    yield* chain(Readable.from(copy), createGzip());
+  };
   const draft = `${file}.draft`;
   await rm(draft, { force: true }); // left by a killed backup
   try {
     const out = await open(draft, "wx", 0o600);
-    const sealed = async function* () {
-      yield Buffer.concat([magic, salt, length, sealedNote, nonce]);
-      yield* chain(Readable.from(copy), createGzip(), cipher);
-      yield cipher.getAuthTag();
-    };
+    const sealed = await encrypter.encrypt(toWeb(plain()));
     await pipeline(sealed, out.createWriteStream({ flush: true }), { signal });
     await rename(draft, file);
   } catch (failure) {
@@ -53,83 +46,71 @@ export async function writeArchive(
 export type Archive = {
   note: unknown;
   /**
-   * The copy of the store. If the file is not complete and authentic, this yields nothing and throws an
-   * {@link ApiError}.
+   * The copy of the store, once. Each part of it is authentic; if the file is not complete, this throws an
+   * {@link ApiError} at the end of what is.
    */
   readCopy: () => AsyncIterable<Buffer>;
 };
 
 /** Opens a backup. Throws an {@link ApiError} if the file is not a backup, or the passphrase is wrong. */
 export async function openArchive(file: string, passphrase: string): Promise<Archive> {
-  const head = await readBytes(file, 0, headBytes).catch(() => Buffer.alloc(0));
-  if (!head.subarray(0, magic.length).equals(magic)) {
+  const start = await readStart(file);
+  const isFormer = start.startsWith(formerMagic);
+  if (!isFormer && !start.startsWith(magic)) {
     throw new ApiError("invalid_request", {
       message: `${file} is not a backup.`,
       hint: "Pass a file that 'backup' wrote.",
     });
   }
-  const start = headBytes + head.readUInt32BE(headBytes - 4);
-  const { size } = await stat(file);
-  if (start + nonceBytes + tagBytes > size) throw damaged();
-  const sealedNote = await readBytes(file, headBytes, start - headBytes);
-  const key = await deriveKey(passphrase, head.subarray(magic.length, magic.length + saltBytes));
-  const note = JSON.parse(openNote(key, sealedNote));
-  return { note, readCopy: () => readCopy({ file, key, start, size }) };
-}
-
-type Sealed = { file: string; key: Buffer; start: number; size: number };
-
-/** Reads the file twice: the data is authentic only once the tag at the end has been verified. */
-async function* readCopy(sealed: Sealed): AsyncGenerator<Buffer> {
-  const ignore = new Writable({ write: (_chunk, _encoding, done) => done() });
-  await pipeline(...(await decipher(sealed)), ignore).catch(() => {
-    throw damaged();
-  });
-  yield* chain(...(await decipher(sealed)), createGunzip());
-}
-
-async function decipher({ file, key, start, size }: Sealed) {
-  const nonce = await readBytes(file, start, nonceBytes);
-  const tag = await readBytes(file, size - tagBytes, tagBytes);
-  const sealed = createReadStream(file, { start: start + nonceBytes, end: size - tagBytes - 1 });
-  return [sealed, createDecipheriv("aes-256-gcm", key, nonce).setAuthTag(tag)] as const;
-}
-
-/** The output of the last of these streams; reading it throws the error of any of them. */
-function chain(...streams: [Readable, ...Transform[]]): AsyncIterable<Buffer> {
-  return pipelineOf(streams, () => {}) as unknown as Readable;
-}
-
-async function readBytes(file: string, from: number, count: number): Promise<Buffer> {
-  const handle = await open(file);
   try {
-    return (await handle.read(Buffer.alloc(count), 0, count, from)).buffer;
-  } finally {
-    await handle.close();
-  }
-}
-
-function sealNote(key: Buffer, note: string): Buffer {
-  const nonce = randomBytes(nonceBytes);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
-  return Buffer.concat([nonce, cipher.update(note), cipher.final(), cipher.getAuthTag()]);
-}
-
-function openNote(key: Buffer, sealed: Buffer): string {
-  try {
-    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, nonceBytes));
-    decipher.setAuthTag(sealed.subarray(-tagBytes));
-    return (
-      decipher.update(sealed.subarray(nonceBytes, -tagBytes), undefined, "utf8") + decipher.final("utf8")
-    );
+    const { note, gzipped } = await (isFormer ? openFormerArchive : openAge)(file, passphrase);
+    return { note, readCopy: () => chain(Readable.from(orDamaged(gzipped)), createGunzip()) };
   } catch {
     throw damaged();
   }
 }
 
-function deriveKey(passphrase: string, salt: Buffer): Promise<Buffer> {
-  const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 }; // 128 MiB, half a second
-  return promisify<string, Buffer, number, object, Buffer>(scrypt)(passphrase, salt, 32, cost);
+async function openAge(file: string, passphrase: string) {
+  const { Decrypter } = await import("age-encryption");
+  const decrypter = new Decrypter();
+  decrypter.addPassphrase(passphrase);
+  const plain = (await decrypter.decrypt(toWeb(createReadStream(file)))).values();
+  const { value: first = Buffer.alloc(0) } = await plain.next();
+  const end = first.indexOf(newline);
+  const gzipped = async function* () {
+    yield first.subarray(end + 1);
+    yield* plain;
+  };
+  return { note: JSON.parse(Buffer.from(first.subarray(0, end)).toString()), gzipped: gzipped() };
+}
+
+/** Node's streams of this kind are those that the library takes, declared apart from them. */
+function toWeb(chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  return NodeStream.from(chunks) as unknown as ReadableStream<Uint8Array>;
+}
+
+async function* orDamaged(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch {
+    throw damaged();
+  }
+}
+
+/** The output of the last of these streams; reading it throws the error of any of them. */
+function chain(...streams: [Readable, Transform]): AsyncIterable<Buffer> {
+  return pipelineOf(streams, () => {}) as unknown as Readable;
+}
+
+/** The first characters of a file; none if it cannot be read. */
+async function readStart(file: string): Promise<string> {
+  try {
+    await using handle = await open(file);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(magic.length * 2));
+    return buffer.toString("latin1", 0, bytesRead);
+  } catch {
+    return "";
+  }
 }
 
 function damaged(): ApiError {

@@ -25,7 +25,7 @@ export const operate: Operator = (args, environment) => {
 function startOperator(NODE_EXTRA_CA_CERTS: string | undefined): Operator {
   const child = spawnLeashed(
     "node",
-    ["tests/support/operator-process.mjs"],
+    ["--disable-warning=ExperimentalWarning", "tests/support/operator-process.mjs"],
     { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, NODE_EXTRA_CA_CERTS } },
     "process",
   );
