@@ -67,8 +67,8 @@ function AskForPlace() {
         <button type="submit">Join the waitlist</button>
       </div>
       <p className="quiet">
-        By invitation only. We will email you once, when your place is ready. Already invited?{" "}
-        <a href={pages.signIn.path}>Sign in</a>. <AboutEmail />
+        By invitation only. We email you twice: now, to confirm the address, and when your place is ready.
+        Already invited? <a href={pages.signIn.path}>Sign in</a>. <AboutEmail />
       </p>
     </form>
   );

@@ -20,7 +20,13 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
   const account = parseAccount(row);
   const waiting = await db
     .selectFrom("waitlist")
-    .select(["joined_at_ms", "invited_at_ms"])
+    .select([
+      "joined_at_ms",
+      "confirmation_mailed_at_ms",
+      "confirmed_at_ms",
+      "unconfirmed_until_ms",
+      "invited_at_ms",
+    ])
     .where("email", "=", email)
     .executeTakeFirst();
   const invitations = await db

@@ -16,14 +16,16 @@ type OldRows = [table: keyof Tables, key: string, column: string, untilMs: numbe
 
 /**
  * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
- * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions, and
- * mail files of erased people on this instance. Accounts and their ledgers stay. One audit entry counts the deleted rows
+ * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions, emails
+ * on the waitlist that were not confirmed, and mail files of erased people on this instance. Accounts and their ledgers stay. One audit entry counts the deleted rows
  * of each table.
  */
 export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const beforeMs = nowMs - settings().retentionDays * dayMs;
   const tables: OldRows[] = [
     ["waitlist", "email", "joined_at_ms", beforeMs],
+    ["waitlist", "email", "unconfirmed_until_ms", nowMs],
+
     ["invitations", "id", "created_at_ms", beforeMs],
     ["audit_entries", "id", "at_ms", beforeMs],
     ["local_sessions", "id", "expires_at_ms", nowMs],
@@ -38,11 +40,11 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
       const deleted: Record<string, number> = {};
       for (const old of tables) {
         const count = await deleteOld(transaction, old);
-        if (count > 0) deleted[old[0]] = count;
+        if (count > 0) deleted[old[0]] = (deleted[old[0]] ?? 0) + count;
       }
       return deleted;
     });
-    isMore = Object.values(deleted).includes(batchSize);
+    isMore = Object.values(deleted).some((count) => count >= batchSize);
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
   await eraseMailFiles(settings().dataDir, await findErased(db));

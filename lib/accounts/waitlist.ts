@@ -1,24 +1,36 @@
+import { confirmationMs, hashMailbox, mintConfirmationToken } from "@/lib/auth/waitlist-confirmation";
 import { toFields } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
 import { ApiError } from "@/lib/http/errors";
+import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
 /**
- * Adds an email in lower case to the waitlist. An email that is already there keeps its position, and is written anyway, so that
- * neither the answer nor its duration reveals that. Returns false, for every email, while the list is full.
+ * Adds an email in lower case to the waitlist, and queues the mail that asks to confirm it. An email that is already there
+ * keeps its position, and is written anyway, so that neither the answer nor its duration reveals that. Returns false, for
+ * every email, while the list is full.
  */
 export async function joinWaitlist(db: Db, email: string, nowMs: number): Promise<boolean> {
   if ((await countWaiting(db)) >= waitlistBounds.waiting) return false;
-  await db
-    .insertInto("waitlist")
-    .values({ email, joined_at_ms: nowMs, invited_at_ms: null })
-    .onConflict((conflict) =>
-      conflict.column("email").doUpdateSet(({ ref }) => ({ joined_at_ms: ref("waitlist.joined_at_ms") })),
-    )
-    .execute();
+  await transact(db, async (transaction) => {
+    const mailbox_hash = hashMailbox(email);
+    await transaction
+      .insertInto("waitlist")
+      .values({
+        email,
+        joined_at_ms: nowMs,
+        mailbox_hash,
+        unconfirmed_until_ms: nowMs + confirmationMs,
+      })
+      .onConflict((conflict) => conflict.column("email").doUpdateSet({ mailbox_hash }))
+      .execute();
+    const mail = { kind: "waitlist", to: email, token: mintConfirmationToken() } as const;
+    await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+  });
   return true;
 }
 
@@ -59,15 +71,18 @@ export function findWaiting(db: Db, email: string): Promise<Tables["waitlist"] |
 
 /** Marks an email as invited, if it is on the waitlist. */
 export async function markInvited(db: Db, email: string, nowMs: number): Promise<void> {
-  await db.updateTable("waitlist").set({ invited_at_ms: nowMs }).where("email", "=", email).execute();
+  const invited = { invited_at_ms: nowMs, unconfirmed_until_ms: null };
+  await db.updateTable("waitlist").set(invited).where("email", "=", email).execute();
 }
+
+type ListedWaiting = Pick<Tables["waitlist"], "email" | "joined_at_ms" | "confirmed_at_ms" | "invited_at_ms">;
 
 /** Lists the waitlist page by page, oldest first. */
 export async function* listWaitlist(db: Db) {
-  const rows = paginate<Tables["waitlist"]>((last, limit) => {
+  const rows = paginate<ListedWaiting>((last, limit) => {
     const query = db
       .selectFrom("waitlist")
-      .select(["email", "joined_at_ms", "invited_at_ms"])
+      .select(["email", "joined_at_ms", "confirmed_at_ms", "invited_at_ms"])
       .orderBy("joined_at_ms")
       .orderBy("email")
       .limit(limit);

@@ -5,6 +5,7 @@ import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/wa
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
+import { confirmationDays } from "@/lib/config/durations";
 import { asInstant } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -23,7 +24,9 @@ export function addInviteCommands(program: Command, run: Run, confirm: Confirm):
   const waitlist = program.command("waitlist").description("the people who asked for an invitation");
 
   withExamples(waitlist.command("list"), "waitlist list")
-    .description("list the waitlist, oldest first")
+    .description(
+      `list the waitlist, oldest first; an email that is not confirmed may be someone else's, and leaves the list after ${confirmationDays} days`,
+    )
     .action(run(async (db) => ({ pages: listWaitlist(db), whenEmpty: "The waitlist is empty." })));
 
   withExamples(

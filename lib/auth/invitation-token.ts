@@ -1,8 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import { dayMs, invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
+import { derivedKeys } from "@/lib/runtime/app-secret";
+import { isSameSecret } from "@/lib/runtime/constant-time";
 
 export const invitationMs = invitationDays * dayMs;
 
@@ -22,6 +24,23 @@ export function hashInvitationToken(token: string): string {
 /** The address of the page that accepts an invitation. */
 export function invitationUrl(token: string): string {
   return `${settings().appUrl}${pages.invitation.path}?token=${token}`;
+}
+
+/**
+ * The same address for the mail alone. Its proof shows that whoever opens it can read the mailbox, which the link that an
+ * operator passes on does not.
+ */
+export function mailedInvitationUrl(token: string): string {
+  return `${invitationUrl(token)}&proof=${proveMailed(token)}`;
+}
+
+/** Whether this proof is that of the mailed link with this token. */
+export function isMailedProof(proof: string, token: string): boolean {
+  return derivedKeys("invitation-mail:v1").some((key) => isSameSecret(proof, proveMailed(token, key)));
+}
+
+function proveMailed(token: string, key = derivedKeys("invitation-mail:v1")[0]): string {
+  return createHmac("sha256", key).update(token).digest("base64url");
 }
 
 /** Whether an email has an invitation that can be accepted. */

@@ -1,7 +1,8 @@
 import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { printCode } from "@/lib/auth/code-terminal";
-import { findInvitationProblem, hasOpenInvitation, invitationUrl } from "@/lib/auth/invitation-token";
+import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/auth/invitation-token";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
+import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-confirmation";
 import { type Db, store } from "@/lib/db/store";
 import { addressAppEndMail, enqueueAppEndMails } from "@/lib/mail/app-end-mails";
 import {
@@ -27,6 +28,7 @@ import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import {
   codeMail,
+  confirmationMail,
   invitationMail,
   newAppMail,
   newBrowserMail,
@@ -185,6 +187,8 @@ async function addressMail(db: Db, mail: QueuedMail, nowMs: number) {
       return (await hasOpenInvitation(db, mail.to, nowMs)) ? mail : undefined;
     case "invitation":
       return (await findInvitationProblem(db, mail.token, nowMs)) ? undefined : mail;
+    case "waitlist":
+      return (await takeConfirmation(db, mail, nowMs)) ? mail : undefined;
     default:
       return (await hasOwner(db, mail.to)) ? mail : undefined;
   }
@@ -206,7 +210,9 @@ function render(mail: Exclude<AddressedMail, { kind: "clerk invitation" }>): Omi
     case "code":
       return codeMail(mail);
     case "invitation":
-      return invitationMail({ ...mail, url: invitationUrl(mail.token) });
+      return invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) });
+    case "waitlist":
+      return confirmationMail({ to: mail.to, url: confirmationUrl(mail.token) });
     case "passkey":
       return passkeyMail(mail);
     case "new browser":

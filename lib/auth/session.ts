@@ -32,7 +32,7 @@ export type Session = {
 };
 
 /** A way to prove in a browser who one is. */
-export type Confirmation = "code" | "passkey";
+export type Confirmation = "code" | "passkey" | "invitation";
 
 /** Where a session was started, as its owner sees it; `null` if that is not known. */
 export type StartedIn = { browser: string | null; network: string | null };

@@ -1,9 +1,10 @@
 export const dayMs = 24 * 60 * 60 * 1000;
 
-/** How long what a mail brings works: a code, a long code, the link of an invitation. */
+/** How long what a mail brings works: a code, a long code, the links of an invitation and of the waitlist. */
 export const codeMinutes = 10;
 export const longCodeHours = 6;
 export const invitationDays = 14;
+export const confirmationDays = 30;
 
 const units = [
   ["day", 24 * 60 * 60],

@@ -54,6 +54,7 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
   operator_passkeys: ["counter", "last_used_at_ms"],
   operator_sessions: ["last_used_at_ms"],
   passkeys: ["counter", "last_used_at_ms"],
+  waitlist: ["confirmation_hash", "confirmation_mailed_at_ms", "confirmed_at_ms", "unconfirmed_until_ms"],
   onboarding_emails: [
     "state",
     "recipient_hash",

@@ -397,6 +397,22 @@ export const migrations: Record<string, SchemaChange> = {
       billing_subscriptions_ends: "billing_subscriptions (ends_at_ms) where ends_at_ms is not null",
     },
   },
+  "165-waitlist-confirmation": {
+    up: statements(
+      "alter table waitlist add column confirmation_hash text",
+      "alter table waitlist add column confirmation_mailed_at_ms bigint",
+      "alter table waitlist add column confirmed_at_ms bigint",
+      "alter table waitlist add column unconfirmed_until_ms bigint",
+      "alter table waitlist add column mailbox_hash text",
+    ),
+  },
+  "166-waitlist-lookups": {
+    makeIndexes: {
+      waitlist_confirmation: "waitlist (confirmation_hash)",
+      waitlist_mailbox: "waitlist (mailbox_hash)",
+      waitlist_unconfirmed: "waitlist (unconfirmed_until_ms)",
+    },
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

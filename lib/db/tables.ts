@@ -70,6 +70,13 @@ export type Tables = {
     email: string;
     joined_at_ms: number;
     invited_at_ms: number | null;
+    /** Of the token in the last mail that asked to confirm the email. */
+    confirmation_hash: string | null;
+    confirmation_mailed_at_ms: number | null;
+    confirmed_at_ms: number | null;
+    /** When the row is deleted; `null` once it is confirmed or invited, and for one that an older build wrote. */
+    unconfirmed_until_ms: number | null;
+    mailbox_hash: string | null;
   };
   /** One row per account ever opened, and per invitation that is not yet accepted. */
   invitations: {

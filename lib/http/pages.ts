@@ -106,6 +106,7 @@ const onBilling = { ...owners, page: ownerPages.billing.path, needsBilling: true
 /** The targets of forms, and what the scripts of pages fetch. */
 export const actions = {
   joinWaitlist: { path: "/waitlist/join", ...form, under: ["local", "clerk"] },
+  confirmWaitlist: { path: "/waitlist/confirm", ...form, under: ["local", "clerk"] },
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
   sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },

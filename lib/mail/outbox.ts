@@ -18,6 +18,7 @@ const queuedMail = z.discriminatedUnion("kind", [
     token: z.string(),
     isOnWaitlist: z.boolean().default(false),
   }),
+  z.object({ kind: z.literal("waitlist"), to: z.string(), token: z.string() }),
   /** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
   z.object({ kind: z.literal("clerk invitation"), to: z.string() }),
   z.object({
@@ -57,6 +58,7 @@ export type ScheduledMail = Extract<QueuedMail, { kind: (typeof scheduledKinds)[
 const purposeOf: Record<QueuedMail["kind"], Purpose> = {
   code: "sign-in-mail:v1",
   invitation: "sign-in-mail:v1",
+  waitlist: "security-mail:v1",
   passkey: "security-mail:v1",
   "new browser": "security-mail:v1",
   "new app": "security-mail:v1",

@@ -1,6 +1,7 @@
 import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
+import { confirmationDays } from "@/lib/config/durations";
 import { ApiError } from "@/lib/http/errors";
 import { Field, Form, PlanFields, readTerms } from "@/lib/office/forms";
 import {
@@ -21,7 +22,7 @@ async function show(call: OfficeCall): Promise<Shown> {
   const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
   let query = db
     .selectFrom("waitlist")
-    .select(["email", "joined_at_ms"])
+    .select(["email", "joined_at_ms", "confirmed_at_ms"])
     .where("invited_at_ms", "is", null)
     .orderBy("joined_at_ms")
     .orderBy("email")
@@ -38,6 +39,10 @@ async function show(call: OfficeCall): Promise<Shown> {
       <>
         <h1>Waitlist</h1>
         <Outcome call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
+        <p>
+          An address that is not confirmed may have been mistyped, or be someone else’s. It leaves the
+          waitlist after {confirmationDays} days.
+        </p>
         <Form act={inviteMany} className="stack">
           <LongTable
             caption="Waiting for an invitation"
@@ -51,6 +56,11 @@ async function show(call: OfficeCall): Promise<Shown> {
               ],
               ["Email", ({ email }) => <Person email={email} />],
               ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
+              [
+                "Confirmed",
+                ({ confirmed_at_ms }) =>
+                  confirmed_at_ms === null ? "no" : <Instant atMs={confirmed_at_ms} nowMs={nowMs} />,
+              ],
             ]}
             whenEmpty="No one waits."
             hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}

@@ -10,6 +10,7 @@ export type Purpose =
   | "connect-device:v1"
   | "connect-fault:v1"
   | "connect-refusal:v1"
+  | "invitation-mail:v1"
   | "known-browser:v1"
   | "link-key:v1"
   | "log-subject:v1"

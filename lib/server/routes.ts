@@ -37,6 +37,7 @@ import * as signIn from "@/app/(pages)/sign-in/route";
 import * as sendCode from "@/app/(pages)/sign-in/send/route";
 import * as status from "@/app/(pages)/status/route";
 import * as unsubscribePage from "@/app/(pages)/unsubscribe/route";
+import * as confirmWaitlist from "@/app/(pages)/waitlist/confirm/route";
 import * as joinWaitlist from "@/app/(pages)/waitlist/join/route";
 import * as waitlist from "@/app/(pages)/waitlist/route";
 import * as creditsBalance from "@/app/api/credits/balance/route";
@@ -77,6 +78,7 @@ const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
 
 const ofActions: Record<keyof typeof actions, Handlers> = {
   joinWaitlist,
+  confirmWaitlist,
   acceptInvitation,
   sendCode,
   redeemCode,

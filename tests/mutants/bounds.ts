@@ -208,8 +208,15 @@ export const bounds: Mutant[] = [
   {
     file: "lib/accounts/waitlist.ts",
     mistake: "an email that is on the waitlist is answered sooner",
-    was: 'conflict.column("email").doUpdateSet(({ ref }) => ({ joined_at_ms: ref("waitlist.joined_at_ms") })),',
-    becomes: 'conflict.column("email").doNothing(),',
+    was: 'conflict.column("email").doUpdateSet({ mailbox_hash })',
+    becomes: 'conflict.column("email").doNothing()',
+    tests: ["tests/app/pages/waitlist.test.ts"],
+  },
+  {
+    file: "lib/auth/waitlist-confirmation.ts",
+    mistake: "a stranger floods a mailbox with the waitlist's mails, by spelling its address anew",
+    was: '.where("mailed.mailbox_hash", "=", hashMailbox(to))',
+    becomes: '.where("mailed.email", "=", to)',
     tests: ["tests/app/pages/waitlist.test.ts"],
   },
   {

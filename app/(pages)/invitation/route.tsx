@@ -1,5 +1,5 @@
 import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
-import { findInvitationProblem, type InvitationProblem } from "@/lib/auth/invitation-token";
+import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/lib/auth/invitation-token";
 import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -20,11 +20,11 @@ export const GET = htmlPage(
   renewingAtClerk(async ({ url, headers, nowMs }) => {
     if (settings().signIn.kind === "clerk")
       return { title: "Your invitation", content: <AtClerk leadsTo={await pathAfterSignIn(headers)} /> };
-    const token = url.searchParams.get("token") ?? "";
+    const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
     const problem = findProblem(Object.fromEntries(url.searchParams), problems);
     const hindrance = await findHindrance(token, nowMs);
     const again =
-      hindrance === "unavailable" && `${pages.invitation.path}?token=${encodeURIComponent(token)}`;
+      hindrance === "unavailable" && `${pages.invitation.path}?${new URLSearchParams({ token, proof })}`;
     return {
       title: titleOf("Your invitation", problem),
       content: (
@@ -32,7 +32,7 @@ export const GET = htmlPage(
           {hindrance ? (
             <Hindrance {...hindrances[hindrance]} again={again} />
           ) : (
-            <Accept token={token} problem={problem} typed={readTypedEmail(headers)} />
+            <Accept token={token} proof={proof} problem={problem} typed={readTypedEmail(headers)} />
           )}
         </div>
       ),
@@ -53,22 +53,23 @@ function AtClerk({ leadsTo }: { leadsTo: string }) {
   );
 }
 
-type AcceptProps = { token: string; problem: Problem | undefined; typed: string };
+type AcceptProps = { token: string; proof: string; problem: Problem | undefined; typed: string };
 
-function Accept({ token, problem, typed }: AcceptProps) {
+function Accept({ token, proof, problem, typed }: AcceptProps) {
+  const isMailed = isMailedProof(proof, token);
   return (
     <>
       <h1>You are invited</h1>
       <p>
-        Enter the email that this invitation was sent to. This creates your account, and we send a sign-in
-        code to that email.
+        Enter the email that this invitation was sent to. This creates your account
+        {isMailed ? " and signs you in." : ", and we send a sign-in code to that email."}
       </p>
       <EmailForm
         action={actions.acceptInvitation.path}
         button="Accept the invitation"
         problem={problem}
         typed={typed}
-        hidden={{ token }}
+        hidden={isMailed ? { token, proof } : { token }}
         takesFocus
       />
     </>

@@ -2,6 +2,7 @@ import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-s
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkey-sign-in";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
+import { confirmationMs } from "@/lib/auth/waitlist-confirmation";
 import { codeMinutes, describeSeconds, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { rateLimits } from "@/lib/config/limits";
 import { type SignIn, settings } from "@/lib/config/settings";
@@ -35,8 +36,8 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     until: "With the account; after an erasure, without anything that names you",
   },
   waitlist: {
-    what: "The waitlist: your email, when you joined and when you were invited",
-    until: `${retention()} after you joined`,
+    what: "The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link",
+    until: `${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
   },
   invitations: {
     what: "Your invitation: email, plan, credits, and a hash of the link",
@@ -53,7 +54,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     under: "local",
   },
   sign_in_mails: {
-    what: "A mail with a code or an invitation, or about a sign-in, an app, a passkey or the end of your trial or licence, encrypted",
+    what: "A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey or the end of your trial or licence, encrypted",
     until: `Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   },
   sign_in_mail_attempts: {

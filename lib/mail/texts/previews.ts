@@ -7,6 +7,7 @@ import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/ma
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import {
   codeMail,
+  confirmationMail,
   invitationMail,
   newAppMail,
   newBrowserMail,
@@ -23,6 +24,7 @@ export function renderPreviews(): Map<string, Pick<Mail, "subject" | "text" | "h
   return new Map([
     ["invitation", invitationMail({ to, url: invitation, isOnWaitlist: false })],
     ["invitation-waitlist", invitationMail({ to, url: invitation, isOnWaitlist: true })],
+    ["waitlist", confirmationMail({ to, url: `${settings().appUrl}/waitlist?token=preview` })],
     ["code", codeMail({ to, code: "123456", isLong: false })],
     ["long-code", codeMail({ to, code: "ABCD2345EFGH", isLong: true })],
     ["new-browser", newBrowserMail({ to, name: "Chrome on Windows", atMs: Date.now() })],

@@ -1,4 +1,4 @@
-import { codeMinutes, invitationDays, longCodeHours } from "@/lib/config/durations";
+import { codeMinutes, confirmationDays, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
@@ -62,6 +62,22 @@ export function invitationMail({ to, url, isOnWaitlist }: InvitationMail): Omit<
       isOnWaitlist
         ? "You received this email because this address joined our waitlist. If that wasn't you, ignore it."
         : "You received this email because someone invited you. If that was a mistake, ignore it.",
+    ],
+  });
+}
+
+/** The mail that asks whether an email on the waitlist is its reader's. */
+export function confirmationMail({ to, url }: { to: string; url: string }): Omit<Mail, "id"> {
+  return transactionalMail(to, {
+    subject: "Confirm your place on the waitlist",
+    preview: "So that we know this address is yours.",
+    body: [
+      "This address joined the waitlist of Corner Office. Confirm that it is yours, and we email you once more: when your place is ready.",
+      { label: "Confirm the address", url },
+      `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
+    ],
+    footer: [
+      "If you didn't join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
     ],
   });
 }

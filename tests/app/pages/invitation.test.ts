@@ -3,7 +3,7 @@ import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
-import { codeTo, mailTo } from "@/tests/support/mailbox";
+import { codeTo, mailsTo, mailTo } from "@/tests/support/mailbox";
 import type { Service } from "@/tests/support/service";
 
 describe.each(engines)("on $name", (engine) => {
@@ -24,6 +24,9 @@ describe.each(engines)("on $name", (engine) => {
       const { url } = await service.adminJson<{ url: string }>("invite", email, ...terms);
       return { url, token: new URL(url).searchParams.get("token") ?? "" };
     }
+
+    const signInMails = (email: string) =>
+      mailsTo(service.dataDir, email).then((mails) => mails.map(({ subject = "" }) => subject));
 
     const heading = async (token: string) => {
       const { status, text } = await service.ask(`/invitation?token=${token}`);
@@ -57,6 +60,56 @@ describe.each(engines)("on $name", (engine) => {
       expect(mails.map(({ kind }) => kind)).toEqual(
         expect.arrayContaining([...onboardingKinds, "invitation"]),
       );
+    });
+
+    it("signs in at once by the link of its mail, which proves the address", async () => {
+      const { token, url } = await invite("mailed@example.com");
+      const { text = "" } = await mailTo(service.dataDir, "mailed@example.com", /invitation/);
+      const link = new URL(text.split("\n").find((line) => line.startsWith(url)) ?? "");
+      const proof = link.searchParams.get("proof") ?? "";
+      expect(proof).toMatch(/^[\w-]{43}$/);
+      const page = (await service.ask(link.pathname + link.search)).text;
+      expect(page).toContain("This creates your account and signs you in.");
+      expect(
+        await service.admin("account", "show", "mailed@example.com"),
+        "opened by a scanner",
+      ).toMatchObject({ code: 1 });
+      const post = (email: string) => service.submit("/invitation/accept", { token, proof, email });
+      expect((await post("other@example.com")).headers.location).toBe(
+        `/invitation?token=${token}&proof=${proof}&problem=foreign-email`,
+      );
+
+      const accepted = await post("Mailed@example.com");
+      expect([accepted.status, accepted.headers.location]).toEqual([303, "/home"]);
+      const cookies = (accepted.headers["set-cookie"] ?? []).map((cookie) => cookie.split(";")[0] ?? "");
+      expect(cookies.map((cookie) => cookie.split("=")[0])).toEqual(
+        expect.arrayContaining(["office-client", "__session", "office-known"]),
+      );
+      const headers = { cookie: cookies.filter((cookie) => !cookie.endsWith("=")).join("; ") };
+      expect((await service.ask("/home", { headers })).text).toContain("mailed@example.com");
+      expect(await signInMails("mailed@example.com"), "no code").toEqual([
+        "Your invitation to Corner Office",
+      ]);
+
+      const again = await post("mailed@example.com");
+      expect(again.headers.location).toBe(`/invitation?token=${token}&proof=${proof}`);
+      expect(again.headers["set-cookie"]?.join()).not.toMatch(/office-client|__session/);
+    });
+
+    it("takes no proof but that of its own mail", async () => {
+      const proofOf = async (email: string) => {
+        await invite(email);
+        const { text = "" } = await mailTo(service.dataDir, email, /invitation/);
+        return /&proof=([\w-]{43})/.exec(text)?.[1] ?? "";
+      };
+      const foreign = await proofOf("foreign@example.com");
+      for (const [at, proof] of [foreign, "", "x".repeat(43)].entries()) {
+        const email = `proof${at}@example.com`;
+        const { token } = await invite(email);
+        const answer = await service.submit("/invitation/accept", { token, proof, email });
+        expect(answer.headers.location).toBe("/sign-in/code?opened");
+        expect(answer.headers["set-cookie"]?.join()).not.toMatch(/office-client|__session/);
+      }
     });
 
     it("says why it comes: someone invited the person, or the address joined the waitlist", async () => {
@@ -203,9 +256,9 @@ describe.each(engines)("on $name", (engine) => {
       }
       expect((await join("no email")).headers.location).toBe("/waitlist?problem=email");
       expect(await service.adminJson("waitlist", "list")).toEqual([
-        { email: "first@example.com", joinedAt: expect.any(String), invitedAt: null },
-        { email: "second@example.com", joinedAt: expect.any(String), invitedAt: null },
-        { email: "has@example.com", joinedAt: expect.any(String), invitedAt: null },
+        { email: "first@example.com", joinedAt: expect.any(String), confirmedAt: null, invitedAt: null },
+        { email: "second@example.com", joinedAt: expect.any(String), confirmedAt: null, invitedAt: null },
+        { email: "has@example.com", joinedAt: expect.any(String), confirmedAt: null, invitedAt: null },
       ]);
 
       await service.adminJson("waitlist", "invite", "SECOND@example.com", "--plan", "hobby");

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { rateLimits, waitlistBounds } from "@/lib/config/limits";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 
 describe.each(engines)("the waitlist on $name", (engine) => {
@@ -30,6 +31,13 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     expect(answer.status).toBe(303);
     return answer.headers.location;
   };
+  /** Joins, and waits until the runner has decided about the mail. */
+  const joinAndWait = async (email: string) => {
+    expect(await joinList(email)).toBe("/waitlist?joined");
+    await eventually(async () =>
+      expect(await stage.query("SELECT id FROM sign_in_mails WHERE kind = 'waitlist'")).toEqual([]),
+    );
+  };
   const fill = (count: number, joinedAtMs: number) =>
     stage.query(
       stage.environment.DATABASE_URL
@@ -48,8 +56,7 @@ describe.each(engines)("the waitlist on $name", (engine) => {
       stage.environment.DATABASE_URL
         ? (await stage.query(`SELECT xmin::text FROM waitlist WHERE email = '${email}'`))[0]?.xmin
         : readFileSync(join(service.dataDir, "store.sqlite-wal")).toString("latin1");
-    for (const email of ["known@example.com", "invited@example.com"])
-      expect(await joinList(email)).toBe("/waitlist?joined");
+    for (const email of ["known@example.com", "invited@example.com"]) await joinAndWait(email);
     expect((await service.ask("/waitlist?joined")).text).toContain("<title>You are on the list");
     await stage.query("UPDATE waitlist SET invited_at_ms = 1 WHERE email = 'invited@example.com'");
     const before = await stage.query("SELECT * FROM waitlist ORDER BY email");
@@ -60,6 +67,96 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     }
     expect(await stage.query("SELECT * FROM waitlist ORDER BY email")).toEqual(before);
     expect(await stage.query("SELECT * FROM audit_entries WHERE who = 'visitor'")).toEqual([]);
+  });
+
+  const mailsAbout = async (email: string) =>
+    (await mailsTo(service.dataDir, email)).filter(({ subject }) => /waitlist/.test(subject ?? ""));
+  const tokenIn = ({ text = "" }: { text?: string | undefined }) =>
+    /\/waitlist\?token=([\w-]{43})\n/.exec(text)?.[1] ?? "";
+  const confirm = async (token: string) =>
+    (await service.submit("/waitlist/confirm", { token })).headers.location;
+  const weekMs = 7 * 24 * 60 * 60 * 1000;
+
+  it("shows the address, and mails a link that confirms it by the button of its page", async () => {
+    const answer = await service.submit("/waitlist/join", { email: "Mara@example.com" });
+    const cookie = String(answer.headers["set-cookie"]?.[0]?.split(";")[0]);
+    const page = await service.ask("/waitlist?joined", { headers: { cookie } });
+    expect(page.text).toContain("We wrote down <strong>Mara@example.com</strong>.");
+
+    const token = tokenIn(await mailTo(service.dataDir, "mara@example.com", /Confirm your place/));
+    const opened = await service.ask(`/waitlist?token=${token}`);
+    expect(opened.text).toContain("Confirm only if it was you.");
+    const confirmedAt = async () =>
+      (await service.adminJson<{ confirmedAt: string | null }[]>("waitlist", "list"))[0]?.confirmedAt;
+    expect(await confirmedAt(), "opened by a scanner").toBeNull();
+    expect(await confirm("x".repeat(43))).toBe("/waitlist?problem=link");
+    expect(await confirmedAt()).toBeNull();
+    expect(await confirm(token)).toBe("/waitlist?confirmed");
+    const first = await confirmedAt();
+    expect(Date.parse(String(first))).toBeGreaterThan(Date.now() - 60_000);
+    expect((await service.ask("/waitlist?confirmed")).text).toContain("Your place on the waitlist is kept.");
+    expect(await confirm(token)).toBe("/waitlist?confirmed");
+    expect(await confirmedAt()).toBe(first);
+    expect(JSON.stringify(await stage.query("SELECT * FROM waitlist"))).not.toContain(token);
+    expect(service.log).not.toContain(token);
+  });
+
+  it("mails a mailbox at most once a week, however its address is spelled", async () => {
+    for (const email of ["zoe@example.com", "zoe@example.com", "zoe+news@example.com", "zo.e@example.com"])
+      await joinAndWait(email);
+    expect(await mailsAbout("zoe@example.com")).toHaveLength(1);
+    expect(await mailsAbout("zoe+news@example.com")).toHaveLength(0);
+    expect(await mailsAbout("zo.e@example.com"), "another mailbox").toHaveLength(1);
+    await joinAndWait("z.oe@gmail.com");
+    await joinAndWait("zo.e+x@googlemail.com");
+    expect(await mailsAbout("zo.e+x@googlemail.com")).toHaveLength(0);
+
+    const mailed = (ms: number) =>
+      stage.query(`UPDATE waitlist SET confirmation_mailed_at_ms = ${ms} WHERE email = 'zoe@example.com'`);
+    await mailed(Date.now() - weekMs + 60_000);
+    await joinAndWait("zoe@example.com");
+    expect(await mailsAbout("zoe@example.com")).toHaveLength(1);
+    await mailed(Date.now() - weekMs);
+    await joinAndWait("zoe@example.com");
+    const [earlier, later] = (await mailsAbout("zoe@example.com")).map(tokenIn);
+    expect(await confirm(String(earlier)), "replaced").toBe("/waitlist?problem=link");
+    expect(await confirm(String(later))).toBe("/waitlist?confirmed");
+    await mailed(0);
+    await joinAndWait("zoe@example.com");
+    expect(await mailsAbout("zoe@example.com"), "confirmed").toHaveLength(2);
+  });
+
+  it("mails no one who has an account or is invited", async () => {
+    await service.adminJson("account", "add", "owner@example.com");
+    await joinAndWait("owner@example.com");
+    await stage.query(
+      "INSERT INTO waitlist (email, joined_at_ms, invited_at_ms) VALUES ('guest@example.com', 1, 2)",
+    );
+    await joinAndWait("guest@example.com");
+    expect(await mailsAbout("owner@example.com")).toEqual([]);
+    expect(await mailsAbout("guest@example.com")).toEqual([]);
+  });
+
+  it("deletes an email that is not confirmed after 30 days, and none that is confirmed or invited", async () => {
+    for (const name of ["no", "yes", "guest"]) await joinAndWait(`${name}@example.com`);
+    const [mail] = await mailsAbout("yes@example.com");
+    await confirm(tokenIn(mail ?? {}));
+    await service.adminJson("waitlist", "invite", "guest@example.com");
+    const until = await stage.query("SELECT email, unconfirmed_until_ms AS ms FROM waitlist ORDER BY email");
+    expect(until.map(({ email, ms }) => [email, ms === null])).toEqual([
+      ["guest@example.com", true],
+      ["no@example.com", false],
+      ["yes@example.com", true],
+    ]);
+    const days = (Number(until[1]?.ms) - Date.now()) / (24 * 60 * 60 * 1000);
+    expect(days).toBeCloseTo(30, 2);
+    await stage.query(
+      `UPDATE waitlist SET unconfirmed_until_ms = ${Date.now()} WHERE unconfirmed_until_ms IS NOT NULL`,
+    );
+    await service.admin("emails", "send-due");
+    expect(
+      (await stage.query("SELECT email FROM waitlist ORDER BY email")).map(({ email }) => email),
+    ).toEqual(["guest@example.com", "yes@example.com"]);
   });
 
   it("limits the emails from one network per day, however many addresses it has", async () => {

@@ -34,7 +34,7 @@ describe.each(engines)("a person's data on $name", (engine) => {
     const oldMs = Date.now() - 731 * dayMs;
     const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
     for (const { name, atMs } of rows) {
-      await stage.query(`INSERT INTO waitlist VALUES ('${name}@example.com', ${atMs}, NULL)`);
+      await stage.query(`INSERT INTO waitlist (email, joined_at_ms) VALUES ('${name}@example.com', ${atMs})`);
       await stage.query(
         `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
       );

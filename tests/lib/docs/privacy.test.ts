@@ -15,7 +15,7 @@ describe("/privacy and /terms", () => {
   it("states what is kept and for how long, by the service's own limits", async () => {
     const text = await read(service, "/privacy");
     for (const line of [
-      "| The waitlist: your email, when you joined and when you were invited | 730 days after you joined |",
+      "| The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | 730 days after you joined; 30 days if you neither confirm nor are invited |",
       "| A requested sign-in code: the email typed, and hashes of the code, of the browser's secret and of the network address | 1 day |",
       "| The mails to you, in files | 730 days after they were written |",
       "| `office-client` | Keeps you signed in | 7 days |",
@@ -94,7 +94,7 @@ describe("with the operator's settings", () => {
   });
 
   it("uses the configured retention period", async () => {
-    expect(await read(service, "/privacy")).toContain("| 90 days after you joined |");
+    expect(await read(service, "/privacy")).toContain("| 90 days after you joined; ");
   });
 
   it("leads to the operator's own terms instead of ours", async () => {

@@ -1,25 +1,43 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { acceptInvitation } from "@/lib/accounts/invitations";
-import { sendCode } from "@/lib/auth/local-sign-in";
+import { isMailedProof } from "@/lib/auth/invitation-token";
+import { requireSigningKey } from "@/lib/auth/key-ring";
+import { sendCode, signIn, startOwnSession } from "@/lib/auth/local-sign-in";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { type FormSubmission, form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
+import { pathAfterSignIn } from "@/lib/oauth/approval";
 
-const page = (field: FormSubmission["field"]) =>
-  `${pages.invitation.path}?token=${encodeURIComponent(field("token"))}`;
+const page = (field: FormSubmission["field"]) => {
+  const [token, proof] = [field("token"), field("proof")];
+  return `${pages.invitation.path}?${new URLSearchParams({ token, ...(proof && { proof }) })}`;
+};
 
-/** Accepts an invitation and redirects to sign-in, where a code proves that the person owns the mailbox. */
+/**
+ * Accepts an invitation. The link of its mail proves that the person reads the mailbox, so it also signs in; after any
+ * other link, a code has to prove it.
+ */
 export const POST = form(actions.acceptInvitation, page, async (submission) => {
   const { field, nowMs } = submission;
   const email = parseEmailAddress(field("email"));
   if (!email) return { to: withProblem(page(field), "email") };
+  const isMailed = isMailedProof(field("proof"), field("token"));
+  if (isMailed) await requireSigningKey(nowMs); // before the invitation is used up
   const db = await store();
   const credential = { token: field("token"), email, subject: mintLocalSubject() };
   const accepted = await acceptInvitation(db, credential, nowMs);
   if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
   // The page explains what is wrong with the link.
   if (typeof accepted === "string") return { to: page(field) };
+  if (isMailed) {
+    const started = await transact(db, (transaction) =>
+      startOwnSession(transaction, email, "invitation", submission),
+    );
+    const signedIn = await signIn(db, email, started, submission);
+    if (signedIn) return { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) };
+  }
   const redirect = await sendCode(email, submission);
   return { ...redirect, to: `${redirect.to}?opened` };
 });

@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from "node:crypto";
+import { confirmationDays, dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
+import { pages } from "@/lib/http/pages";
+import { hashEmail } from "@/lib/mail/suppressions";
+
+/*
+ * Anyone may put any email on the waitlist, so a mail asks its reader to confirm it. So that this is no way to flood a
+ * stranger, a mailbox gets at most one a week, however its address is spelled; who has an account, is invited or has
+ * confirmed gets none. That is decided when the mail is sent, so that neither the answer to the form nor its timing tells.
+ */
+
+/** How long an email stays on the waitlist without being confirmed. */
+export const confirmationMs = confirmationDays * dayMs;
+
+const mailEveryMs = 7 * dayMs;
+
+/** Makes a token for the link of a confirmation. Only its hash is stored. */
+export function mintConfirmationToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** A fast hash is enough, because the token has 256 random bits. */
+function hashToken(token: string): string {
+  return createHash("sha256").update(`corner-office:waitlist:v1:${token}`).digest("base64url");
+}
+
+/** The address of the page that confirms an email. */
+export function confirmationUrl(token: string): string {
+  return `${settings().appUrl}${pages.waitlist.path}?token=${token}`;
+}
+
+/** The hash of a mailbox: of an email without what its owner may add to it, after a plus or, at Gmail, by dots. */
+export function hashMailbox(email: string): string {
+  const [, local = "", domain = ""] = /^([^+]*)[^@]*@(.*)$/.exec(email) ?? [];
+  const isGmail = domain === "gmail.com" || domain === "googlemail.com";
+  return hashEmail(isGmail ? `${local.replaceAll(".", "")}@gmail.com` : `${local}@${domain}`);
+}
+
+/** Whether the mail with this token is to be sent. Then its token replaces that of an earlier mail. */
+export async function takeConfirmation(
+  db: Db,
+  { to, token }: { to: string; token: string },
+  nowMs: number,
+): Promise<boolean> {
+  const confirmation_hash = hashToken(token);
+  const sinceMs = nowMs - mailEveryMs;
+  const taken = await db
+    .updateTable("waitlist")
+    .set({
+      confirmation_hash,
+      confirmation_mailed_at_ms: nowMs,
+      unconfirmed_until_ms: nowMs + confirmationMs,
+    })
+    .where("email", "=", to)
+    .where("confirmed_at_ms", "is", null)
+    .where("invited_at_ms", "is", null)
+    .where(({ or, eb, not, exists, selectFrom }) =>
+      or([
+        eb("confirmation_hash", "=", confirmation_hash), // another attempt
+        not(
+          exists(
+            selectFrom("waitlist as mailed")
+              .select("mailed.email")
+              .where("mailed.mailbox_hash", "=", hashMailbox(to))
+              .where("mailed.confirmation_mailed_at_ms", ">", sinceMs),
+          ),
+        ),
+      ]),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", to))),
+    )
+    .returning("email")
+    .executeTakeFirst();
+  return taken !== undefined;
+}
+
+/** Confirms the email whose mail had this token. Returns false if there is none, or a later mail replaced the token. */
+export async function confirmByToken(db: Db, token: string, nowMs: number): Promise<boolean> {
+  const confirmed = await db
+    .updateTable("waitlist")
+    .set(({ fn, ref, val }) => ({
+      confirmed_at_ms: fn.coalesce(ref("confirmed_at_ms"), val(nowMs)),
+      unconfirmed_until_ms: null,
+    }))
+    .where("confirmation_hash", "=", hashToken(token))
+    .returning("email")
+    .executeTakeFirst();
+  return confirmed !== undefined;
+}
