@@ -46,8 +46,8 @@ export const caching: Mutant[] = [
   {
     file: "lib/http/operations.ts",
     mistake: "a browser keeps an entitlement",
-    was: 'caching: "private, no-store",\n    answers: {\n      200: schemas.entitlementAllowed',
-    becomes: 'caching: "private, max-age=60",\n    answers: {\n      200: schemas.entitlementAllowed',
+    was: 'caching: "private, no-store",\n    answer: schemas.entitlementAllowed',
+    becomes: 'caching: "private, max-age=60",\n    answer: schemas.entitlementAllowed',
     tests: ["tests/app/api/entitlement.test.ts"],
   },
   {
