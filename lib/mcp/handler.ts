@@ -17,7 +17,6 @@ import { mcpServer } from "@/lib/http/operations";
 import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
-import { MessageRequest } from "@/lib/mcp/message-request";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
 import { SingleMessageTransport } from "@/lib/mcp/single-message-transport";
@@ -151,7 +150,10 @@ async function answerModern(
   const onerror = (error: Error) => {
     failure = error;
   };
-  const request = new MessageRequest(`${settings().appUrl}/mcp`, headers) as unknown as Request;
+  const own = new Headers([...headers]);
+  // Clients send all kinds of Accept fields, and every client can read JSON.
+  own.set("accept", "application/json, text/event-stream");
+  const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers: own });
   const handler = createMcpHandler(createServer, { legacy: "reject", onerror });
   const response = await handler.fetch(request, { parsedBody: message });
   if (response.status >= 500) throw failure ?? new Error(`the MCP library answered ${response.status}`);

@@ -7,19 +7,9 @@ export class TimeoutError extends Error {
 
 /** Returns the promise's result, or throws a {@link TimeoutError} after `ms` milliseconds. */
 export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
-    promise.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (failure) => {
-        clearTimeout(timer);
-        reject(failure);
-      },
-    );
-  });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 const ticks = 5;
