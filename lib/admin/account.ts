@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { type Account, describeAccount, type Plan, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
@@ -14,16 +14,13 @@ import { toCredits } from "@/lib/accounts/ledger";
 import { dashboardUrl, describeTerms, givenTerms } from "@/lib/accounts/licence";
 import { findCustomer } from "@/lib/accounts/purchases";
 import {
-  type Confirm,
+  type AdminCommand,
   parseBalance,
   parseCount,
-  parseEmail,
   parseInstant,
   parseSubject,
   parseWholeNumber,
   parseWords,
-  type Run,
-  withExamples,
 } from "@/lib/admin/command";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
 import { listPasskeys } from "@/lib/auth/passkeys";
@@ -46,96 +43,87 @@ export type TermOptions = {
 };
 
 /** `account add|set|show|list|delete`. */
-export function addAccountCommands(program: Command, run: Run, confirm: Confirm): void {
+export function addAccountCommands(program: AdminCommand): void {
   const account = program.command("account").description("the accounts");
 
-  withExamples(
-    withTerms(account.command("add").description("create an account, with its onboarding emails")),
-    "account add ceo@example.com --plan trial --trial-days 14 --credits 100",
-    "account add ceo@example.com --plan licensed --assistant-limit 12",
-  )
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string, options: TermOptions) => {
-        const terms = toTerms(options);
-        // Clerk assigns the subject: by its webhook, or the operator passes --subject.
-        terms.subject ??= settings().signIn.kind === "clerk" ? undefined : mintLocalSubject();
-        return toResult(await addAccount(db, email, terms, Date.now()));
-      }),
-    );
-
-  withExamples(
-    withTerms(
-      account.command("set").description("change an account; options that you leave out keep their values"),
+  withTerms(
+    account.add(
+      "add <email>",
+      "create an account, with its onboarding emails",
+      "account add ceo@example.com --plan trial --trial-days 14 --credits 100",
+      "account add ceo@example.com --plan licensed --assistant-limit 12",
     ),
-    "account set ceo@example.com --plan licensed",
-    "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
-  )
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string, options: TermOptions) => {
-        const account = await setAccount(db, email, toTerms(options), Date.now());
-        return toResult(account, await describeSources(db, account));
-      }),
-    );
+  ).does(async ({ db }, email: string, options: TermOptions) => {
+    const terms = toTerms(options);
+    // Clerk assigns the subject: by its webhook, or the operator passes --subject.
+    terms.subject ??= settings().signIn.kind === "clerk" ? undefined : mintLocalSubject();
+    return toResult(await addAccount(db, email, terms, Date.now()));
+  });
 
-  withExamples(account.command("show"), "account show ceo@example.com")
-    .description("show an account")
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        const account = await findAccount(db, email);
-        const passkeys = (await listPasskeys(db, account.id)).length;
-        return toResult(account, { passkeys, ...(await describeSources(db, account)) });
-      }),
-    );
+  withTerms(
+    account.add(
+      "set <email>",
+      "change an account; options that you leave out keep their values",
+      "account set ceo@example.com --plan licensed",
+      "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
+    ),
+  ).does(async ({ db }, email: string, options: TermOptions) => {
+    const account = await setAccount(db, email, toTerms(options), Date.now());
+    return toResult(account, await describeSources(db, account));
+  });
 
-  withExamples(account.command("list"), "account list --plan trial --ended", "account list --limit 50")
-    .description("list the accounts, by email")
+  account.add("show <email>", "show an account").does(async ({ db }, email: string) => {
+    const account = await findAccount(db, email);
+    const passkeys = (await listPasskeys(db, account.id)).length;
+    return toResult(account, { passkeys, ...(await describeSources(db, account)) });
+  });
+
+  account
+    .add(
+      "list",
+      "list the accounts, by email",
+      "account list --plan trial --ended",
+      "account list --limit 50",
+    )
     .addOption(new Option("--plan <plan>", "only accounts with this plan").choices(plans))
     .option("--ended", "only ended trials")
     .option("--containing <text>", "only emails that contain this text", parseWords)
     .option("--after <email>", "only emails after this one in the alphabet")
     .option("--limit <n>", "the maximum number of rows", parseCount)
-    .action(
-      run(async (db, { ended, limit, ...filter }: ListOptions) => {
-        const endedAtMs = ended && Date.now();
-        const found = listAccounts(db, { ...filter, maxRows: limit, endedAtMs });
-        const { plan, containing } = filter;
-        const again = [
-          ...(plan ? [`--plan ${plan}`] : []),
-          ...(ended ? ["--ended"] : []),
-          ...(containing ? [`--containing '${containing.replaceAll("'", "'\\''")}'`] : []),
-        ];
-        return toListing(found, limit, again);
-      }),
-    );
+    .does(async ({ db }, { ended, limit, ...filter }: ListOptions) => {
+      const endedAtMs = ended && Date.now();
+      const found = listAccounts(db, { ...filter, maxRows: limit, endedAtMs });
+      const { plan, containing } = filter;
+      const again = [
+        ...(plan ? [`--plan ${plan}`] : []),
+        ...(ended ? ["--ended"] : []),
+        ...(containing ? [`--containing '${containing.replaceAll("'", "'\\''")}'`] : []),
+      ];
+      return toListing(found, limit, again);
+    });
 
-  withExamples(account.command("delete"), "account delete ceo@example.com")
-    .description("delete an account and all its data")
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        // An account that cannot be read can be deleted, too.
-        const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
-        const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
-        if (row) await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
-        await deleteCustomer(db, "email", email, Date.now());
-        await deleteAccount(db, email, Date.now());
-        return { json: { deleted: email }, text: `Deleted ${account}.` };
-      }),
-    );
+  account
+    .add("delete <email>", "delete an account and all its data")
+    .does(async ({ db, confirm }, email: string) => {
+      // An account that cannot be read can be deleted, too.
+      const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
+      const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
+      if (row) await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
+      await deleteCustomer(db, "email", email, Date.now());
+      await deleteAccount(db, email, Date.now());
+      return { json: { deleted: email }, text: `Deleted ${account}.` };
+    });
 }
 
 /** Gives a command the options of an account's terms. */
-export function withTerms(command: Command): Command {
+export function withTerms(command: AdminCommand): AdminCommand {
   return withInvitedTerms(command).addOption(
     new Option("--subject <id>", "the user id at Clerk").argParser(parseSubject),
   );
 }
 
 /** The same options, for someone who has no subject yet. */
-export function withInvitedTerms(command: Command): Command {
+export function withInvitedTerms(command: AdminCommand): AdminCommand {
   return command
     .addOption(new Option("--plan <plan>", "the plan").choices(plans))
     .addOption(new Option("--trial-ends <instant>", "when the trial ends").argParser(parseInstant))

@@ -1,13 +1,5 @@
-import type { Command } from "commander";
 import { describeChanges, findEmails, findNames } from "@/lib/accounts/audit-trail";
-import {
-  parseCount,
-  parseEmail,
-  parseInstant,
-  parseWords,
-  type Run,
-  withExamples,
-} from "@/lib/admin/command";
+import { type AdminCommand, parseCount, parseEmail, parseInstant, parseWords } from "@/lib/admin/command";
 import type { Listing } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
 import { type AuditEntry, listAudit } from "@/lib/db/audit";
@@ -16,18 +8,23 @@ import type { Db } from "@/lib/db/store";
 type Options = { of?: string; who?: string; what?: string; until?: number; since?: number; limit: number };
 
 /** `audit list`. */
-export function addAuditCommands(program: Command, run: Run): void {
+export function addAuditCommands(program: AdminCommand): void {
   const audit = program.command("audit").description("who changed what");
 
-  withExamples(audit.command("list"), "audit list --of ceo@example.com", "audit list --since 2027-01-31")
-    .description("list the changes, newest first: by commands, pages, webhooks, invitations and links")
+  audit
+    .add(
+      "list",
+      "list the changes, newest first: by commands, pages, webhooks, invitations and links",
+      "audit list --of ceo@example.com",
+      "audit list --since 2027-01-31",
+    )
     .option("--of <email>", "only changes that affect this email", parseEmail)
     .option("--who <name>", "only changes by this actor, for example clerk or 'operator ann'", parseWords)
     .option("--what <act>", "only this kind of change, for example 'account set'", parseWords)
     .option("--since <instant>", "only changes since then", parseInstant)
     .option("--until <instant>", "only changes before then", parseInstant)
     .option("--limit <n>", "the maximum number of rows", parseCount, 100)
-    .action(run(list));
+    .does(({ db }, options: Options) => list(db, options));
 }
 
 async function list(db: Db, { of, who, what, since, until, limit }: Options): Promise<Listing> {

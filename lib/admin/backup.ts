@@ -1,10 +1,8 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Command } from "commander";
 import * as z from "zod";
 import { openArchive, writeArchive } from "@/lib/admin/archive";
-import { type Confirm, withExamples } from "@/lib/admin/command";
-import type { Result } from "@/lib/admin/print";
+import type { AdminCommand } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
@@ -24,17 +22,13 @@ const note = z.object({
 });
 
 /** `backup`, `restore`. */
-export function addBackupCommands(
-  program: Command,
-  print: (result: Result) => Promise<void>,
-  confirm: Confirm,
-): void {
-  withExamples(program.command("backup"), "backup office.backup")
-    .description(
+export function addBackupCommands(program: AdminCommand): void {
+  program
+    .add(
+      "backup <file>",
       "write the store and APP_SECRET to a file, encrypted with BACKUP_PASSPHRASE; the server can run",
     )
-    .argument("<file>")
-    .action(async (file: string) => {
+    .doesWithoutStore(async (confirm, file: string) => {
       passphrase();
       if (existsSync(file)) await confirm(`This replaces ${resolve(file)}.`);
       const db = await store(); // brings the schema up to date
@@ -42,25 +36,24 @@ export function addBackupCommands(
       await resealKeys(db);
       await readLinkKeys(db, Date.now());
       await untilSignal((signal) => backUp(resolve(file), signal));
-      await print({
+      return {
         json: { backup: resolve(file) },
         text: `Wrote ${resolve(file)}. Store the passphrase in another place.`,
-      });
+      };
     });
 
-  withExamples(program.command("restore"), "restore office.backup")
-    .description("restore a backup into a new DATA_DIR or an empty database")
-    .argument("<file>")
+  program
+    .add("restore <file>", "restore a backup into a new DATA_DIR or an empty database")
     .option("--print-app-secret", "print the APP_SECRET of the backup and restore nothing")
-    .action(async (file: string, { printAppSecret = false }: { printAppSecret?: boolean }) => {
+    .doesWithoutStore(async (_, file: string, { printAppSecret = false }: { printAppSecret?: boolean }) => {
       const backup = await openBackup(resolve(file));
       const { appSecret, madeAt } = backup;
-      if (printAppSecret) return print({ json: { appSecret }, text: appSecret });
+      if (printAppSecret) return { json: { appSecret }, text: appSecret };
       await untilSignal((signal) => restore(backup, signal));
-      await print({
+      return {
         json: { restored: resolve(file), madeAt },
         text: `Restored the backup of ${madeAt}.`,
-      });
+      };
     });
 }
 

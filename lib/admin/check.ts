@@ -1,11 +1,9 @@
-import type { Command } from "commander";
 import { sql } from "kysely";
 import { countWaiting } from "@/lib/accounts/waitlist";
 import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
-import { withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
-import type { Result } from "@/lib/admin/print";
 import type { RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys";
 import { findSecret, openKey, readSigningKeys, sealedAnew, verifies } from "@/lib/auth/signing-keys";
@@ -39,16 +37,17 @@ type Check = { what: string; look: () => Promise<CheckResult>; remedy: string };
 type Finding = { what: string; works: boolean } & CheckResult;
 
 /** `check`: reports what works in this deployment. The exit code is 1 if something does not. */
-export function addCheckCommand(program: Command, print: (result: Result) => Promise<void>): void {
-  withExamples(program.command("check"), "check")
-    .description(
+export function addCheckCommand(program: AdminCommand): void {
+  program
+    .add(
+      "check",
       "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, the waitlist, keys and secrets, retirements, agents, and the contact",
     )
-    .action(async () => {
+    .doesWithoutStore(async () => {
       const findings: Finding[] = [];
       for (const check of checks()) findings.push(await find(check));
-      await print({ json: findings, text: findings.map(asText).join("\n") });
       if (findings.some(({ works }) => !works)) process.exitCode = 1;
+      return { json: findings, text: findings.map(asText).join("\n") };
     });
 }
 

@@ -1,27 +1,68 @@
 import { createInterface } from "node:readline/promises";
-import { type Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
-import type { Listing, Result } from "@/lib/admin/print";
-import type { Db } from "@/lib/db/store";
+import { type Listing, print, type Result } from "@/lib/admin/print";
+import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { operatorName } from "@/lib/office/operators";
 import { toPrintable } from "@/lib/runtime/printable";
 
-/** Wraps a command that uses the store: opens it and prints the result. An exception ends the process. */
-export type Run = <Args extends unknown[]>(
-  work: (db: Db, ...args: Args) => Promise<Result | Listing>,
-) => (...args: Args) => Promise<void>;
+/** What a command gets: the store, and the question to ask before something is taken away or replaced. */
+type Call = { db: Db; confirm: Confirm };
 
 /**
  * Says what a command will do and asks for it, or does not ask with `--yes`. Throws an {@link ApiError} without a yes,
  * and where there is no terminal to ask at.
  */
-export type Confirm = (consequence: string) => Promise<void>;
+type Confirm = (consequence: string) => Promise<void>;
+
+/** A command of the operator, or a group of them. */
+export class AdminCommand extends Command {
+  override createCommand(name?: string): AdminCommand {
+    return new AdminCommand(name);
+  }
+
+  /**
+   * Adds a command: its name with its arguments, each of which is parsed by its name, and what it does.
+   *
+   * @param examples - for its help; by default one, with the usual arguments. `tests/lib/admin/help.test.ts` runs each
+   */
+  add(usage: string, description: string, ...examples: string[]): AdminCommand {
+    const command = this.command(usage).description(description);
+    for (const argument of command.registeredArguments) {
+      const { parse } = knownArguments[argument.name()] ?? {};
+      if (parse) argument.argParser(parse);
+    }
+    const usual = usage.replace(/[<[](\w+)[>\]]/g, (_, name) => knownArguments[name]?.example ?? "");
+    if (examples.length === 0) examples.push(this.parent ? `${this.name()} ${usual}` : usual);
+    const lines = examples.map((example) => `  npm run -s admin -- ${example.trim()}`);
+    return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
+  }
+
+  /** What the command does with the store. Its result is printed, and an exception ends the process. */
+  does<Args extends unknown[]>(work: (call: Call, ...args: Args) => Promise<Result | Listing>): this {
+    return this.doesWithoutStore(async (confirm, ...args: Args) =>
+      work({ db: await store(), confirm }, ...args),
+    );
+  }
+
+  /** The same, for a command that opens the store itself or does not use it. */
+  doesWithoutStore<Args extends unknown[]>(
+    work: (confirm: Confirm, ...args: Args) => Promise<Result | Listing | undefined>,
+  ): this {
+    return this.action(async (...args) => {
+      const { json, yes } = this.optsWithGlobals();
+      const output = await work(yes ? async () => {} : askToConfirm, ...(args as unknown as Args));
+      if (output) await print(output, json === true);
+    });
+  }
+}
 
 /** Asks at the terminal: only `y` or `yes` goes on. */
-export async function askToConfirm(consequence: string): Promise<void> {
+async function askToConfirm(consequence: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new ApiError("invalid_request", {
       message: `${consequence} Nothing was changed.`,
@@ -34,12 +75,6 @@ export async function askToConfirm(consequence: string): Promise<void> {
   terminal.close();
   if (/^y(es)?$/i.test(answer.trim())) return;
   throw new ApiError("invalid_request", { message: "Nothing was changed.", hint: "You did not confirm it." });
-}
-
-/** Adds examples to a command's help. `tests/lib/admin/help.test.ts` runs each of them. */
-export function withExamples(command: Command, ...examples: string[]): Command {
-  const lines = examples.map((example) => `  npm run -s admin -- ${example}`);
-  return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
 }
 
 /* Parsers for arguments and options. Each throws commander's InvalidArgumentError with a one-line message. */
@@ -107,3 +142,23 @@ export function parseSubject(text: string): string {
   if (!/^user_\w{1,64}$/.test(text)) throw new InvalidArgumentError("It must be a user id like user_2abc.");
   return text;
 }
+
+/** Parses the name of an operator. */
+function parseOperator(text: string): string {
+  if (!operatorName.test(text)) {
+    throw new InvalidArgumentError("It must be 1 to 40 lower-case letters, digits, dots and hyphens.");
+  }
+  return text;
+}
+
+/** How arguments are parsed, and an example of each, by their names. */
+const knownArguments: Record<string, { parse?: (text: string) => unknown; example?: string }> = {
+  email: { parse: parseEmail, example: "ceo@example.com" },
+  name: { parse: parseOperator, example: "ann" },
+  amount: { parse: parseAmount },
+  message: { parse: parseWords },
+  words: { parse: parseWords },
+  kid: { example: "kid-from-keys-list" },
+  id: { example: "--all" },
+  file: { example: "office.backup" },
+};

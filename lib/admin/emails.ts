@@ -1,7 +1,6 @@
-import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
-import { parseEmail, parseWords, type Run, withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { asIso } from "@/lib/config/instants";
@@ -15,58 +14,53 @@ import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { sweepState } from "@/lib/oauth/sweep";
 
 /** `emails list|retry|unsubscribe-link|send-due`. */
-export function addEmailCommands(program: Command, run: Run): void {
+export function addEmailCommands(program: AdminCommand): void {
   const emails = program.command("emails").description("the onboarding emails");
 
-  withExamples(emails.command("list"), "emails list ceo@example.com")
-    .description(
+  emails
+    .add(
+      "list <email>",
       "list the emails to someone, also codes and invitations, with their states and the provider's words",
     )
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        const listed = await listAllEmails(db, email);
-        // The first row names the columns.
-        const rows = listed.map(({ failure, ...email }) => ({ ...email, failure }));
-        return { json: listed, text: asTable(rows, "No emails found.") };
-      }),
-    );
+    .does(async ({ db }, email: string) => {
+      const listed = await listAllEmails(db, email);
+      // The first row names the columns.
+      const rows = listed.map(({ failure, ...email }) => ({ ...email, failure }));
+      return { json: listed, text: asTable(rows, "No emails found.") };
+    });
 
-  withExamples(emails.command("retry"), "emails retry 'Mailbox full'")
-    .description("try the onboarding emails again that failed with these words, as 'emails list' shows them")
-    .argument("<words>", "", parseWords)
-    .action(
-      run(async (db, failure: string) => {
-        const retried = await retryFailedMails(db, { failure }, "operator", Date.now());
-        return { json: { retried }, text: `${retried} mails are tried again.` };
-      }),
-    );
+  emails
+    .add(
+      "retry <words>",
+      "try the onboarding emails again that failed with these words, as 'emails list' shows them",
+      "emails retry 'Mailbox full'",
+    )
+    .does(async ({ db }, failure: string) => {
+      const retried = await retryFailedMails(db, { failure }, "operator", Date.now());
+      return { json: { retried }, text: `${retried} mails are tried again.` };
+    });
 
-  withExamples(emails.command("unsubscribe-link"), "emails unsubscribe-link ceo@example.com")
-    .description("print the one-click unsubscribe link of an account")
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        const { id } = await findAccount(db, email);
-        const url = unsubscribeUrl(await findLinkKey(db, Date.now()), id);
-        return { json: { url }, text: url };
-      }),
-    );
+  emails
+    .add("unsubscribe-link <email>", "print the one-click unsubscribe link of an account")
+    .does(async ({ db }, email: string) => {
+      const { id } = await findAccount(db, email);
+      const url = unsubscribeUrl(await findLinkKey(db, Date.now()), id);
+      return { json: { url }, text: url };
+    });
 
-  withExamples(emails.command("send-due"), "emails send-due")
-    .description(
+  emails
+    .add(
+      "send-due",
       "send due emails and delete expired data, for cron; a running server does this automatically",
     )
-    .action(
-      run(async (db) => {
-        await sendMails(db, sender());
-        await sendScheduledMails(db, sender());
-        const tally = await sendDueMails(db, sender());
-        await deleteExpired(db, Date.now());
-        await sweepState(db, Date.now());
-        return { json: tally, text: asLines(tally) };
-      }),
-    );
+    .does(async ({ db }) => {
+      await sendMails(db, sender());
+      await sendScheduledMails(db, sender());
+      const tally = await sendDueMails(db, sender());
+      await deleteExpired(db, Date.now());
+      await sweepState(db, Date.now());
+      return { json: tally, text: asLines(tally) };
+    });
 }
 
 /** The onboarding emails in due order, then the mails of the outbox, newest first. An invited email has no account yet. */

@@ -1,9 +1,8 @@
-import type { Command } from "commander";
 import type { AccountTerms } from "@/lib/accounts/accounts";
 import { sendInvitation } from "@/lib/accounts/send-invitation";
 import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
-import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
 import { confirmationDays } from "@/lib/config/durations";
 import { asInstant } from "@/lib/config/instants";
@@ -11,55 +10,55 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
 /** `invite`, `waitlist list|invite|remove`. */
-export function addInviteCommands(program: Command, run: Run, confirm: Confirm): void {
-  withExamples(
-    withInvitedTerms(program.command("invite").description("invite an email, and print the link")),
-    "invite new@example.com --plan trial --trial-days 14 --credits 100",
-  )
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string, options: TermOptions) => inviteByCommand(db, email, toTerms(options))),
-    );
+export function addInviteCommands(program: AdminCommand): void {
+  withInvitedTerms(
+    program.add(
+      "invite <email>",
+      "invite an email, and print the link",
+      "invite new@example.com --plan trial --trial-days 14 --credits 100",
+    ),
+  ).does(({ db }, email: string, options: TermOptions) => inviteByCommand(db, email, toTerms(options)));
 
   const waitlist = program.command("waitlist").description("the people who asked for an invitation");
 
-  withExamples(waitlist.command("list"), "waitlist list")
-    .description(
+  waitlist
+    .add(
+      "list",
       `list the waitlist, oldest first; an email that is not confirmed may be someone else's, and leaves the list after ${confirmationDays} days`,
     )
-    .action(run(async (db) => ({ pages: listWaitlist(db), whenEmpty: "The waitlist is empty." })));
+    .does(async ({ db }) => ({ pages: listWaitlist(db), whenEmpty: "The waitlist is empty." }));
 
-  withExamples(
-    withInvitedTerms(waitlist.command("invite").description("invite an email on the waitlist")),
-    "waitlist invite waiting@example.com --plan hobby",
-  )
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string, options: TermOptions) => {
-        const waiting = await findWaiting(db, email);
-        if (!waiting) {
-          throw new ApiError("not_found", {
-            message: "This email is not on the waitlist.",
-            hint: "See 'waitlist list', or use 'invite'.",
-          });
-        }
-        if (waiting.invited_at_ms !== null) {
-          const invited = `${email} was invited ${asInstant(waiting.invited_at_ms, Date.now())}`;
-          await confirm(`${invited}. This sends another invitation, and the earlier link stops working.`);
-        }
-        return inviteByCommand(db, email, toTerms(options));
-      }),
-    );
+  withInvitedTerms(
+    waitlist.add(
+      "invite <email>",
+      "invite an email on the waitlist",
+      "waitlist invite waiting@example.com --plan hobby",
+    ),
+  ).does(async ({ db, confirm }, email: string, options: TermOptions) => {
+    const waiting = await findWaiting(db, email);
+    if (!waiting) {
+      throw new ApiError("not_found", {
+        message: "This email is not on the waitlist.",
+        hint: "See 'waitlist list', or use 'invite'.",
+      });
+    }
+    if (waiting.invited_at_ms !== null) {
+      const invited = `${email} was invited ${asInstant(waiting.invited_at_ms, Date.now())}`;
+      await confirm(`${invited}. This sends another invitation, and the earlier link stops working.`);
+    }
+    return inviteByCommand(db, email, toTerms(options));
+  });
 
-  withExamples(waitlist.command("remove"), "waitlist remove waiting@example.com")
-    .description("remove an email from the waitlist; it can join again")
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        await removeFromWaitlist(db, email, Date.now());
-        return { json: { removed: email }, text: `Removed ${email}.` };
-      }),
-    );
+  waitlist
+    .add(
+      "remove <email>",
+      "remove an email from the waitlist; it can join again",
+      "waitlist remove waiting@example.com",
+    )
+    .does(async ({ db }, email: string) => {
+      await removeFromWaitlist(db, email, Date.now());
+      return { json: { removed: email }, text: `Removed ${email}.` };
+    });
 }
 
 /** Prints the link, and says if its mail was not accepted: the operator then passes it on. */

@@ -1,5 +1,4 @@
-import type { Command } from "commander";
-import { type Confirm, type Run, withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asTable, type Result } from "@/lib/admin/print";
 import {
   findSigner,
@@ -14,37 +13,31 @@ import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 
 /** `keys list|rotate|revoke`. */
-export function addKeyCommands(program: Command, run: Run, confirm: Confirm): void {
+export function addKeyCommands(program: AdminCommand): void {
   const keys = program.command("keys").description("the keys that sign session tokens");
 
-  withExamples(keys.command("list"), "keys list")
-    .description("list the keys, oldest first")
-    .action(run((db) => list(db)));
+  keys.add("list", "list the keys, oldest first").does(({ db }) => list(db));
 
-  withExamples(keys.command("rotate"), "keys rotate")
-    .description(
+  keys
+    .add(
+      "rotate",
       "add a key that signs new tokens in a minute; the others verify until their last token expires",
     )
-    .action(
-      run(async (db) => {
-        await rotateKeys(db, Date.now());
-        return list(db);
-      }),
-    );
+    .does(async ({ db }) => {
+      await rotateKeys(db, Date.now());
+      return list(db);
+    });
 
-  withExamples(keys.command("revoke"), "keys revoke kid-from-keys-list")
-    .description("reject every token that a key has signed")
-    .argument("<kid>")
-    .action(
-      run(async (db, kid: string) => {
-        const signed = "Everyone who has a token that it signed must renew it or sign in again.";
-        const isKnown = (await readSigningKeys(db)).some((key) => key.kid === kid);
-        if (isKnown) await confirm(`This revokes the key ${kid}, for good. ${signed}`);
-        await revokeKey(db, kid, Date.now());
-        const { json, text } = await list(db);
-        return { json, text: `Revoked ${kid}. ${signed}\n\n${text}` };
-      }),
-    );
+  keys
+    .add("revoke <kid>", "reject every token that a key has signed")
+    .does(async ({ db, confirm }, kid: string) => {
+      const signed = "Everyone who has a token that it signed must renew it or sign in again.";
+      const isKnown = (await readSigningKeys(db)).some((key) => key.kid === kid);
+      if (isKnown) await confirm(`This revokes the key ${kid}, for good. ${signed}`);
+      await revokeKey(db, kid, Date.now());
+      const { json, text } = await list(db);
+      return { json, text: `Revoked ${kid}. ${signed}\n\n${text}` };
+    });
 }
 
 async function list(db: Db): Promise<Result> {

@@ -1,5 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
-import { type Confirm, type Run, withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
 import {
@@ -7,60 +6,40 @@ import {
   linkMinutes,
   listOperators,
   makeOperatorLink,
-  operatorName,
   removeOperator,
 } from "@/lib/office/operators";
 
 /** `operator add|list|remove|end`. */
-export function addOperatorCommands(program: Command, run: Run, confirm: Confirm): void {
+export function addOperatorCommands(program: AdminCommand): void {
   const operator = program.command("operator").description("the people who work in the office (OFFICE_PORT)");
 
-  withExamples(operator.command("add"), "operator add ann")
-    .description(
+  operator
+    .add(
+      "add <name>",
       `print a link that adds a passkey, once and within ${linkMinutes} minutes; also for a lost passkey`,
     )
-    .argument("<name>", "", parseName)
-    .action(
-      run(async (db, name: string) => {
-        const url = await makeOperatorLink(db, name, Date.now());
-        return { json: { name, url }, text: url };
-      }),
-    );
+    .does(async ({ db }, name: string) => {
+      const url = await makeOperatorLink(db, name, Date.now());
+      return { json: { name, url }, text: url };
+    });
 
-  withExamples(operator.command("list"), "operator list")
-    .description("list the operators, with the numbers of their passkeys and sessions")
-    .action(
-      run(async (db) => {
-        const operators = (await listOperators(db, Date.now())).map(toFields);
-        return { json: operators, text: asTable(operators, "No operators found.") };
-      }),
-    );
+  operator
+    .add("list", "list the operators, with the numbers of their passkeys and sessions")
+    .does(async ({ db }) => {
+      const operators = (await listOperators(db, Date.now())).map(toFields);
+      return { json: operators, text: asTable(operators, "No operators found.") };
+    });
 
-  withExamples(operator.command("end"), "operator end ann")
-    .description("end the sessions of an operator")
-    .argument("<name>", "", parseName)
-    .action(
-      run(async (db, name: string) => {
-        await endOperatorSessions(db, name, Date.now());
-        return { json: { name, ended: "all" }, text: `Ended the sessions of ${name}.` };
-      }),
-    );
+  operator.add("end <name>", "end the sessions of an operator").does(async ({ db }, name: string) => {
+    await endOperatorSessions(db, name, Date.now());
+    return { json: { name, ended: "all" }, text: `Ended the sessions of ${name}.` };
+  });
 
-  withExamples(operator.command("remove"), "operator remove ann")
-    .description("remove an operator, with their passkeys and sessions; the audit keeps their name")
-    .argument("<name>", "", parseName)
-    .action(
-      run(async (db, name: string) => {
-        await confirm(`This removes the operator ${name}, and ends their sessions.`);
-        await removeOperator(db, name, Date.now());
-        return { json: { removed: name }, text: `Removed ${name}.` };
-      }),
-    );
-}
-
-function parseName(text: string): string {
-  if (!operatorName.test(text)) {
-    throw new InvalidArgumentError("It must be 1 to 40 lower-case letters, digits, dots and hyphens.");
-  }
-  return text;
+  operator
+    .add("remove <name>", "remove an operator, with their passkeys and sessions; the audit keeps their name")
+    .does(async ({ db, confirm }, name: string) => {
+      await confirm(`This removes the operator ${name}, and ends their sessions.`);
+      await removeOperator(db, name, Date.now());
+      return { json: { removed: name }, text: `Removed ${name}.` };
+    });
 }

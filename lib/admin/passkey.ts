@@ -1,49 +1,40 @@
-import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
-import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { listPasskeys, removePasskeys } from "@/lib/auth/passkeys";
 import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
 /** `passkey list|remove`. */
-export function addPasskeyCommands(program: Command, run: Run): void {
+export function addPasskeyCommands(program: AdminCommand): void {
   const passkey = program.command("passkey").description("the passkeys of an account, under local sign-in");
 
-  withExamples(passkey.command("list"), "passkey list ceo@example.com")
-    .description("list the passkeys, oldest first")
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        const { id } = await findAccount(db, email);
-        const passkeys = (await listPasskeys(db, id)).map(
-          ({ id, name, rpId: host, addedAtMs, lastUsedAtMs }) =>
-            toFields({ id, name, host, addedAtMs, lastUsedAtMs }),
-        );
-        return { json: passkeys, text: asTable(passkeys, "No passkeys found.") };
-      }),
+  passkey.add("list <email>", "list the passkeys, oldest first").does(async ({ db }, email: string) => {
+    const { id } = await findAccount(db, email);
+    const passkeys = (await listPasskeys(db, id)).map(({ id, name, rpId: host, addedAtMs, lastUsedAtMs }) =>
+      toFields({ id, name, host, addedAtMs, lastUsedAtMs }),
     );
+    return { json: passkeys, text: asTable(passkeys, "No passkeys found.") };
+  });
 
-  const remove = withExamples(passkey.command("remove"), "passkey remove ceo@example.com --all");
+  const remove = passkey.add(
+    "remove <email> [id]",
+    "remove one passkey, or all with --all; the owner gets a mail and can sign in with a code",
+  );
   remove
-    .description("remove one passkey, or all with --all; the owner gets a mail and can sign in with a code")
-    .argument("<email>", "", parseEmail)
-    .argument("[id]")
     .option("--all", "every passkey")
-    .action(
-      run(async (db, email: string, id: string | undefined, { all = false }: { all?: boolean }) => {
-        if (all === (id !== undefined)) remove.error("error: pass an id from 'passkey list', or --all");
-        const account = await findAccount(db, email);
-        const which = id === undefined ? "all" : { id };
-        const removed = await removePasskeys(db, "operator", account, which, Date.now());
-        if (removed === 0 && !all) {
-          throw new ApiError("not_found", {
-            message: "This account has no such passkey.",
-            hint: "See 'passkey list'.",
-          });
-        }
-        const text = all ? `Removed the passkeys of ${email}.` : `Removed ${id}.`;
-        return { json: { email, removed: all ? "all" : id }, text };
-      }),
-    );
+    .does(async ({ db }, email: string, id: string | undefined, { all = false }: { all?: boolean }) => {
+      if (all === (id !== undefined)) remove.error("error: pass an id from 'passkey list', or --all");
+      const account = await findAccount(db, email);
+      const which = id === undefined ? "all" : { id };
+      const removed = await removePasskeys(db, "operator", account, which, Date.now());
+      if (removed === 0 && !all) {
+        throw new ApiError("not_found", {
+          message: "This account has no such passkey.",
+          hint: "See 'passkey list'.",
+        });
+      }
+      const text = all ? `Removed the passkeys of ${email}.` : `Removed ${id}.`;
+      return { json: { email, removed: all ? "all" : id }, text };
+    });
 }

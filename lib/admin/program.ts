@@ -1,11 +1,11 @@
-import { Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 import { addAccountCommands } from "@/lib/admin/account";
 import { addAuditCommands } from "@/lib/admin/audit";
 import { addBackupCommands } from "@/lib/admin/backup";
 import { addBannerCommands } from "@/lib/admin/banner";
 import { addBillingCommands } from "@/lib/admin/billing";
 import { addCheckCommand } from "@/lib/admin/check";
-import { askToConfirm, type Confirm, type Run } from "@/lib/admin/command";
+import { AdminCommand } from "@/lib/admin/command";
 import { addConnectCommands } from "@/lib/admin/connect";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
@@ -17,12 +17,11 @@ import { addOperatorCommands } from "@/lib/admin/operator";
 import { addOverviewCommand } from "@/lib/admin/overview";
 import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
-import { type Listing, print, type Result } from "@/lib/admin/print";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addStackCommand } from "@/lib/admin/stack";
 import { addTokenCommand } from "@/lib/admin/token";
 import { SettingsError, settings } from "@/lib/config/settings";
-import { closeStore, store } from "@/lib/db/store";
+import { closeStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { DataDirError } from "@/lib/runtime/data-dir";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -42,8 +41,8 @@ export async function runCommand(): Promise<number> {
   }
 }
 
-function describeCommands(): Command {
-  const program = new Command("admin")
+function describeCommands(): AdminCommand {
+  const program = new AdminCommand("admin")
     .description("the operator's commands")
     .option("--json", "print one JSON document")
     .option("--yes", "do not ask before something is taken away or replaced")
@@ -56,42 +55,31 @@ function describeCommands(): Command {
       writeErr: () => {},
     });
 
-  const show = (output: Result | Listing) => print(output, program.opts().json === true);
-
-  const run: Run =
-    (work) =>
-    async (...args) =>
-      show(await work(await store(), ...args));
-
-  const confirm: Confirm = async (consequence) => {
-    if (program.opts().yes !== true) await askToConfirm(consequence);
-  };
-
-  addOverviewCommand(program, run);
-  addExplainCommand(program, run);
-  addAccountCommands(program, run, confirm);
-  addCreditCommands(program, run);
-  addBillingCommands(program, run);
-  addBannerCommands(program, run, confirm);
-  addEmailCommands(program, run);
-  addInviteCommands(program, run, confirm);
-  addTokenCommand(program, run);
-  addSessionCommands(program, run, confirm);
-  addPasskeyCommands(program, run);
-  addKeyCommands(program, run, confirm);
-  addConnectCommands(program, run);
-  addOperatorCommands(program, run, confirm);
-  addAuditCommands(program, run);
-  addPersonCommands(program, run, confirm);
-  addBackupCommands(program, show, confirm);
-  addCheckCommand(program, show);
-  addMigrateCommand(program, show);
+  addOverviewCommand(program);
+  addExplainCommand(program);
+  addAccountCommands(program);
+  addCreditCommands(program);
+  addBillingCommands(program);
+  addBannerCommands(program);
+  addEmailCommands(program);
+  addInviteCommands(program);
+  addTokenCommand(program);
+  addSessionCommands(program);
+  addPasskeyCommands(program);
+  addKeyCommands(program);
+  addConnectCommands(program);
+  addOperatorCommands(program);
+  addAuditCommands(program);
+  addPersonCommands(program);
+  addBackupCommands(program);
+  addCheckCommand(program);
+  addMigrateCommand(program);
   addStackCommand(program);
   return program;
 }
 
 /** Prints one line to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one. */
-function complain(failure: unknown, program: Command): number {
+function complain(failure: unknown, program: AdminCommand): number {
   if (failure instanceof CommanderError) {
     if (failure.exitCode === 0) return 0;
     const given = ["admin", ...program.args].join(" ");

@@ -1,37 +1,36 @@
-import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { countSessions } from "@/lib/accounts/explanation";
-import { type Confirm, parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
 import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
 /** `session list|end`. */
-export function addSessionCommands(program: Command, run: Run, confirm: Confirm): void {
+export function addSessionCommands(program: AdminCommand): void {
   const session = program.command("session").description("the sessions of an account");
 
-  withExamples(session.command("list"), "session list ceo@example.com")
-    .description(
+  session
+    .add(
+      "list <email>",
       "list the sessions, newest first, and by which way (code or passkey) their owner last confirmed them; with Clerk, browser sessions are in Clerk's dashboard",
     )
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        const { id } = await findAccount(db, email);
-        const sessions = (await listSessions(db, id, Date.now())).map(describeSession);
-        return { json: sessions, text: asTable(sessions, "No sessions found.") };
-      }),
-    );
+    .does(async ({ db }, email: string) => {
+      const { id } = await findAccount(db, email);
+      const sessions = (await listSessions(db, id, Date.now())).map(describeSession);
+      return { json: sessions, text: asTable(sessions, "No sessions found.") };
+    });
 
-  const end = withExamples(session.command("end"), "session end ceo@example.com --all");
+  const end = session.add("end <email> [id]", "end one session, or all with --all");
   end
-    .description("end one session, or all with --all")
-    .argument("<email>", "", parseEmail)
-    .argument("[id]")
     .option("--all", "every session")
-    .action(
-      run(async (db, email: string, sessionId: string | undefined, { all = false }: { all?: boolean }) => {
+    .does(
+      async (
+        { db, confirm },
+        email: string,
+        sessionId: string | undefined,
+        { all = false }: { all?: boolean },
+      ) => {
         if (all === (sessionId !== undefined)) end.error("error: pass an id from 'session list', or --all");
         const { id } = await findAccount(db, email);
         const nowMs = Date.now();
@@ -47,7 +46,7 @@ export function addSessionCommands(program: Command, run: Run, confirm: Confirm)
           });
         }
         return { json: { email, ended: all ? "all" : sessionId }, text: `Ended ${ending} of ${email}.` };
-      }),
+      },
     );
 }
 

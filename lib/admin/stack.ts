@@ -2,13 +2,16 @@ import { existsSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { posix } from "node:path";
 import { createInterface } from "node:readline";
-import type { Command } from "commander";
-import { withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 
 /** `stack`: prints a log, with the places in our programs as places in their sources. */
-export function addStackCommand(program: Command): void {
-  withExamples(program.command("stack"), "stack < service.log")
-    .description("read a log of this build on standard input, and print it with its stacks in our sources")
+export function addStackCommand(program: AdminCommand): void {
+  program
+    .add(
+      "stack",
+      "read a log of this build on standard input, and print it with its stacks in our sources",
+      "stack < service.log",
+    )
     .action(async () => {
       const maps = new Map<string, SourceMap | undefined>();
       for await (const line of createInterface({ input: process.stdin })) {

@@ -1,6 +1,5 @@
-import type { Command } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
-import { parseEmail, type Run, withExamples } from "@/lib/admin/command";
+import type { AdminCommand } from "@/lib/admin/command";
 import { programTokenSeconds, startProgramSession } from "@/lib/auth/session";
 import { nameOperatorsToken } from "@/lib/auth/session-name";
 import { settings } from "@/lib/config/settings";
@@ -8,18 +7,16 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
 /** `token`. */
-export function addTokenCommand(program: Command, run: Run): void {
-  withExamples(program.command("token"), "token ceo@example.com")
-    .description(
+export function addTokenCommand(program: AdminCommand): void {
+  program
+    .add(
+      "token <email>",
       `print a bearer token of an account, valid for ${programTokenSeconds / 60} minutes (local sign-in only)`,
     )
-    .argument("<email>", "", parseEmail)
-    .action(
-      run(async (db, email: string) => {
-        const { token, expiresAt } = await mintTokenFor(db, email);
-        return { json: { token, expiresAt }, text: token };
-      }),
-    );
+    .does(async ({ db }, email: string) => {
+      const { token, expiresAt } = await mintTokenFor(db, email);
+      return { json: { token, expiresAt }, text: token };
+    });
 }
 
 /** Creates a program's token for the account with this email. Throws an {@link ApiError} if that is not possible. */
