@@ -223,8 +223,8 @@ test("the page of access names what each agent needs to connect, and the app tha
     url: `${address}/account`,
   });
   await expect(card.getByText(/^Tried with version \d/)).toHaveCount(2);
-  await expect(card.getByText(/with a program that follows the documents of ChatGPT/)).toBeVisible();
-  await expect(card.getByText("Not tried by us. Set up as the documents of Cursor say.")).toBeVisible();
+  await expect(card.getByText(/^ChatGPT: tried by its documents alone, on /)).toBeVisible();
+  await expect(card.getByText("Not tried by us: set up as its documents say.")).toHaveCount(2);
   await expect(card.getByText("is connected")).toHaveCount(0);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await card.getByRole("button", { name: "Copy the line for Codex" }).click();

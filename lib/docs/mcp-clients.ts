@@ -40,10 +40,9 @@ export const knownClients: readonly KnownClient[] = [
 /** How we tried a client, as a sentence. */
 export function trialOf(name: string): string {
   const tried = knownClients.find((client) => client.name === name)?.tried;
-  if (tried === "by its documents")
-    return `Tried on ${triedOn} with a program that follows the documents of ${name}, not with ${name} itself.`;
   if (typeof tried === "object") return `Tried with version ${tried.version} on ${triedOn}.`;
-  return `Not tried by us. Set up as the documents of ${name} say.`;
+  if (tried === "no") return "Not tried by us: set up as its documents say.";
+  return `${name}: tried by its documents alone, on ${triedOn}.`;
 }
 
 /**

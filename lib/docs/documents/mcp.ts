@@ -99,7 +99,7 @@ ${code("console", `npx "@modelcontextprotocol/inspector" --cli ${address} --tran
 
 ### What was tried
 
-All of these were last tried on ${triedOn}:
+Last tried on ${triedOn}:
 
 ${table(
   ["Client", "Address", "Tried"],
