@@ -36,6 +36,7 @@ const rows: Record<keyof typeof publications, Row> = {
   },
   statusData: { make: readStatus, freshForMs, maxAgeSeconds: freshForMs / 1000 },
   changesFeed: { make: writeChangesFeed },
+  relatedOrigins: { make: listRelatedOrigins },
   jwks: { make: listPublicKeys, freshForMs: 0, maxAgeSeconds: 30 },
   authorizationServer: { make: () => ({ body: authorizationServerMetadata() }), ...minute },
   openIdConfiguration: { make: () => ({ body: openIdConfiguration() }), ...minute },
@@ -50,6 +51,12 @@ const rows: Record<keyof typeof publications, Row> = {
   sitemap: { make: listPublicPages },
   robots: { make: listClosedPages },
 };
+
+/** What the host of the passkeys tells browsers: an origin elsewhere that may use them (WebAuthn §5.11). */
+function listRelatedOrigins(): Publication | undefined {
+  const { appUrl, passkeyHost } = settings();
+  return passkeyHost === undefined ? undefined : { body: { origins: [appUrl] } };
+}
 
 /** The route handlers of the publications, the client files and the documents in Markdown, by path. */
 export const publicationHandlers: ReadonlyMap<string, RouteHandler> = new Map([

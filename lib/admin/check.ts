@@ -216,12 +216,35 @@ async function checkSignIn(): Promise<CheckResult> {
 }
 
 async function checkPasskeys(): Promise<CheckResult> {
-  if (settings().signIn.kind !== "local") return fine("none: only local sign-in has them");
+  const { signIn, passkeyHost, appUrl } = settings();
+  if (signIn.kind !== "local") return fine("none: only local sign-in has them");
+  const address = `https://${passkeyHost}/.well-known/webauthn`;
+  if (passkeyHost && !isWithin(new URL(appUrl).hostname, passkeyHost) && !(await lists(address, appUrl))) {
+    return warning(
+      `browsers are not told at ${address} that ${appUrl} may use them`,
+      `Have ${passkeyHost} answer there with {"origins":["${appUrl}"]}, by https and without a redirect.`,
+    );
+  }
   return findStranded(
     "passkeys",
     relyingParty(),
-    "They cannot be used here. Set the host of APP_URL back, or let their owners sign in with a code and add new ones.",
+    "They cannot be used here. Set PASSKEY_HOST to their host, or let their owners sign in with a code and add new ones.",
   );
+}
+
+/** Whether a page of `host` may use the passkeys of `passkeyHost` without being listed there (WebAuthn §5.1.3). */
+const isWithin = (host: string, passkeyHost: string) => `.${host}`.endsWith(`.${passkeyHost}`);
+
+/** Whether a document of related origins lists an origin (WebAuthn §5.11). */
+async function lists(address: string, origin: string): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(documentWithinMs);
+    const answer = await fetch(address, { redirect: "error", signal });
+    const { origins } = (await answer.json()) as { origins?: unknown };
+    return Array.isArray(origins) && origins.includes(origin);
+  } catch {
+    return false;
+  }
 }
 
 async function checkOperators(): Promise<CheckResult> {

@@ -26,6 +26,9 @@ export type Credential = { id: string; publicKey: string; counter: number };
 /** A response that does not prove anything. Its message is for the log: the client gets no reason. */
 export class CeremonyError extends Error {}
 
+/** A response by a credential that is not stored here. The browser is told, so that it offers the credential no more. */
+export class UnknownCredentialError extends CeremonyError {}
+
 /**
  * The options to create a discoverable credential (§5.4).
  *

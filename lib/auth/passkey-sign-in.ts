@@ -5,6 +5,7 @@ import {
   readAuthentication,
   requestOptions,
   toUserHandle,
+  UnknownCredentialError,
   verifyAuthentication,
 } from "@/lib/auth/passkey-ceremony";
 import { isChallenge, makeBrowserSecret, makeChallenge } from "@/lib/auth/passkey-challenge";
@@ -55,8 +56,8 @@ export function askForPasskey(call: HandlerRequest) {
 
 /**
  * Signs a browser in by a passkey, or confirms the session of a browser that is signed in to the passkey's account.
- * Throws an {@link ApiError}: 400 without a reason, which only the log has; 409 if the browser is signed in to another
- * account.
+ * Throws an {@link ApiError}: 404 if the passkey is not registered here, 400 for any other reason, which only the log
+ * has; 409 if the browser is signed in to another account.
  */
 export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect> {
   return refuseCeremonyErrors(async () => {
@@ -65,7 +66,7 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
     const authentication = readAuthentication(party, body, expectedOf(call, signInPurpose));
     const db = await store();
     const passkey = await findPasskey(db, authentication.credentialId);
-    if (!passkey) throw new CeremonyError("the passkey is not registered here");
+    if (!passkey) throw new UnknownCredentialError("the passkey is not registered here");
     const { userHandle, challenge } = authentication;
     if (userHandle !== undefined && userHandle !== toUserHandle(passkey.accountId)) {
       throw new CeremonyError("the passkey is of another account");
@@ -83,14 +84,17 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
   });
 }
 
-/** Runs a ceremony's second step. A response that does not verify becomes a 400 for the client and a line in the log. */
+/**
+ * Runs a ceremony's second step. A response that does not verify becomes a 400 for the client, or a 404 by an unknown
+ * credential, and a line in the log.
+ */
 export async function refuseCeremonyErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (failure) {
     if (!(failure instanceof CeremonyError)) throw failure;
     log().info({ because: failure.message }, "a passkey was refused");
-    throw new ApiError("invalid_request", {
+    throw new ApiError(failure instanceof UnknownCredentialError ? "not_found" : "invalid_request", {
       message: "This passkey was not accepted.",
       hint: "Try again, or sign in with a code.",
     });

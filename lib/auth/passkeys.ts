@@ -25,10 +25,10 @@ export type Passkey = {
 
 type PasskeyAccount = { id: string; email: string };
 
-/** The service as a relying party: the host of `APP_URL`, and pages at exactly `APP_URL`. */
+/** The service as a relying party: the host of `APP_URL` or `PASSKEY_HOST`, and pages at exactly `APP_URL`. */
 export function relyingParty(): RelyingParty {
-  const { appUrl } = settings();
-  return { id: new URL(appUrl).hostname, name: "Corner Office", origin: appUrl };
+  const { appUrl, passkeyHost } = settings();
+  return { id: passkeyHost ?? new URL(appUrl).hostname, name: "Corner Office", origin: appUrl };
 }
 
 /** The passkeys of an account, oldest first. */

@@ -80,6 +80,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     warnings: [...(signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : []), ...warnOfFewFiles()],
     production,
     appUrl,
+    /** The host that passkeys belong to, if it is not that of `APP_URL`. */
+    passkeyHost: env.PASSKEY_HOST,
     /** The `Strict-Transport-Security` header (RFC 6797), for a year; only when APP_URL is https. */
     hsts: appUrl.startsWith("https:")
       ? `max-age=31536000${env.HSTS_INCLUDE_SUBDOMAINS ? "; includeSubDomains" : ""}`
@@ -151,6 +153,10 @@ const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),
   VERCEL: z.string().optional(),
   APP_URL: z.string().transform(parseOrigin).optional(),
+  PASSKEY_HOST: z
+    .string()
+    .regex(/^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/, "must be a host name like office.example.com")
+    .optional(),
   HSTS_INCLUDE_SUBDOMAINS: z
     .enum(["true", "false"], { error: "must be true or false" })
     .default("false")

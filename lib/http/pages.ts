@@ -203,6 +203,7 @@ export const publications = {
   statusData: { path: "/status.json", ...published },
   changesFeed: { path: "/changes.atom", ...published },
   jwks: { path: "/.well-known/jwks.json", ...published },
+  relatedOrigins: { path: "/.well-known/webauthn", ...published },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
   openIdConfiguration: { path: "/.well-known/openid-configuration", ...forConnecting },
   wholeResource: { path: "/.well-known/oauth-protected-resource", ...forConnecting },

@@ -14,14 +14,24 @@ export function canUsePasskeys(): boolean {
   return isNamed && globalThis.PublicKeyCredential?.parseCreationOptionsFromJSON !== undefined;
 }
 
-/** Signs in, or confirms who the owner is, by a passkey. Returns the address to open. Throws if that fails. */
+/**
+ * Signs in, or confirms who the owner is, by a passkey. Returns the address to open. Throws if that fails; a passkey that
+ * the service does not know is not offered again by a browser that can be told so (WebAuthn §5.1.10).
+ */
 export async function signWithPasskey(
   { options, action }: Addresses,
   how: Pick<CredentialRequestOptions, "mediation" | "signal"> = {},
 ): Promise<string> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await (await post(options)).json());
-  const answer = await post(action, JSON.stringify(await navigator.credentials.get({ publicKey, ...how })));
-  return (await answer.json()).to;
+  const credential = await navigator.credentials.get({ publicKey, ...how });
+  try {
+    return (await (await post(action, JSON.stringify(credential))).json()).to;
+  } catch (failure) {
+    const { rpId = "" } = publicKey;
+    if (credential && failure instanceof Refused && failure.status === 404)
+      await PublicKeyCredential.signalUnknownCredential?.({ rpId, credentialId: credential.id });
+    throw failure;
+  }
 }
 
 /** Creates a passkey and adds it to the account or operator that the fields name. Throws if that fails. */

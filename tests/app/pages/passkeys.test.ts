@@ -169,7 +169,7 @@ describe.each(engines)("on $name", (engine) => {
     const removed = await mailTo(service.dataDir, email, /passkey was removed/);
     expect(removed.text).toContain("It can no longer sign in to your account. A code by email still can.");
     const other = new Browser(service);
-    expect((await signInWith(other, authenticator)).status).toBe(400);
+    expect((await signInWith(other, authenticator)).status).toBe(404);
     expect(await other.status()).toBe(401);
   });
 
@@ -350,14 +350,29 @@ describe.each(engines)("on $name", (engine) => {
       detail: expect.stringMatching(
         new RegExp(`^made for another host than ${host}: \\d+ for old\\.example\\.com$`),
       ),
-      remedy: expect.stringContaining("Set the host of APP_URL back"),
+      remedy: expect.stringContaining("Set PASSKEY_HOST to their host"),
     });
-    expect((await signInWith(new Browser(service), authenticator)).status).toBe(400);
+    expect((await signInWith(new Browser(service), authenticator)).status).toBe(404);
     await browser.open("/sign-in/renew");
     expect((await browser.open("/home/access")).text).toContain(
       "It was made for old.example.com and works only there",
     );
     expect(await (await Browser.signIn(service, email)).status()).toBe(200);
+  });
+
+  it("tells a browser that a passkey is not registered here by a 404, and refuses anything else by a 400", async () => {
+    const { authenticator } = await admitWithPasskey("unknown@example.com");
+    for (const [lies, status] of [
+      [{ credentialId: "A".repeat(43) }, 404],
+      [{ signature: Buffer.alloc(70) }, 400],
+      [{ credentialId: "A".repeat(43), challenge: "A".repeat(72) }, 400],
+    ] as const) {
+      const answer = await signInWith(new Browser(service), authenticator, lies);
+      expect([answer.status, JSON.parse(answer.text).error]).toEqual([
+        status,
+        expect.objectContaining({ message: "This passkey was not accepted." }),
+      ]);
+    }
   });
 
   it("leaves /sign-in the same for everyone: the page names no passkey and no challenge", async () => {

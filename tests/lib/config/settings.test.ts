@@ -201,6 +201,11 @@ describe("parseSettings", () => {
 
   const address = "must be an origin only: no path, query or credentials";
   it.each<[Environment, string]>([
+    [
+      { PASSKEY_HOST: "https://office.example.com" },
+      "PASSKEY_HOST: must be a host name like office.example.com",
+    ],
+    [{ PASSKEY_HOST: "192.0.2.1" }, "PASSKEY_HOST: must be a host name like office.example.com"],
     [{ APP_URL: "office" }, "APP_URL: must be an address like https://office.example.com"],
     [{ APP_URL: "http://office.example.com" }, "APP_URL: must be https unless it is a loopback address"],
     [{ APP_URL: "http://localhost.example.com" }, "APP_URL: must be https unless it is a loopback address"],

@@ -1,4 +1,5 @@
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
+import { toUserHandle } from "@/lib/auth/passkey-ceremony";
 import {
   hasDeclinedPasskeys,
   listPasskeys,
@@ -48,7 +49,7 @@ export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: Ways
   const isConfirmed = isRecentlyConfirmed(confirmedAtMs, nowMs);
   const { passkeys } = ways ?? { passkeys: [] };
   return (
-    <section id="ways">
+    <section id="ways" data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}>
       {done && <p role="status">{doneWords[done]}</p>}
       <h2>Ways to sign in</h2>
       <p>
@@ -85,6 +86,14 @@ export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: Ways
       )}
     </section>
   );
+}
+
+/** The passkeys that work here, for the browser: `AllAcceptedCredentialsOptions` of WebAuthn §5.1.10. */
+function acceptedOf(accountId: string, passkeys: Passkey[]) {
+  const { id: rpId } = relyingParty();
+  const accepted = passkeys.filter((passkey) => passkey.rpId === rpId);
+  const allAcceptedCredentialIds = accepted.map(({ credentialId }) => credentialId);
+  return { rpId, userId: toUserHandle(accountId), allAcceptedCredentialIds };
 }
 
 function Description({ passkey: { name, rpId, addedAtMs, lastUsedAtMs } }: { passkey: Passkey }) {

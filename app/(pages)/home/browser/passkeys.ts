@@ -1,4 +1,4 @@
-import { createPasskey, Refused, signWithPasskey } from "../../browser/passkey";
+import { canUsePasskeys, createPasskey, Refused, signWithPasskey } from "../../browser/passkey";
 import { bringUpToDate } from "./fresh";
 import { onPress } from "./press";
 import { showUsable } from "./usable";
@@ -6,6 +6,7 @@ import { showUsable } from "./usable";
 /** Shows what needs passkeys where the browser has them, and runs the ceremonies of its buttons. */
 export function runPasskeys(): void {
   void showUsable(document);
+  void signalAccepted();
   onPress("data-action", async (button, say) => {
     const { options = "", action = "", addsTo } = button.dataset;
     const addresses = { options, action };
@@ -18,7 +19,15 @@ export function runPasskeys(): void {
       say(explain(failure));
     }
     await bringUpToDate();
+    await signalAccepted();
   });
+}
+
+/** Tells the browser which passkeys the account has, so that it offers no others (WebAuthn §5.1.10). */
+async function signalAccepted(): Promise<void> {
+  const { accepted } = document.querySelector<HTMLElement>("[data-accepted]")?.dataset ?? {};
+  if (accepted && canUsePasskeys())
+    await PublicKeyCredential.signalAllAcceptedCredentials?.(JSON.parse(accepted));
 }
 
 function explain(failure: unknown): string {
