@@ -9,8 +9,8 @@ import {
   verifyAuthentication,
 } from "@/lib/auth/passkey-ceremony";
 import { isChallenge, makeBrowserSecret, makeChallenge } from "@/lib/auth/passkey-challenge";
-import { findPasskey, relyingParty, usePasskey } from "@/lib/auth/passkeys";
-import { store } from "@/lib/db/store";
+import { findPasskey, isOfAnotherUse, relyingParty, usePasskey } from "@/lib/auth/passkeys";
+import { type Db, store } from "@/lib/db/store";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { Redirect } from "@/lib/http/form";
@@ -66,7 +66,7 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
     const authentication = readAuthentication(party, body, expectedOf(call, signInPurpose));
     const db = await store();
     const passkey = await findPasskey(db, authentication.credentialId);
-    if (!passkey) throw new UnknownCredentialError("the passkey is not registered here");
+    if (!passkey) throw await refusalOf(db, authentication.credentialId);
     const { userHandle, challenge } = authentication;
     if (userHandle !== undefined && userHandle !== toUserHandle(passkey.accountId)) {
       throw new CeremonyError("the passkey is of another account");
@@ -82,6 +82,13 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
     const signedIn = await signIn(db, passkey.email, started, call);
     return signedIn ?? Promise.reject(new CeremonyError("the account is gone"));
   });
+}
+
+/** Why a passkey of no account is refused. A browser that is told that one is unknown may delete it. */
+async function refusalOf(db: Db, credentialId: string): Promise<CeremonyError> {
+  return (await isOfAnotherUse(db, credentialId))
+    ? new CeremonyError("the passkey is for another use")
+    : new UnknownCredentialError("the passkey is not registered here");
 }
 
 /**

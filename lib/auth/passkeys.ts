@@ -61,6 +61,16 @@ export async function findPasskey(db: Db, credentialId: string) {
     .executeTakeFirst();
 }
 
+/** Whether a passkey that {@link findPasskey} does not find was made for another host, or for the operators' office. */
+export async function isOfAnotherUse(db: Db, credentialId: string): Promise<boolean> {
+  const [owner, operator] = await Promise.all(
+    (["passkeys", "operator_passkeys"] as const).map((table) =>
+      db.selectFrom(table).select("rp_id").where("credential_id", "=", credentialId).executeTakeFirst(),
+    ),
+  );
+  return owner !== undefined || operator !== undefined;
+}
+
 /**
  * Adds a passkey and queues the mail about it. Returns why it was not added: a credential belongs to one account, an
  * account has ten at most, and a challenge works once.

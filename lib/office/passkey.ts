@@ -4,7 +4,6 @@ import {
   readAuthentication,
   readRegistration,
   requestOptions,
-  UnknownCredentialError,
   verifyAuthentication,
   verifyRegistration,
 } from "@/lib/auth/passkey-ceremony";
@@ -99,7 +98,7 @@ async function verify(db: Db, call: HandlerRequest, purpose: string) {
   const authentication = readAuthentication(party, call.body, expectedOf(call, purpose, kept));
   const { credentialId, challenge } = authentication;
   const passkey = await findOperatorPasskey(db, credentialId);
-  if (!passkey) throw new UnknownCredentialError("the passkey is not registered here");
+  if (!passkey) throw new CeremonyError("the passkey is not registered here");
   const { publicKey, ...operator } = passkey;
   const { counter } = await verifyAuthentication(party, authentication, publicKey);
   const use = async (transaction: Db) => {

@@ -352,7 +352,7 @@ describe.each(engines)("on $name", (engine) => {
       ),
       remedy: expect.stringContaining("Set PASSKEY_HOST to their host"),
     });
-    expect((await signInWith(new Browser(service), authenticator)).status).toBe(404);
+    expect((await signInWith(new Browser(service), authenticator)).status).toBe(400);
     await browser.open("/sign-in/renew");
     expect((await browser.open("/home/access")).text).toContain(
       "It was made for old.example.com and works only there",

@@ -4,6 +4,7 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { hiddenField, OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
+import { signInWith } from "@/tests/support/passkeys";
 import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -108,6 +109,11 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       ]) {
         expect((await new OfficeBrowser(service).open("/today", headers as never)).status).toBe(303);
       }
+    });
+
+    it("an operator's passkey is not an owner's, and is not called unknown: the browser would delete it", async () => {
+      const lies = { origin: service.url };
+      expect((await signInWith(new Browser(service), ann.authenticator, lies)).status).toBe(400);
     });
 
     it("an owner's passkey is not an operator's", async () => {
