@@ -192,9 +192,9 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/mail/trial-mails.ts",
-    mistake: "the build before sends a trial's mail that waits in the outbox once more",
+    mistake: "a trial's mail leaves another mark than the build before looks for",
     was: 'trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs),',
-    becomes: 'trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs + 1),',
+    becomes: 'trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs - 1),',
     tests: ["tests/lib/mail/trial-mails.test.ts"],
   },
   {
