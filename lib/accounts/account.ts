@@ -19,6 +19,8 @@ type AccountFields = {
   assistantLimit: number | null;
   creditThousandths: number;
   createdAtMs: number;
+  /** When it is erased, as its owner asked; null if it stays. */
+  deletesAtMs: number | null;
 };
 
 /**
@@ -44,6 +46,7 @@ export function parseAccount(
     assistantLimit: assistant_limit,
     creditThousandths: credit_thousandths,
     createdAtMs: created_at_ms,
+    deletesAtMs: isInstant(row?.deletes_at_ms) ? row.deletes_at_ms : null,
   };
   if (plan === "trial") {
     return trial_ends_at_ms === null ? undefined : { ...account, plan, trialEndsAtMs: trial_ends_at_ms };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { settings } from "@/lib/config/settings";
 import { subjectOfState } from "@/lib/db/app-state";
-import { auditedTransaction } from "@/lib/db/audit";
+import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import {
   type Alias,
@@ -28,11 +28,16 @@ const erasure = "person erase";
  * the audit stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored
  * about the address.
  */
-export async function erasePerson(db: Db, email: string, nowMs: number): Promise<void> {
+export async function erasePerson(
+  db: Db,
+  email: string,
+  nowMs: number,
+  by: Actor = "operator",
+): Promise<void> {
   await requireKeys(db); // to find the waiting mails
   const hash = hashEmail(email);
   // The audit entry of the erasure must not contain the erased data.
-  const about = { by: "operator", what: erasure, whom: hash, look: async () => null } as const;
+  const about = { by, what: erasure, whom: hash, look: async () => null } as const;
   const ids = await findIds(db, email);
   const mentions = await findAllMentions(db, email, ids);
   await auditedTransaction(db, about, nowMs, async (transaction) => {
@@ -134,6 +139,7 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
     subject: null,
     plan: "trial",
     trial_ends_at_ms: nowMs,
+    deletes_at_ms: null,
   };
   await transaction
     .insertInto("accounts")

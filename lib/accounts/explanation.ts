@@ -28,7 +28,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
     accounts: db
       .selectFrom("accounts")
       .select(["id", "email", "subject", "plan", "trial_ends_at_ms", "assistant_limit", "credit_thousandths"])
-      .select("created_at_ms")
+      .select(["created_at_ms", "deletes_at_ms"])
       .where("email", "=", email),
     codes: db
       .selectFrom("sign_in_codes")
@@ -95,6 +95,7 @@ export function explain(facts: Facts) {
     facts: {
       account: account ? describePlan(account, nowMs) : facts.hasAccount ? "not readable" : "none",
       licence: facts.licensed ? describeLicence(facts.licensed) : null,
+      deletes: at(account?.deletesAtMs),
       credits: account ? toCredits(account.creditThousandths) : null,
       sessions: countSessions(sessions),
       lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),

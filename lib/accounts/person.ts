@@ -49,6 +49,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
           lastTrialMailDueAt: asIso(row.trial_mail_done_ms),
           nextTrialMailAttemptAt: asIso(row.trial_mail_next_at_ms),
           createdAt: asIso(row.created_at_ms),
+          deletesAt: asIso(row.deletes_at_ms),
         }
       : null,
     credits: await collect(listCreditEntries(db, id)),

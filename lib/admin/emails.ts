@@ -3,6 +3,7 @@ import { deleteExpired } from "@/lib/accounts/retention";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { eraseLeavers } from "@/lib/billing/leavers";
 import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 import { findLinkKey } from "@/lib/mail/link-keys";
@@ -57,6 +58,7 @@ export function addEmailCommands(program: AdminCommand): void {
       await sendMails(db, sender());
       await sendScheduledMails(db, sender());
       const tally = await sendDueMails(db, sender());
+      await eraseLeavers(db, Date.now());
       await deleteExpired(db, Date.now());
       await sweepState(db, Date.now());
       return { json: tally, text: asLines(tally) };

@@ -24,6 +24,7 @@ import {
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
+import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import {
@@ -189,6 +190,8 @@ async function addressMail(db: Db, mail: QueuedMail, nowMs: number) {
       return (await findInvitationProblem(db, mail.token, nowMs)) ? undefined : mail;
     case "waitlist":
       return (await takeConfirmation(db, mail, nowMs)) ? mail : undefined;
+    case "account deletion":
+      return (await isLeaving(db, mail)) ? mail : undefined;
     default:
       return (await hasOwner(db, mail.to)) ? mail : undefined;
   }
@@ -203,6 +206,12 @@ async function hasOwner(db: Db, email: string): Promise<boolean> {
     .where("subject", "is not", null)
     .executeTakeFirst();
   return account !== undefined;
+}
+
+/** Whether an account is still to be deleted then. */
+async function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
+  const accounts = db.selectFrom("accounts").select("id").where("email", "=", to);
+  return (await accounts.where("deletes_at_ms", "=", deletesAtMs).executeTakeFirst()) !== undefined;
 }
 
 function render(mail: Exclude<AddressedMail, { kind: "clerk invitation" }>): Omit<Mail, "id"> {
@@ -221,6 +230,8 @@ function render(mail: Exclude<AddressedMail, { kind: "clerk invitation" }>): Omi
       return newAppMail(mail);
     case "replayed app":
       return replayedAppMail(mail);
+    case "account deletion":
+      return accountDeletionMail(mail);
     case "trial ending":
       return trialEndingMail(mail);
     case "trial ended":

@@ -81,6 +81,8 @@ export type Actor =
   | "app"
   | "invitation"
   | "unsubscribe link"
+  /** Someone who pressed the button on the page of a mail's link. */
+  | "mail link"
   /** Someone who is signed in for an owner at Clerk (impersonation), by the subject that Clerk names. */
   | `impersonator ${string}`;
 

@@ -413,6 +413,10 @@ export const migrations: Record<string, SchemaChange> = {
       waitlist_unconfirmed: "waitlist (unconfirmed_until_ms)",
     },
   },
+  "170-leavers": { up: statements("alter table accounts add column deletes_at_ms bigint") },
+  "171-leavers-due": {
+    makeIndexes: { accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null" },
+  },
 };
 
 /** What migration 003 reads of a mail and its account. */

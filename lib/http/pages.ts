@@ -84,6 +84,13 @@ export const pages = {
     limit: "unsubscribe",
     takes: "unsubscribe",
   },
+  keepAccount: {
+    path: "/keep-account",
+    ...closed,
+    access: "signed link",
+    under: ["local"],
+    loads: ["pages"],
+  },
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   changes: { path: "/changes", ...open, isShared: true },
@@ -101,6 +108,8 @@ const challenge = { methods: post, origin: "own", limit: "challenges", under: ["
 const owners = { ...form, under: ["local", "clerk"], credential: "owner" } as const;
 const onAccess = { ...owners, page: ownerPages.access.path } as const;
 const ownPasskeys = { ...onAccess, under: ["local"] } as const;
+const onAccount = { ...owners, page: ownerPages.account.path } as const;
+const ownAccount = { ...onAccount, under: ["local"] } as const;
 const onBilling = { ...owners, page: ownerPages.billing.path, needsBilling: true } as const;
 
 /** The targets of forms, and what the scripts of pages fetch. */
@@ -130,7 +139,10 @@ export const actions = {
   renamePasskey: { path: "/home/passkeys/rename", ...ownPasskeys },
   removePasskey: { path: "/home/passkeys/remove", ...ownPasskeys, needsProof: true },
   declinePasskeys: { path: "/home/passkeys/decline", ...ownPasskeys, page: ownerPages.home.path },
-  exportPerson: { path: "/home/export", ...owners, page: ownerPages.account.path },
+  exportPerson: { path: "/home/export", ...onAccount },
+  leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },
+  stay: { path: "/home/account/keep", ...ownAccount },
+  keepAccount: { path: "/keep-account/confirm", ...form, under: ["local"] },
   beginCheckout: {
     path: "/home/checkout",
     ...onBilling,

@@ -89,7 +89,6 @@ export async function addressPaymentFailed(db: Db, mail: Kind<"payment failed">,
   const licence = await ownedSubscriptions(db)
     .select(["email as to", "licence_until_ms as stopsAtMs"])
     .where("subscription.id", "=", mail.subscriptionId)
-    .where("subscription.status", "=", "past_due")
     .where("unpaid_since_ms", "=", mail.unpaidSinceMs)
     .where("licence_until_ms", ">", nowMs)
     .executeTakeFirst();

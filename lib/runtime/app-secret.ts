@@ -11,6 +11,7 @@ export type Purpose =
   | "connect-fault:v1"
   | "connect-refusal:v1"
   | "invitation-mail:v1"
+  | "keep-account:v1"
   | "known-browser:v1"
   | "link-key:v1"
   | "log-subject:v1"

@@ -6,6 +6,8 @@ import * as document from "@/app/(pages)/docs/[[...path]]/route";
 import * as search from "@/app/(pages)/docs/search/route";
 import * as findHits from "@/app/(pages)/docs/search.json/route";
 import * as access from "@/app/(pages)/home/access/route";
+import * as leave from "@/app/(pages)/home/account/delete/route";
+import * as stay from "@/app/(pages)/home/account/keep/route";
 import * as account from "@/app/(pages)/home/account/route";
 import * as switchAppMails from "@/app/(pages)/home/app-mails/route";
 import * as billing from "@/app/(pages)/home/billing/route";
@@ -24,6 +26,8 @@ import * as extendApp from "@/app/(pages)/home/sessions/extend/route";
 import * as mintToken from "@/app/(pages)/home/token/route";
 import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
 import * as invitation from "@/app/(pages)/invitation/route";
+import * as keepAccount from "@/app/(pages)/keep-account/confirm/route";
+import * as keepAccountPage from "@/app/(pages)/keep-account/route";
 import * as nothingHere from "@/app/(pages)/nothing-here/route";
 import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
 import * as front from "@/app/(pages)/route";
@@ -97,6 +101,9 @@ const ofActions: Record<keyof typeof actions, Handlers> = {
   removePasskey,
   declinePasskeys,
   exportPerson,
+  leave,
+  stay,
+  keepAccount,
   beginCheckout,
   returnFromCheckout,
   openPortal,
@@ -118,6 +125,7 @@ const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, H
   access,
   account,
   unsubscribe: unsubscribePage,
+  keepAccount: keepAccountPage,
   connect,
   search,
   changes,

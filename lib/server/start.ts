@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startRetention } from "@/lib/accounts/retention";
 import { keyRing } from "@/lib/auth/key-ring";
 import { startOutboxRunner, startScheduledMailRunner } from "@/lib/auth/outbox-runner";
+import { startLeaverErasure } from "@/lib/billing/leavers";
 import { startReconciler } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
@@ -72,7 +73,7 @@ export async function start(): Promise<void> {
   reportSunsets(Date.now());
   untilStoreIsPrepared();
   runners.push(startOnboardingRunner(), startOutboxRunner(), startScheduledMailRunner());
-  runners.push(startRetention(), startStateSweep(), startOutageWatch());
+  runners.push(startLeaverErasure(), startRetention(), startStateSweep(), startOutageWatch());
   if (billing) runners.push(startReconciler());
 }
 

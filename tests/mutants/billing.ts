@@ -190,7 +190,7 @@ export const billing: Mutant[] = [
   {
     file: "lib/mail/licence-mails.ts",
     mistake: "an owner who has paid meanwhile reads that the payment failed",
-    was: '    .where("subscription.status", "=", "past_due")\n',
+    was: '    .where("unpaid_since_ms", "=", mail.unpaidSinceMs)\n',
     becomes: "",
     tests: ["tests/app/pages/licence-end.test.ts"],
   },
@@ -199,7 +199,7 @@ export const billing: Mutant[] = [
     mistake: "an owner who took the cancellation back reads that the licence ends",
     was: '    .where("ends_at_ms", "=", mail.endsAtMs)\n',
     becomes: "",
-    tests: ["tests/app/pages/licence-end.test.ts"],
+    tests: ["tests/lib/mail/licence-mails.test.ts"],
   },
   {
     file: "lib/mail/licence-mails.ts",

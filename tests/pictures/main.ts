@@ -3,17 +3,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
 import { dayMs } from "@/lib/config/durations";
-import { onboardingDays } from "@/lib/mail/onboarding-series";
+import { renderPreviews } from "@/lib/mail/texts/previews";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
 import { officeStates, openOffice } from "@/tests/pictures/office";
-import { Authenticator } from "@/tests/support/authenticator";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
-import { codeTo, mailsTo } from "@/tests/support/mailbox";
+import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { openidClient } from "@/tests/support/oauth-libraries";
 import { startWithOffice } from "@/tests/support/office-browser";
 import { answerApp } from "@/tests/support/owner";
-import { add } from "@/tests/support/passkeys";
 import { Service } from "@/tests/support/service";
 
 /*
@@ -51,6 +49,7 @@ const accounts = {
   ending: ["--trial-days", "2", "--assistant-limit", "3"],
   ended: ["--trial-ends", "2026-01-01"],
   connected: ["--plan", "hobby"],
+  leaving: ["--plan", "hobby"],
 } as const;
 
 const states: State[] = [
@@ -104,6 +103,10 @@ const states: State[] = [
   { name: "home-access", path: "/home/access", as: "licensed" },
   { name: "home-access-connected", path: "/home/access", as: "connected" },
   { name: "home-account", path: "/home/account", as: "licensed" },
+  { name: "home-account-leaving", path: "/home/account", as: "leaving" },
+  { name: "home-leaving", path: "/home", as: "leaving" },
+  { name: "keep-account", path: "/keep-account" },
+  { name: "keep-account-bad-link", path: "/keep-account?token=x" },
 ];
 
 /** The pictures that the README shows. */
@@ -199,8 +202,17 @@ async function findAddresses(): Promise<Record<string, string>> {
     unsubscribe: `/unsubscribe${await unsubscribeSearch("trial@example.com")}`,
     "unsubscribe-stopped": `/unsubscribe${await unsubscribeSearch("ended@example.com")}`,
     "unsubscribe-already-stopped": `/unsubscribe${await unsubscribeSearch("ended@example.com")}`,
+    "keep-account": await leaveAccount("leaving@example.com"),
     "connect-program": ask("native", "http://127.0.0.1:51515/callback"),
   };
+}
+
+/** Asks for the deletion of an account. Returns the address of its mail's link. */
+async function leaveAccount(email: string): Promise<string> {
+  const { id } = await service.adminJson<{ id: string }>("account", "show", email);
+  await (await Browser.signIn(service, email)).submit("/home/account/delete", { account: id });
+  const { text = "" } = await mailTo(service.dataDir, email, /will be deleted/);
+  return /(\/keep-account\S+)/.exec(text)?.[1] ?? "";
 }
 
 async function unsubscribeSearch(email: string): Promise<string> {
@@ -300,37 +312,16 @@ async function takeWrongHost(): Promise<void> {
   await elsewhere.stop();
 }
 
-/** Takes pictures of an invitation, a code, the onboarding series and the mails about the account. */
+/** Takes pictures of the example of every mail. */
 async function takeMails(): Promise<void> {
-  const email = "mails@example.com";
-  const { url } = await service.adminJson<{ url: string }>("invite", email);
-  const token = new URL(url).searchParams.get("token") ?? "";
-  await service.submit("/invitation/accept", { token, email });
-  await codeTo(service.dataDir, email);
-  for (let n = 0; n < 2; n++) await Browser.signIn(service, email); // the second one is a new browser
-  const { address } = await (await openidClient.makeApp(service)).ask();
-  await answerApp(await Browser.signIn(service, email), service, address.href);
-  await changePasskeys(email);
-  await service.adminJson("account", "set", email, "--trial-days", String(onboardingDays + 1));
-  for (let day = 0; day <= onboardingDays; day++) {
-    clock.pass(dayMs);
-    await service.adminJson("emails", "send-due");
-  }
-  for (const [at, { html = "" }] of (await mailsTo(service.dataDir, email)).entries()) {
+  for (const [name, { html }] of renderPreviews()) {
     for (const [look, options] of Object.entries(looks)) {
       const page = await browser.newPage(options);
       await page.setContent(html);
-      await page.screenshot({ path: `${folder}/mail-${at + 1}.${look}.png`, fullPage: true });
+      await page.screenshot({ path: `${folder}/mail-${name}.${look}.png`, fullPage: true });
       await page.close();
     }
   }
-}
-
-/** Adds a passkey, and removes it. */
-async function changePasskeys(email: string): Promise<void> {
-  const owner = await Browser.signIn(service, email);
-  await add(owner, new Authenticator(service.url));
-  await service.adminJson("passkey", "remove", email, "--all");
 }
 
 type Found = { sessions: Sessions; addresses: Record<string, string> };

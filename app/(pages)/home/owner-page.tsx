@@ -9,6 +9,7 @@ import { redirectTo } from "@/lib/http/form";
 import { actions, ownerPages, type Page, pages } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
 import { Clerk } from "../clerk";
+import { Clock } from "../clock";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
@@ -64,6 +65,12 @@ export function ownerPage(
         <div className="home" {...freshness(state, isLocal, again)}>
           <Tabs at={page} email={account?.email} isLocal={isLocal} />
           <ProblemNote problem={problem} />
+          {isOwn && account.deletesAtMs !== null && page !== pages.account && (
+            <p className="notice">
+              Your account is deleted on <Clock atMs={account.deletesAtMs} shows="day and time" />.{" "}
+              <a href={`${pages.account.path}#leave`}>Keep it</a>
+            </p>
+          )}
           {isOwn ? (
             await show({ ...visit, account, sessionId: session.sessionId })
           ) : (

@@ -235,8 +235,17 @@ The pages load nothing from other sites${settings().signIn.kind === "clerk" ? ",
 
 At ${linkToPage(pages.access)} you see your sessions and connected apps and end them; at ${linkToPage(pages.account)} you download everything that is kept about you. Every onboarding email has a link that stops the later ones; mail about sign-in goes on.
 
-To have your data erased, ask the operator. An erasure removes your email, in every spelling, from every table and from the mails that were written to files. The changes of your credits and the states of sent mails stay under another id, so that the accounts add up and the links in delivered mails keep working. Only a hash of your email stays, with whether it wants no mail.
+${erasureByOwner()} An erasure removes your email, in every spelling, from every table and from the mails that were written to files. The changes of your credits and the states of sent mails stay under another id, so that the accounts add up and the links in delivered mails keep working. Only a hash of your email stays, with whether it wants no mail.
 `;
+
+function erasureByOwner(): string {
+  const { signIn } = settings();
+  if (signIn.kind === "local")
+    return `You delete your account at ${linkToPage(pages.account)}: it is erased a day later, and until then the mail about it has a link that keeps it.`;
+  const atClerk =
+    signIn.kind === "clerk" ? " Deleting your user at Clerk deletes your account here at once." : "";
+  return `To have your data erased, ask the operator.${atClerk}`;
+}
 
 function recipients(): string[] {
   const { signIn, mail, upstash } = settings();

@@ -42,7 +42,7 @@ A version or an operation of the API is retired at least ${minNoticeDays} days a
 
 ## End
 
-You can stop at any time: ask the operator to erase your data, as [Privacy](${to.privacy}) describes. The operator can end an account.
+You can stop at any time: delete your account, as [Privacy](${to.privacy}) describes. A running licence ends with it and is not refunded. The operator can end an account.
 
 ## Software
 

@@ -2,6 +2,7 @@ import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Mail } from "@/lib/mail/mail";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
@@ -41,6 +42,7 @@ export function renderPreviews(): Map<string, Pick<Mail, "subject" | "text" | "h
     ],
     ["passkey-added", passkeyMail({ to, change: "added", name: "Chrome on macOS", atMs: Date.now() })],
     ["passkey-removed", passkeyMail({ to, change: "removed", name: "Chrome on macOS", atMs: Date.now() })],
+    ["account-deletion", accountDeletionMail({ to, deletesAtMs: Date.now() + dayMs, token: "preview" })],
     ["trial-ending", trialEndingMail({ to, endsAtMs: Date.now() + 3 * dayMs })],
     ["trial-ended", trialEndedMail({ to, endsAtMs: Date.now() })],
     ["payment-failed", paymentFailedMail({ to, stopsAtMs: Date.now() + 14 * dayMs })],

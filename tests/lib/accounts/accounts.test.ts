@@ -94,6 +94,7 @@ describe("parseAccount", () => {
       id: "acc_1",
       email: "ceo@example.com",
       subject: "user_1",
+      deletesAtMs: null,
       plan: "licensed",
       assistantLimit: 12,
       creditThousandths: 1500,

@@ -11,6 +11,7 @@ const account = {
   assistantLimit: null,
   creditThousandths: 0,
   createdAtMs: 0,
+  deletesAtMs: null,
 };
 const session: CallerSession = {
   subject: "user_1",

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
+import { leave, stay } from "@/lib/accounts/leaving";
 import { sendMails } from "@/lib/auth/outbox-runner";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { auditedTransaction } from "@/lib/db/audit";
@@ -334,6 +335,19 @@ describe.each(engines)("the outbox on $name", (engine) => {
     await round();
     expect(sent).toHaveLength(1);
     expect(sent[0]?.text).toContain("go on after you have stopped the onboarding emails");
+  });
+
+  it("sends no link to keep an account whose deletion was taken back", async () => {
+    const [account] = await db.selectFrom("accounts").select(["id", "email"]).execute();
+    if (!account) throw new Error("no account");
+    await leave(db, account, nowMs);
+    await stay(db, account, "owner", nowMs);
+    nowMs += 1;
+    await leave(db, account, nowMs);
+    await round();
+    expect(sent.map(({ subject }) => subject)).toEqual(["Your account will be deleted"]);
+    expect(sent[0]?.text).toContain(`.${nowMs + dayMs}.`);
+    expect(await rows()).toEqual([]);
   });
 
   it("gives a security mail up after two days", async () => {

@@ -299,6 +299,7 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
         "app-end",
         "passkey-added",
         "passkey-removed",
+        "account-deletion",
         "trial-ending",
         "trial-ended",
         "payment-failed",

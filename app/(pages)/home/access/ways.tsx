@@ -72,7 +72,9 @@ export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: Ways
           ))}
         </ul>
       )}
-      {ways && !isConfirmed && <Confirm email={account.email} hasPasskeys={passkeys.length > 0} />}
+      {ways && !isConfirmed && (
+        <Confirm email={account.email} hasPasskeys={passkeys.length > 0} to="add or remove a passkey" />
+      )}
       {ways && isConfirmed && passkeys.length < maxPasskeys && (
         <PasskeyButton
           words="Add a passkey"
@@ -151,11 +153,11 @@ function Remove({ accountId, passkey: { id, name } }: PasskeyProps) {
   );
 }
 
-/** Asks the owner to prove again who they are, before passkeys can be added and removed. */
-function Confirm({ email, hasPasskeys }: { email: string; hasPasskeys: boolean }) {
+/** Asks the owner to prove again who they are, before they can do this. */
+export function Confirm({ email, hasPasskeys, to }: { email: string; hasPasskeys: boolean; to: string }) {
   return (
     <>
-      <p>To add or remove a passkey, confirm that it is you:</p>
+      <p>To {to}, confirm that it is you:</p>
       <div className="actions">
         {hasPasskeys && (
           <PasskeyButton

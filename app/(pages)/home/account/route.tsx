@@ -1,26 +1,51 @@
+import { liveOf } from "@/lib/accounts/licence-state";
+import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import { actions, pages } from "@/lib/http/pages";
+import { readSessions } from "../access/sessions";
+import { readWays } from "../access/ways";
+import { readPurchases } from "../billing/billing";
 import { ownerPage } from "../owner-page";
+import { Leave } from "./leave";
 
-/** The account itself: its email, and the data that is kept about it. */
-export const GET = ownerPage(pages.account, { title: "Account" }, async ({ account }) => (
-  <>
-    <h1>Account</h1>
-    <section className="card">
-      <h2>Your email</h2>
-      <p>{account.email}</p>
-      <p className="quiet">Sign-in codes and every mail about your account go to this address.</p>
-    </section>
-    <section className="card">
-      <h2>Your data</h2>
-      <p>
-        A file with everything that is kept about you: account, credits, sessions, mails and their history.
-      </p>
-      <form method="post" action={actions.exportPerson.path}>
-        <input type="hidden" name="account" value={account.id} />
-        <button type="submit" className="plain">
-          Download your data
-        </button>
-      </form>
-    </section>
-  </>
-));
+const problems = { confirm: { words: "Confirm first that it is you, then delete the account." } };
+
+/** The account itself: its email, the data that is kept about it, and its end. */
+export const GET = ownerPage(pages.account, { title: "Account", problems }, async (visit) => {
+  const { account, sessionId, isLocal, query, nowMs } = visit;
+  // One after the other, so that a page holds one connection to the store at a time.
+  const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
+  const ways = isLocal ? await readWays(account.id) : undefined;
+  const bought = await readPurchases(account, nowMs);
+  const own = sessions?.find(({ id }) => id === sessionId);
+  return (
+    <>
+      <h1>Account</h1>
+      <section className="card">
+        <h2>Your email</h2>
+        <p>{account.email}</p>
+        <p className="quiet">Sign-in codes and every mail about your account go to this address.</p>
+      </section>
+      <section className="card">
+        <h2>Your data</h2>
+        <p>
+          A file with everything that is kept about you: account, credits, sessions, mails and their history.
+        </p>
+        <form method="post" action={actions.exportPerson.path}>
+          <input type="hidden" name="account" value={account.id} />
+          <button type="submit" className="plain">
+            Download your data
+          </button>
+        </form>
+      </section>
+      <Leave
+        account={account}
+        licence={liveOf(bought?.bought.subscriptions ?? [])[0]}
+        isLocal={isLocal}
+        isConfirmed={isRecentlyConfirmed(own?.confirmedAtMs, nowMs)}
+        hasPasskeys={(ways?.passkeys.length ?? 0) > 0}
+        hasStayed={query.kept !== undefined}
+        nowMs={nowMs}
+      />
+    </>
+  );
+});

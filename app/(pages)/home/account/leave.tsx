@@ -1,0 +1,108 @@
+import type { Account } from "@/lib/accounts/account";
+import { graceMs } from "@/lib/accounts/leaving";
+import type { Licence } from "@/lib/accounts/licence-state";
+import { settings } from "@/lib/config/settings";
+import { actions, pages } from "@/lib/http/pages";
+import { Clock } from "../../clock";
+import { Confirm } from "../access/ways";
+
+type LeaveProps = {
+  account: Account;
+  /** A licence that Stripe still bills. */
+  licence: Licence | undefined;
+  isLocal: boolean;
+  /** Whether the owner has just proved in this browser who they are. */
+  isConfirmed: boolean;
+  hasPasskeys: boolean;
+  hasStayed: boolean;
+  nowMs: number;
+};
+
+/** How an owner deletes their account, and takes that back. */
+export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, hasStayed, nowMs }: LeaveProps) {
+  const { id, email, deletesAtMs } = account;
+  if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
+  return (
+    <section className="card" id="leave">
+      <h2>Delete your account</h2>
+      {hasStayed && <p role="status">Your account stays.</p>}
+      <Consequences licence={licence} nowMs={nowMs} />
+      {!isLocal && <AtClerk />}
+      {isLocal && !isConfirmed && (
+        <Confirm email={email} hasPasskeys={hasPasskeys} to="delete your account" />
+      )}
+      {isLocal && isConfirmed && (
+        <details className="confirm">
+          <summary>Delete my account</summary>
+          <form method="post" action={actions.leave.path}>
+            <input type="hidden" name="account" value={id} />
+            <p>You have a day to change your mind. We send you a mail with a link that keeps the account.</p>
+            <button type="submit">Delete it in a day</button>
+          </form>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; nowMs: number }) {
+  const isOver = deletesAtMs <= nowMs;
+  return (
+    <section className="card" id="leave">
+      <h2>{isOver ? "Your account is being deleted" : "Your account will be deleted"}</h2>
+      <p>
+        You asked for that. {isOver ? "It is due since" : "It is deleted on"}{" "}
+        <Clock atMs={deletesAtMs} shows="day and time" />.
+      </p>
+      {!isOver && (
+        <form method="post" action={actions.stay.path}>
+          <input type="hidden" name="account" value={id} />
+          <p className="quiet">Until then nothing changes.</p>
+          <button type="submit">Take it back</button>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function Consequences({ licence, nowMs }: Pick<LeaveProps, "licence" | "nowMs">) {
+  const renews = licence?.ends_at_ms === null && licence.period_ends_ms <= nowMs + graceMs;
+  return (
+    <>
+      <p>
+        <strong>What goes:</strong> your email everywhere, your sessions, apps and passkeys, and what is left
+        of your credits. Your apps stop at their next check.
+      </p>
+      <p>
+        <strong>What stays:</strong> the history of credits and mails under another id, which names no one,
+        and a hash of your email. <a href={settings().privacyUrl ?? pages.privacy.path}>Privacy</a> has the
+        details.
+        {settings().billing && " Stripe keeps its invoices, as the law asks of it."}
+      </p>
+      {licence && (
+        <p>
+          Your licence ends with the account, and is not billed again. We refund nothing.
+          {renews && (
+            <>
+              {" "}
+              It renews on <Clock atMs={licence.period_ends_ms} shows="day and time" />, before that: to pay
+              no more, cancel it first on <a href={pages.billing.path}>Billing</a>.
+            </>
+          )}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Clerk deletes its user itself, and tells us. */
+function AtClerk() {
+  const { supportEmail } = settings();
+  return (
+    <p>
+      Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”, “Security”
+      and “Delete account”. Your account here ends with it, at once and for good.
+      {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
+    </p>
+  );
+}

@@ -1,0 +1,119 @@
+import { createHmac } from "node:crypto";
+import { dayMs } from "@/lib/config/durations";
+import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { enqueueMail } from "@/lib/mail/outbox";
+import { derivedKeys } from "@/lib/runtime/app-secret";
+import { isSameSecret } from "@/lib/runtime/constant-time";
+
+/*
+ * An owner leaves: the account is deleted a day after they asked for it, and until then they can take that back, signed in
+ * or by the link of the mail about it. Nothing else changes meanwhile.
+ */
+
+/** How long an owner can take it back. */
+export const graceMs = dayMs;
+
+type Leaver = { id: string; email: string };
+
+/** Deletes an account a day from now, and tells its owner by mail. A second request changes nothing. */
+export async function leave(db: Db, { id, email }: Leaver, nowMs: number): Promise<void> {
+  const deletesAtMs = nowMs + graceMs;
+  await audited(db, { by: "owner", what: "account leave" }, { id, email }, nowMs, async (transaction) => {
+    const asked = await transaction
+      .updateTable("accounts")
+      .set({ deletes_at_ms: deletesAtMs })
+      .where("id", "=", id)
+      .where("deletes_at_ms", "is", null)
+      .returning("id")
+      .executeTakeFirst();
+    if (!asked) return;
+    const mail = {
+      kind: "account deletion",
+      to: email,
+      token: mintKeepToken(id, deletesAtMs),
+      deletesAtMs,
+    } as const;
+    await enqueueMail(transaction, mail, { nowMs, untilMs: deletesAtMs });
+  });
+}
+
+/** Takes it back. Returns whether the account stays: not once its time has come. */
+export async function stay(
+  db: Db,
+  account: Leaver,
+  by: Extract<Actor, "owner" | "mail link">,
+  nowMs: number,
+): Promise<boolean> {
+  await audited(db, { by, what: "account stay" }, account, nowMs, (transaction) =>
+    transaction
+      .updateTable("accounts")
+      .set({ deletes_at_ms: null })
+      .where("id", "=", account.id)
+      .where("deletes_at_ms", ">", nowMs)
+      .execute(),
+  );
+  return (await findDeletion(db, account.id)) === null;
+}
+
+function audited<T>(
+  db: Db,
+  about: { by: Actor; what: string },
+  { id, email: whom }: Leaver,
+  nowMs: number,
+  work: (transaction: Db) => Promise<T>,
+): Promise<T> {
+  const look = async (transaction: Db) => ({ deletesAtMs: await findDeletion(transaction, id) });
+  return auditedTransaction(db, { ...about, whom, look }, nowMs, work);
+}
+
+/** When an account is deleted (Unix milliseconds); `null` if it stays, and `undefined` without the account. */
+async function findDeletion(db: Db, id: string): Promise<number | null | undefined> {
+  const row = await db.selectFrom("accounts").select("deletes_at_ms").where("id", "=", id).executeTakeFirst();
+  return row?.deletes_at_ms;
+}
+
+/** The accounts whose time has come, the longest due first. */
+export async function findLeavers(db: Db, nowMs: number, limit: number): Promise<Leaver[]> {
+  return db
+    .selectFrom("accounts")
+    .select(["id", "email"])
+    .where("deletes_at_ms", "<=", nowMs)
+    .orderBy("deletes_at_ms")
+    .limit(limit)
+    .execute();
+}
+
+/** The token of the link that keeps an account: for that account and that deletion only. */
+function mintKeepToken(
+  accountId: string,
+  deletesAtMs: number,
+  [key] = derivedKeys("keep-account:v1"),
+): string {
+  const signed = `${accountId}.${deletesAtMs}`;
+  return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
+}
+
+/** What a link is about: its account, or why there is nothing to keep. */
+export type KeepLink =
+  | { state: "leaving"; account: Leaver; deletesAtMs: number }
+  | { state: "invalid" | "deleted" | "stays" };
+
+/** Reads the token of a link. */
+export async function readKeepLink(db: Db, token: string, nowMs: number): Promise<KeepLink> {
+  const [, id = "", atMs = ""] = /^([\w-]{1,64})\.(\d{1,16})\.[\w-]{43}$/.exec(token) ?? [];
+  const isOurs = derivedKeys("keep-account:v1").some((key) =>
+    isSameSecret(token, mintKeepToken(id, Number(atMs), [key])),
+  );
+  if (!isOurs) return { state: "invalid" };
+  const account = await db
+    .selectFrom("accounts")
+    .select(["id", "email", "deletes_at_ms"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  const deletesAtMs = account?.deletes_at_ms;
+  if (!account || (deletesAtMs != null && deletesAtMs <= nowMs)) return { state: "deleted" };
+  if (deletesAtMs == null) return { state: "stays" };
+  if (deletesAtMs !== Number(atMs)) return { state: "invalid" };
+  return { state: "leaving", account: { id, email: account.email }, deletesAtMs };
+}

@@ -1,0 +1,33 @@
+import { erasePerson } from "@/lib/accounts/erasure";
+import { findLeavers } from "@/lib/accounts/leaving";
+import { deleteCustomer } from "@/lib/billing/customer";
+import { type Db, store } from "@/lib/db/store";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { log } from "@/lib/runtime/log";
+
+const pollEveryMs = 60_000; // 1 minute
+const maxAtOnce = 100;
+
+/**
+ * Erases the owners whose day of grace is over: the customer at Stripe first, which ends a licence there. While Stripe is
+ * away, an account stays as it is and is tried again.
+ */
+export async function eraseLeavers(db: Db, nowMs: number): Promise<void> {
+  for (const { id, email } of await findLeavers(db, nowMs, maxAtOnce)) {
+    try {
+      await deleteCustomer(db, "email", email, nowMs);
+      await erasePerson(db, email, nowMs, "owner");
+      log().info("an account was deleted, as its owner had asked");
+    } catch (failure) {
+      log().warn({ err: failure, account: id }, "an account could not be deleted yet; it is tried again");
+    }
+  }
+}
+
+/** Starts this process's deletion of accounts, which looks once a minute. */
+export function startLeaverErasure(): BackgroundLoop {
+  return startBackgroundLoop(async () => eraseLeavers(await store(), Date.now()), {
+    pauseMs: pollEveryMs,
+    failed: "the accounts to delete could not be read",
+  });
+}

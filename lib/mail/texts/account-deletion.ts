@@ -1,0 +1,22 @@
+import { settings } from "@/lib/config/settings";
+import { pages } from "@/lib/http/pages";
+import type { Mail } from "@/lib/mail/mail";
+import { accountMailNote, inWords, transactionalMail } from "@/lib/mail/mail-content";
+
+type AccountDeletionMail = { to: string; deletesAtMs: number; token: string };
+
+/** The mail after an owner has asked to delete their account, with the link that takes it back. */
+export function accountDeletionMail({ to, deletesAtMs, token }: AccountDeletionMail): Omit<Mail, "id"> {
+  const end = inWords(deletesAtMs);
+  return transactionalMail(to, {
+    subject: "Your account will be deleted",
+    preview: `On ${end}. Until then you can keep it.`,
+    body: [
+      `You asked us to delete your account. That happens on ${end}. A running licence ends then, and is not refunded by us.`,
+      "Until then nothing changes. If you want to keep the account, or if it wasn't you who asked:",
+      { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
+      "If it wasn't you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+    ],
+    footer: [accountMailNote],
+  });
+}

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { Browser } from "@/tests/support/browser";
+import { engines } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
+import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+
+describe.each(engines)("an owner who deletes their account, on $name", (engine) => {
+  let shop: Shop;
+  beforeAll(async () => {
+    shop = await openShop(engine);
+  });
+  afterAll(() => shop.close());
+
+  const page = async (buyer: Buyer) => (await buyer.browser.open("/home/account")).text;
+  const leave = (buyer: Buyer) => buyer.browser.submit("/home/account/delete", { account: buyer.id });
+  const sendDue = () => shop.service.adminJson("emails", "send-due");
+  const exported = async ({ email }: Buyer) =>
+    (await shop.service.adminJson<{ account: { deletesAt: string | null } }>("person", "export", email))
+      .account;
+  const auditOf = async ({ email }: Buyer) =>
+    (await shop.service.adminJson<{ who: string; what: string }[]>("audit", "list", "--of", email)).map(
+      ({ who, what }) => `${who}: ${what}`,
+    );
+
+  /** The links of the mails about it, oldest first, as paths. */
+  async function links({ email }: Buyer): Promise<string[]> {
+    await sendDue();
+    const mails = await mailsTo(shop.service.dataDir, email);
+    return mails
+      .filter(({ subject }) => subject === "Your account will be deleted")
+      .map(({ text = "" }) => /http:\/\/[^/]+(\/keep-account\S+)/.exec(text)?.[1] ?? "");
+  }
+  const keep = (link: string) =>
+    shop.service.submit("/keep-account/confirm", {
+      token: new URLSearchParams(link.split("?")[1]).get("token") ?? "",
+    });
+
+  it("confirms first who they are, and reads what goes and what stays", async () => {
+    const buyer = await shop.admit();
+    const text = await page(buyer);
+    for (const words of ["What goes:", "What stays:", "Delete it in a day"]) expect(text).toContain(words);
+    await shop.stage.query(`UPDATE local_sessions SET confirmed_at_ms = 0 WHERE account_id = '${buyer.id}'`);
+    const { status, headers } = await leave(buyer);
+    expect([status, headers.location]).toEqual([303, "/home/account?problem=confirm#ways"]);
+    expect((await exported(buyer)).deletesAt).toBeNull();
+    const asked = await page(buyer);
+    expect(asked).toContain("To delete your account, confirm that it is you:");
+    expect(asked).not.toContain("Delete it in a day");
+  });
+
+  it("has a day, which a second press does not move, and in which nothing else changes", async () => {
+    const buyer = await shop.admit("--plan", "licensed");
+    const { status, headers } = await leave(buyer);
+    expect([status, headers.location]).toEqual([303, "/home/account#leave"]);
+    const { deletesAt } = await exported(buyer);
+    expect(Math.abs(Date.parse(deletesAt ?? "") - shop.stripe.nowMs() - dayMs)).toBeLessThan(60_000);
+    shop.pass(60_000);
+    await leave(buyer);
+    expect((await exported(buyer)).deletesAt).toBe(deletesAt);
+    expect(await links(buyer)).toHaveLength(1);
+    for (const path of ["/home", "/home/billing", "/home/access"])
+      expect((await buyer.browser.open(path)).text).toContain("Your account is deleted on");
+    const headersOf = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
+    expect((await shop.service.ask("/api/entitlement", { headers: headersOf })).status).toBe(200);
+    expect((await shop.service.adminJson<{ facts: object }>("explain", buyer.email)).facts).toMatchObject({
+      deletes: expect.stringContaining(deletesAt ?? ""),
+    });
+  });
+
+  it("takes it back on the page", async () => {
+    const buyer = await shop.admit();
+    await leave(buyer);
+    expect(await page(buyer)).toContain("Take it back");
+    const { headers } = await buyer.browser.submit("/home/account/keep", { account: buyer.id });
+    expect(headers.location).toBe("/home/account?kept#leave");
+    shop.pass(2 * dayMs);
+    await sendDue();
+    expect((await exported(buyer)).deletesAt).toBeNull();
+    expect((await auditOf(buyer)).slice(0, 2)).toEqual(["owner: account stay", "owner: account leave"]);
+  });
+
+  it("takes it back by the button of the mail's page, without being signed in; the link alone changes nothing", async () => {
+    const buyer = await shop.admit();
+    await leave(buyer);
+    const [link = ""] = await links(buyer);
+    for (const method of ["GET", "HEAD"]) await shop.service.ask(link, { method });
+    expect((await shop.service.ask(link)).text).toContain(buyer.email);
+    expect((await exported(buyer)).deletesAt).not.toBeNull();
+    const { status, headers } = await keep(link);
+    expect([status, headers.location]).toEqual([303, link]);
+    expect((await shop.service.ask(link)).text).toContain("<h1>Your account stays</h1>");
+    expect((await exported(buyer)).deletesAt).toBeNull();
+    expect((await auditOf(buyer))[0]).toBe("mail link: account stay");
+
+    await leave(buyer);
+    await keep(link);
+    expect((await exported(buyer)).deletesAt, "by the link of an earlier mail").not.toBeNull();
+    expect((await shop.service.ask(link)).status).toBe(400);
+  });
+
+  it("is kept by no link that was changed, or made for another account", async () => {
+    const [buyer, other] = [await shop.admit(), await shop.admit()];
+    for (const each of [buyer, other]) await leave(each);
+    const [link = ""] = await links(buyer);
+    for (const forged of [
+      `${link.slice(0, -1)}${link.endsWith("A") ? "B" : "A"}`,
+      link.replace(buyer.id, other.id),
+      "/keep-account",
+    ]) {
+      await keep(forged);
+      const { status, text } = await shop.service.ask(forged);
+      expect([status, text]).toEqual([400, expect.stringContaining("This link does not work")]);
+    }
+    for (const each of [buyer, other]) expect((await exported(each)).deletesAt).not.toBeNull();
+  });
+
+  it("is erased after the day, with the customer and the licence at Stripe", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    await shop.deliverAll();
+    expect(await page(buyer)).toContain("We refund nothing.");
+    await leave(buyer);
+    const [link = ""] = await links(buyer);
+    shop.pass(dayMs);
+    shop.stripe.faultOf = () => "500";
+    await sendDue();
+    expect((await exported(buyer)).deletesAt, "while Stripe is away").not.toBeNull();
+    await buyer.browser.open("/sign-in/renew");
+    expect(await page(buyer)).toContain("Your account is being deleted");
+    await buyer.browser.submit("/home/account/keep", { account: buyer.id });
+    await keep(link);
+    shop.stripe.faultOf = () => "none";
+    await sendDue();
+    await expect(exported(buyer)).resolves.toBeNull();
+    expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
+    expect((await shop.service.ask(link)).text).toContain("The account is deleted");
+    const [gone] = await shop.stage.query(
+      "SELECT count(*) AS n FROM accounts WHERE deletes_at_ms IS NOT NULL",
+    );
+    expect(Number((gone as { n: number }).n)).toBe(0);
+    const again = await Browser.signIn(shop.service, buyer.email).catch((failure: Error) => failure.message);
+    expect(again).toContain(`no code for ${buyer.email}`);
+  });
+});

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { addAccount } from "@/lib/accounts/invitations";
+import { sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { dayMs } from "@/lib/config/durations";
+import type { Db } from "@/lib/db/store";
+import { enqueueLicenceEnded, enqueuePaymentFailed } from "@/lib/mail/licence-mails";
+import { SendError } from "@/lib/mail/mail";
+import { besideDatabaseUrl } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { RecordingSender } from "@/tests/support/recording-sender";
+
+const atMs = Date.parse("2026-11-21T09:00:00Z");
+const endsAtMs = atMs + 2 * dayMs;
+const world = {
+  ...besideDatabaseUrl,
+  NODE_ENV: "production",
+  LOG_LEVEL: "error",
+  STRIPE_SECRET_KEY: "sk_test_1",
+  STRIPE_WEBHOOK_SECRET: "whsec_1",
+  STRIPE_LICENCE_PRICES: "price_1",
+};
+
+describe.each(engines)("a mail about a licence that waits to be tried again, on $name", (engine) => {
+  let stage: Stage;
+  let db: Db;
+  let accountId: string;
+  let mailSender: RecordingSender;
+  let nowMs: number;
+
+  beforeEach(async () => {
+    Object.assign(process.env, world);
+    [nowMs, mailSender] = [atMs, new RecordingSender()];
+    stage = await engine.prepare();
+    db = await stage.open();
+    const terms = { subject: "user_1", trialEndsAtMs: atMs - dayMs };
+    accountId = (await addAccount(db, "ceo@example.com", terms, atMs)).id;
+    await stage.query(
+      `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, plan_before, trial_ends_before_ms)
+       VALUES ('${accountId}', 'cus_1', 0, 'given', 'trial', 0)`,
+    );
+    await stage.query(
+      `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, ends_at_ms, licence_until_ms, created_at_ms, version)
+       VALUES ('sub_1', '${accountId}', 'active', ${endsAtMs}, ${endsAtMs}, ${endsAtMs}, 0, 1)`,
+    );
+    mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
+  });
+  afterEach(async () => {
+    for (const name of Object.keys(world)) delete process.env[name];
+    await stage.clear();
+  });
+
+  const round = () => sendScheduledMails(db, mailSender, { now: () => nowMs });
+  const subscription = (columns: string) => stage.query(`UPDATE billing_subscriptions SET ${columns}`);
+
+  /** Queues the mail, tries it in vain, makes the change, and tries again. Returns the subjects of both attempts. */
+  async function tryTwice(change: () => Promise<unknown>): Promise<string[]> {
+    await round();
+    expect(mailSender.sent).toHaveLength(1);
+    await change();
+    nowMs += 60_000;
+    await round();
+    return mailSender.sent.map(({ subject }) => subject);
+  }
+  const tried = (subject: RegExp, times: number) =>
+    Array.from({ length: times }, () => expect.stringMatching(subject));
+
+  it.each<[string, string, number]>([
+    ["nothing changes", "status = 'active'", 2],
+    ["the cancellation is taken back", "ends_at_ms = NULL", 1],
+    ["the end is moved", `ends_at_ms = ${endsAtMs + dayMs}, ending_mail_ms = ${endsAtMs + dayMs}`, 1],
+    ["the licence is refunded", "licence_until_ms = 0", 1],
+  ])("before its end: %s", async (_, columns, times) => {
+    expect(await tryTwice(() => subscription(columns))).toEqual(tried(/^Your licence ends on /, times));
+  });
+
+  it.each<[string, string, number]>([
+    ["nothing changes", "version = 2", 2],
+    ["it is paid", "unpaid_since_ms = NULL", 1],
+    ["the next period is not paid either", `unpaid_since_ms = ${atMs + 1}`, 1],
+    ["it ends", "licence_until_ms = 0", 1],
+  ])("about a failed payment: %s", async (_, columns, times) => {
+    await subscription(`status = 'past_due', unpaid_since_ms = ${atMs}`);
+    const failing = { id: "sub_1", unpaid_since_ms: atMs, licence_until_ms: endsAtMs };
+    await enqueuePaymentFailed(db, failing, nowMs);
+    expect(await tryTwice(() => subscription(columns))).toEqual(tried(/^Your payment failed$/, times));
+    await enqueuePaymentFailed(db, failing, nowMs);
+    const waiting = await stage.query("SELECT id FROM sign_in_mails");
+    expect(waiting, "one a period").toHaveLength(times - 1);
+  });
+
+  it.each<[string, string, number]>([
+    ["nothing changes", "plan = 'trial'", 2],
+    ["the owner has a licence again", "plan = 'licensed', trial_ends_at_ms = NULL", 1],
+    ["no one can sign in to the account", "subject = NULL", 1],
+  ])("at its end: %s", async (_, columns, times) => {
+    await subscription(`licence_until_ms = 0, ends_at_ms = ${atMs}, status = 'canceled'`);
+    await enqueueLicenceEnded(db, accountId, nowMs);
+    const change = () => stage.query(`UPDATE accounts SET ${columns}`);
+    expect(await tryTwice(change)).toEqual(tried(/^Your licence ended on 21 November 2026$/, times));
+  });
+});
