@@ -28,7 +28,7 @@ type AccountFields = {
  * request parses one, and a schema takes three times as long.
  */
 export function parseAccount(
-  row: Partial<Record<keyof Tables["accounts"], unknown>> | undefined,
+  row: Record<keyof Tables["accounts"], unknown> | undefined,
 ): Account | undefined {
   const { id, email, subject, plan, trial_ends_at_ms, assistant_limit, credit_thousandths, created_at_ms } =
     row ?? {};

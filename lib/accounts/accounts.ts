@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
+import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/licence";
 import { findCustomer } from "@/lib/accounts/purchases";
@@ -148,7 +149,10 @@ export async function addCredits(
 /** The audited state of an account. Reading it locks the row against concurrent changes. */
 export function auditedAccount(email: string) {
   const whom = email.toLowerCase();
-  return { whom, look: (transaction: Db) => accountWith(transaction, whom).forUpdate().executeTakeFirst() };
+  return {
+    whom,
+    look: (transaction: Db) => accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
+  };
 }
 
 /** Finds the account with this email, in any letter case. Throws an {@link ApiError} if there is none. */
@@ -173,8 +177,8 @@ export function accountIdOf(db: Db, value: string, column: "email" | "subject" =
   return db.selectFrom("accounts").select("id").where(column, "=", value);
 }
 
-function accountWith(db: Db, email: string) {
-  return db.selectFrom("accounts").selectAll().where("email", "=", email.toLowerCase());
+function accountWith(db: Db, email: string, columns = accountColumnNames) {
+  return db.selectFrom("accounts").select(columns).where("email", "=", email.toLowerCase());
 }
 
 /** Filters of the list; an omitted one restricts nothing. */

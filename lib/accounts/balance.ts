@@ -1,24 +1,10 @@
 import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
-import { challenge } from "@/lib/auth/credential";
-import { ApiError, errorCatalogue } from "@/lib/http/errors";
+import { requireAccount } from "@/lib/accounts/require-account";
 import type { creditsBalance } from "@/lib/http/schemas";
-import { retryAfterOutage } from "@/lib/runtime/jitter";
 
 /** Returns the caller's balance. Throws an {@link ApiError} if it cannot be read. */
 export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
-  switch (caller.is) {
-    case "account":
-      return { credits: toCredits(caller.account.creditThousandths) };
-    case "signed-out":
-      throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
-    case "unavailable":
-      throw new ApiError("balance_unavailable", { headers: retryAfterOutage() });
-    // No 401: signing in again would not help in these two cases.
-    case "unreadable":
-      throw new ApiError("balance_unavailable", { hint: errorCatalogue.forbidden.hint });
-    case "unconfigured":
-      throw new ApiError("balance_unavailable", { hint: errorCatalogue.not_configured.hint });
-  }
+  return { credits: toCredits(requireAccount(caller, "balance_unavailable").creditThousandths) };
 }

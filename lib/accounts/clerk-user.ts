@@ -1,5 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import * as z from "zod";
+import { auditedColumns } from "@/lib/accounts/account-columns";
 import { accountIdOf, openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session";
@@ -114,7 +115,7 @@ function lookAt(subject: string) {
   return async (db: Db) => {
     const account = await db
       .selectFrom("accounts")
-      .selectAll()
+      .select(auditedColumns)
       .where("subject", "=", subject)
       .executeTakeFirst();
     const user = await db.selectFrom("clerk_users").selectAll().where("id", "=", subject).executeTakeFirst();

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { keptColumns } from "@/lib/accounts/account-columns";
 import { settings } from "@/lib/config/settings";
 import { subjectOfState } from "@/lib/db/app-state";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
@@ -135,15 +136,15 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   if (!account) return false;
   const id = pseudonymOf(account.id);
   const closed = {
+    id,
     email: `${id.toLowerCase()}@erased.invalid`, // RFC 2606 §2: this host can never exist
     subject: null,
     plan: "trial",
     trial_ends_at_ms: nowMs,
-    deletes_at_ms: null,
   };
   await transaction
     .insertInto("accounts")
-    .values({ ...account, ...closed, id })
+    .values({ ...keptColumns(account), ...closed })
     .execute();
   await transaction
     .updateTable("credit_entries")

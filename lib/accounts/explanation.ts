@@ -1,4 +1,5 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
+import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { accountIdOf } from "@/lib/accounts/accounts";
 import { decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
@@ -25,11 +26,7 @@ export async function readFacts(db: Db, email: string, nowMs: number) {
 /** The queries that {@link toFacts} reads, all by the email. */
 export function factQueries(db: Db, email: string, nowMs: number) {
   return {
-    accounts: db
-      .selectFrom("accounts")
-      .select(["id", "email", "subject", "plan", "trial_ends_at_ms", "assistant_limit", "credit_thousandths"])
-      .select(["created_at_ms", "deletes_at_ms"])
-      .where("email", "=", email),
+    accounts: db.selectFrom("accounts").select(accountColumnNames).where("email", "=", email),
     codes: db
       .selectFrom("sign_in_codes")
       .select(["share", "tries", "created_at_ms", "expires_at_ms"])

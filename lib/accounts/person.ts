@@ -1,6 +1,6 @@
-import { parseAccount } from "@/lib/accounts/account";
+import { exportAccount } from "@/lib/accounts/account-columns";
 import { findNames } from "@/lib/accounts/audit-trail";
-import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
+import { listCreditEntries } from "@/lib/accounts/ledger";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { listSessions } from "@/lib/auth/session";
 import { asIso, toFields } from "@/lib/config/instants";
@@ -16,8 +16,7 @@ import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
  */
 export async function exportPerson(db: Db, email: string, nowMs: number) {
   const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
-  const { id = "", subject = null } = row ?? {};
-  const account = parseAccount(row);
+  const { id = "" } = row ?? {};
   const waiting = await db
     .selectFrom("waitlist")
     .select([
@@ -38,20 +37,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
   return {
     email,
     exportedAt: asIso(nowMs),
-    account: row
-      ? {
-          id,
-          subject,
-          plan: row.plan,
-          trialEndsAt: asIso(account && "trialEndsAtMs" in account ? account.trialEndsAtMs : null),
-          assistantLimit: row.assistant_limit,
-          credits: toCredits(row.credit_thousandths),
-          lastTrialMailDueAt: asIso(row.trial_mail_done_ms),
-          nextTrialMailAttemptAt: asIso(row.trial_mail_next_at_ms),
-          createdAt: asIso(row.created_at_ms),
-          deletesAt: asIso(row.deletes_at_ms),
-        }
-      : null,
+    account: row ? exportAccount(row) : null,
     credits: await collect(listCreditEntries(db, id)),
     billing: await exportBilling(db, id),
     mails: await listEmails(db, id),

@@ -1,3 +1,4 @@
+import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -79,10 +80,11 @@ export async function changeAccount<T>(
   nowMs: number,
   work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
 ): Promise<T | undefined> {
-  const look = (transaction: Db) =>
-    transaction.selectFrom("accounts").selectAll().where("id", "=", id).forUpdate().executeTakeFirst();
+  const read = (columns: typeof accountColumnNames) => (transaction: Db) =>
+    transaction.selectFrom("accounts").select(columns).where("id", "=", id).forUpdate().executeTakeFirst();
+  const look = read(auditedColumns);
   return auditedTransaction(db, { by: "stripe", what, whom, look }, nowMs, async (transaction) => {
-    const account = await look(transaction);
+    const account = await read(accountColumnNames)(transaction);
     return account && work(transaction, account);
   });
 }

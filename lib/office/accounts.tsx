@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { type Plan, parseAccount, plans } from "@/lib/accounts/account";
+import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { toCredits } from "@/lib/accounts/ledger";
 import { type Db, isPostgres } from "@/lib/db/store";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
@@ -89,8 +90,7 @@ const trialLists = { running: "running", ended: "ended, newest first" };
 const selectPage = (db: Db) =>
   db
     .selectFrom("accounts")
-    .select(["id", "email", "subject", "plan", "trial_ends_at_ms", "assistant_limit", "credit_thousandths"])
-    .select("created_at_ms")
+    .select(accountColumnNames)
     .limit(perPage + 1);
 
 /** Emails are in the order of their bytes, in which those with the same start are neighbours. */

@@ -86,6 +86,10 @@ const row = {
   assistant_limit: 12,
   credit_thousandths: 1500,
   created_at_ms: 1000,
+  app_end_mails_stopped_at_ms: null,
+  trial_mail_done_ms: null,
+  trial_mail_next_at_ms: null,
+  deletes_at_ms: null,
 };
 
 describe("parseAccount", () => {

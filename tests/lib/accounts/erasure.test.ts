@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountColumns } from "@/lib/accounts/account-columns";
 import { deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
 import { Store } from "@/lib/db/store";
 import { eventually } from "@/tests/support/databases";
@@ -215,5 +216,25 @@ describe.each(engines)("an erased person on $name", (engine) => {
     await deleteClerkUser(db, person.subject, Date.now());
     await store.close();
     expect(findPerson(await readEverything(stage, service))).toEqual([]);
+  });
+
+  it("leaves nothing that they wrote in a column of the account which no one has declared", async () => {
+    await stage.query("ALTER TABLE accounts ADD COLUMN motto text");
+    await service.adminJson("account", "add", email, "--plan", "hobby");
+    await stage.query(`UPDATE accounts SET motto = 'Carpe diem' WHERE email = '${email}'`);
+    await service.adminJson("account", "set", email, "--assistant-limit", "3");
+    await service.adminJson("person", "erase", email);
+    expect(await readEverything(stage, service)).not.toContain("Carpe diem");
+    await stage.query("ALTER TABLE accounts DROP COLUMN motto");
+  });
+
+  it("leaves neither in the audit nor in the closed account what a declared column has of their words", async () => {
+    const columns = (await listTextColumns(stage)).filter(({ table }) => table === "accounts");
+    for (const { column } of columns.filter(
+      ({ column }) => !identities.includes(column) && !ours.test(column),
+    )) {
+      const declared = accountColumns[column as keyof typeof accountColumns];
+      expect(declared, column).toMatchObject({ kept: false, audited: false });
+    }
   });
 });
