@@ -345,7 +345,7 @@ test("an open page shows the end of the trial by itself", async ({ page }) => {
   await expect(verdict(page)).toContainText("1 hour left");
   clock.pass(60_000);
   await passUntil(page, 60_000, heading(page, "Your trial has ended"));
-  await expect(verdict(page)).toContainText("Contact us to choose a plan");
+  await expect(verdict(page)).toContainText("For a plan, write to help@example.com");
   await expect(page.getByText("hour left")).toHaveCount(0);
   await expect(verdict(page)).toContainText("Stopped");
   const help = page.getByRole("link", { name: "Email support" });

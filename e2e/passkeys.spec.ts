@@ -84,7 +84,7 @@ for (const { name, test } of engines) {
       await expect(passkeys(page)).toContainText("Chrom");
       await expect(passkeys(page)).toContainText("not used yet");
       expect((await mailTo(service.dataDir, email, /passkey was added/)).text).toContain(
-        "If it wasn't, sign in with a code",
+        "If it wasn’t, sign in with a code",
       );
 
       await signOut(page);

@@ -47,7 +47,7 @@ test("the status says that mail is not delivered, and lists the outages of the l
   // The page shows the state of one moment, and the service may still be starting.
   await expect(async () => {
     await page.goto(`${service.url}/status`);
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Everything works except: Mail", {
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Mail: not being delivered", {
       timeout: 1,
     });
   }).toPass();

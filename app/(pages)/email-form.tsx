@@ -39,8 +39,8 @@ export function AboutEmail() {
   const { privacyUrl, termsUrl } = settings();
   return (
     <>
-      Read how we <a href={privacyUrl ?? pages.privacy.path}>treat your email</a>, and the{" "}
-      <a href={termsUrl ?? pages.terms.path}>terms</a>.
+      <a href={privacyUrl ?? pages.privacy.path}>Privacy</a> ·{" "}
+      <a href={termsUrl ?? pages.terms.path}>Terms</a>
     </>
   );
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
@@ -62,7 +63,7 @@ export function wordsOf(status: Status, licence: LicenceState | undefined, end: 
         heading: runs,
         next: settings().billing
           ? "You are on a trial. Choose a licence before it ends."
-          : "You are on a trial. Contact us to choose a plan before it ends.",
+          : `You are on a trial. For a plan, ${askUs()} before it ends.`,
         ...choose(),
       };
     case "hobby":

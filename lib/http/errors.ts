@@ -1,3 +1,4 @@
+import { askUs } from "@/lib/config/contact";
 import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
@@ -47,13 +48,17 @@ export const errorCatalogue = {
     status: 403,
     when: "Entitlement: signed in, but the trial, or the licence after it, has ended.",
     message: "The trial of this account has ended.",
-    hint: "Your assistants are paused, and nothing is lost. Contact us to choose a plan; they run again as soon as you have one.",
+    get hint() {
+      return `Your assistants are paused, and nothing is lost. For a plan, ${askUs()}; they run again as soon as you have one.`;
+    },
   },
   forbidden: {
     status: 403,
     when: "Entitlement: signed in, but the account's record is missing or cannot be read. MCP: the request names a host other than ours, or a page on another origin sent it to a loopback address.",
     message: "This account could not be read, so it may not run.",
-    hint: "If you have just accepted an invitation, try again in a moment. Otherwise contact us to check your account.",
+    get hint() {
+      return `If you have just accepted an invitation, try again in a moment. Otherwise ${askUs()} about your account.`;
+    },
   },
   invalid_request: {
     status: 400,

@@ -42,13 +42,20 @@ export function transactionalMail(to: string, content: MailContent): Omit<Mail, 
 }
 
 /** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5). */
-export function renderMail(content: MailContent, headers: Mail["headers"] = {}): Omit<Mail, "id" | "to"> {
+export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Omit<Mail, "id" | "to"> {
+  const content = { ...mail, footer: [...mail.footer, whoSends()] };
   return {
     subject: content.subject,
     text: renderText(content),
     html: renderHtml(content),
     headers: { ...headers, "Auto-Submitted": "auto-generated" },
   };
+}
+
+/** Who runs the service, as the foot of every page says it. */
+function whoSends(): string {
+  const { appUrl, operatorName } = settings();
+  return `Corner Office at ${new URL(appUrl).host}${operatorName ? `, run by ${operatorName}` : ""}`;
 }
 
 /** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */

@@ -50,7 +50,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
       expect(text).toContain("A program on this computer is asking for access");
       expect(text).toContain(`Your answer goes to <strong>${new URL(redirectUri).host}</strong>`);
-      expect(text).toContain("cannot make an assistant send, publish, deploy or charge");
+      expect(text).toContain("It can’t send, publish, deploy or charge.");
       expect(text).toContain(email);
       expect(text).toMatch(/value="approve"/);
       expect(text).toMatch(/value="decline"/);

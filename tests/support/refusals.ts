@@ -20,12 +20,12 @@ export const refusals: Record<ErrorCode, { status: number | null; message: strin
   trial_ended: {
     status: 403,
     message: "The trial of this account has ended.",
-    hint: "Your assistants are paused, and nothing is lost. Contact us to choose a plan; they run again as soon as you have one.",
+    hint: "Your assistants are paused, and nothing is lost. For a plan, write to help@example.com; they run again as soon as you have one.",
   },
   forbidden: {
     status: 403,
     message: "This account could not be read, so it may not run.",
-    hint: "If you have just accepted an invitation, try again in a moment. Otherwise contact us to check your account.",
+    hint: "If you have just accepted an invitation, try again in a moment. Otherwise write to help@example.com about your account.",
   },
   invalid_request: {
     status: 400,

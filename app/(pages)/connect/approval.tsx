@@ -27,10 +27,7 @@ export function Approval({ requestCookie, client, userCode, reader, readersNetwo
         any time.
       </p>
       <h2>What it can never do</h2>
-      <p>
-        A session cannot make an assistant send, publish, deploy or charge; those steps wait for your approval
-        in the app.
-      </p>
+      <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>
       <form method="post" action={actions.answerApp.path} className="stack">
         <input type="hidden" name="request" value={requestCookie} />
         <Answer reader={reader} />

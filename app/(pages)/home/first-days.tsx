@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Session } from "@/lib/auth/session";
+import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
@@ -12,11 +13,7 @@ type Step = { isDone: boolean; title: string; how: ReactNode };
 const planStep = (): Step => ({
   isDone: false,
   title: "Get a plan before the trial ends",
-  how: settings().billing ? (
-    <a href={pages.billing.path}>Choose a licence</a>
-  ) : (
-    "Contact us to choose a plan."
-  ),
+  how: settings().billing ? <a href={pages.billing.path}>Choose a licence</a> : `For a plan, ${askUs()}.`,
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */

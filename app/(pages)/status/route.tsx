@@ -88,5 +88,6 @@ function describeLength(ms: number): string {
 function inAWord(parts: readonly Part[]): string {
   const [first, ...others] = parts.filter(({ colour }) => colour !== "good");
   if (!first) return "Everything works";
-  return others.length === 0 ? `Everything works except: ${first.name}` : "Some parts have problems";
+  if (others.length > 0) return "Some parts have problems";
+  return `${first.name}: ${first.says.charAt(0).toLowerCase()}${first.says.slice(1)}`;
 }

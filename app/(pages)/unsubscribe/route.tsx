@@ -43,7 +43,7 @@ const words = {
     paragraphs: [
       "We will not send you any more of them. You can close this page.",
       whatGoesOn,
-      "Your account stays as it is. The documents contain everything that these emails say.",
+      "Your account stays as it is.",
     ],
   },
   badLink: {
@@ -88,7 +88,7 @@ function show({ title, paragraphs, button }: Words, { status = 200, email }: Abo
 
 function Person() {
   const { supportEmail } = settings();
-  if (!supportEmail) return <p className="quiet">To reach a person, reply to the email.</p>;
+  if (!supportEmail) return null;
   return (
     <p className="quiet">
       To reach a person, email <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.

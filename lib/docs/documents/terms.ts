@@ -20,7 +20,7 @@ const ownText = () => `# Terms
 
 ${operatorInWords()} ${supportInWords()}
 
-These are the terms that the software itself keeps. A contract with the operator comes before them.
+This is what the software does. A contract with the operator comes before them.
 
 ## The service
 

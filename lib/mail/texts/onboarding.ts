@@ -11,14 +11,15 @@ export function renderOnboarding(
   accountId: string,
   linkKey: Buffer,
 ): Omit<Mail, "id" | "to"> {
-  const { appUrl, supportEmail } = settings();
+  const { appUrl, supportEmail, operatorName, operatorAddress } = settings();
   const footer = [
     `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
-    { label: "Stop these emails", url: unsubscribePageUrl(linkKey, accountId) },
+    { label: "Unsubscribe", url: unsubscribePageUrl(linkKey, accountId) },
     "Emails about sign-in, security and the state of your account go on.",
     ...(supportEmail
       ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
       : []),
+    ...(operatorAddress ? [[operatorName, operatorAddress].filter(Boolean).join(", ")] : []),
   ];
   return renderMail(
     { ...mailContents[kind](appUrl), footer },
@@ -26,7 +27,7 @@ export function renderOnboarding(
       // Mail clients POST to the https URL (RFC 8058 §3.1); those that only know RFC 2369 can write to the address.
       "List-Unsubscribe": [
         `<${unsubscribeUrl(linkKey, accountId)}>`,
-        ...(supportEmail ? [`<mailto:${supportEmail}?subject=Stop%20the%20onboarding%20emails>`] : []),
+        ...(supportEmail ? [`<mailto:${supportEmail}?subject=Unsubscribe>`] : []),
       ].join(", "),
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
     },
@@ -44,11 +45,11 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
         steps: [
           "Sign in with the address that received this email.",
           "Open your home page. It shows whether your company may run, how many assistants you can hire, and your credits.",
-          "Connect the app that your assistants work in. The app checks whether your company may run, and tells you why if it may not.",
+          "Connect one app, for example Claude Code: one line on your access page.",
         ],
       },
       { label: "Open your home page", url: `${appUrl}${pages.home.path}` },
-      "Next: how to hire your first assistant.",
+      "Tomorrow: your first assistant’s job.",
     ],
   }),
   "first-assistant": (appUrl) => ({
@@ -93,8 +94,8 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
       "Two minutes a week are enough to keep track:",
       {
         steps: [
-          "Check the balance on your home page on the same day each week, and write it down.",
-          "If it fell faster than the week before, find out which assistant worked more, and whether that was worth it.",
+          "Open your billing page once a week. It draws the last 30 days.",
+          "If they fell faster than the week before, find out which assistant worked more, and whether that was worth it.",
           "If an assistant repeats itself, shorten its brief before you give it more to do.",
         ],
       },
@@ -103,7 +104,7 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
     ],
   }),
   "next-steps": (appUrl) => ({
-    subject: "Your first two weeks: what's next?",
+    subject: "Your first two weeks: what’s next?",
     preview: "A review in three questions, and where to go from here.",
     body: [
       "This is a good moment to review your company. Three questions are enough:",

@@ -24,9 +24,9 @@ function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
     body: [
       "Enter this code where you requested it:",
       { code },
-      `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We'll never ask for this code.`,
+      `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We’ll never ask for this code.`,
     ],
-    footer: ["If you didn't request it, ignore this email: no one can sign in without the code."],
+    footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
   });
 }
 
@@ -38,10 +38,10 @@ function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
     body: [
       "Many codes were requested for this email today, so this one is too long to guess:",
       { code },
-      `Enter it where you sign in, in any browser. It works once and expires in ${longCodeHours} hours. Keep this email: no other code is sent until you use it or it expires. We'll never ask for this code.`,
+      `Enter it where you sign in, in any browser. It works once and expires in ${longCodeHours} hours. Keep this email: no other code is sent until you use it or it expires. We’ll never ask for this code.`,
     ],
     footer: [
-      "If you didn't request it, ignore this email: no one can sign in without the code, and these requests don't lock you out.",
+      "If you didn’t request it, ignore this email: no one can sign in without the code, and these requests don’t lock you out.",
     ],
   });
 }
@@ -60,7 +60,7 @@ export function invitationMail({ to, url, isOnWaitlist }: InvitationMail): Omit<
     ],
     footer: [
       isOnWaitlist
-        ? "You received this email because this address joined our waitlist. If that wasn't you, ignore it."
+        ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
         : "You received this email because someone invited you. If that was a mistake, ignore it.",
     ],
   });
@@ -77,7 +77,7 @@ export function confirmationMail({ to, url }: { to: string; url: string }): Omit
       `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
     ],
     footer: [
-      "If you didn't join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
+      "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
     ],
   });
 }
@@ -100,7 +100,7 @@ export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id
       "A browser that you had not used before signed in to your account:",
       { points: [`Browser: ${name}`, `Time: ${inWords(atMs)}`] },
       "If that was you, you have nothing to do.",
-      "If it wasn't, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+      "If it wasn’t, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
       linkTo(ownerPages.access),
     ],
     footer: [accountMailNote],
@@ -116,9 +116,9 @@ export function newAppMail(app: AppMail): Omit<Mail, "id"> {
     body: [
       `An app was connected to your account on ${inWords(atMs)}:`,
       describeApp(app),
-      "It can read whether your company may run, and your credits. It can't approve anything for you.",
+      "It can read whether your company may run, and your credits. It can’t approve anything for you.",
       "If you approved it, you have nothing to do.",
-      "If you didn't, end its access on your access page now: someone else may be signed in as you.",
+      "If you didn’t, end its access on your access page now: someone else may be signed in as you.",
       linkTo(ownerPages.access),
     ],
     footer: [accountMailNote],
@@ -160,9 +160,9 @@ export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail,
     body: [
       `The passkey “${name}” was ${change} on ${inWords(atMs)}. ${next}`,
       "If that was you, you have nothing to do.",
-      `If it wasn't, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
+      `If it wasn’t, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
       { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },
     ],
-    footer: ["You receive this email at every change of your passkeys, and cannot switch it off."],
+    footer: ["We always email you when your passkeys change."],
   });
 }

@@ -43,5 +43,7 @@ const whereToChoose = () => (settings().billing ? ownerPages.billing : ownerPage
 function howToChoose(): string {
   const { supportEmail, billing } = settings();
   if (billing) return "You can buy one on your billing page.";
-  return supportEmail ? `Just reply, or write to ${supportEmail}.` : "Contact us to choose one.";
+  return supportEmail
+    ? `Just reply, or write to ${supportEmail}.`
+    : "Ask the person who invited you for one.";
 }

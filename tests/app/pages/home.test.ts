@@ -29,14 +29,14 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
   it("give the same advice when a trial has ended", async () => {
     await service.adminJson("account", "add", "ended@example.com", "--trial-ends", "2026-01-01");
     const Cookie = `__session=${await service.token("ended@example.com")}`;
-    expectTheSame(await both(service, { Cookie }), "Contact us to choose a plan");
+    expectTheSame(await both(service, { Cookie }), "For a plan, write to help@example.com");
   });
 
   it("give the same advice when the account cannot be read", async () => {
     await service.adminJson("account", "add", "odd@example.com");
     const Cookie = `__session=${await service.token("odd@example.com")}`;
     await stage.query("UPDATE accounts SET plan = 'platinum' WHERE email = 'odd@example.com'");
-    expectTheSame(await both(service, { Cookie }), "contact us to check your account");
+    expectTheSame(await both(service, { Cookie }), "write to help@example.com about your account");
   });
 
   it("give the same advice when sign-in is not configured", async () => {

@@ -157,7 +157,7 @@ describe.each(engines)("on $name", (engine) => {
     expect(added.text).toMatch(
       /^The passkey “Chromium on Linux” was added on \w+,? \d+ \w+ \d{4} at \d\d:\d\d UTC\. It can now sign in/,
     );
-    expect(added.text).toContain("If it wasn't, sign in with a code, remove this passkey");
+    expect(added.text).toContain("If it wasn’t, sign in with a code, remove this passkey");
     expect(added.text).toContain(supportEmail);
     expect(added.text).toContain(`${service.url}/home/access#ways`);
     expect(added.headers.find(({ key }) => key === "auto-submitted")?.value).toBe("auto-generated");

@@ -59,8 +59,7 @@ describe("/privacy and /terms", () => {
     for (const path of ["/", "/waitlist", "/sign-in", url.replace(service.url, "")]) {
       const main = /<main.*<\/main>/s.exec((await service.ask(path)).text)?.[0];
       expect(main, path).toContain('type="email"');
-      expect(main, path).toContain('<a href="/privacy">treat your email</a>');
-      expect(main, path).toContain('<a href="/terms">terms</a>');
+      expect(main, path).toContain('<a href="/privacy">Privacy</a> · <a href="/terms">Terms</a>');
     }
   });
 
@@ -97,12 +96,26 @@ describe("with the operator's settings", () => {
     expect(await read(service, "/privacy")).toContain("| 90 days after you joined; ");
   });
 
+  it("says whom to ask, because there is no address for questions", async () => {
+    const paths = [...(await service.ask("/sitemap.xml")).text.matchAll(/<loc>http:\/\/[^/]*([^<]*)/g)];
+    expect(paths.length).toBeGreaterThan(15);
+    for (const path of paths.map(([, path = ""]) => path)) {
+      const { text } = await service.ask(path);
+      expect(text, path).not.toMatch(/(contact|write to|email) us\b/i);
+    }
+    await service.adminJson("account", "add", "ended@example.com", "--trial-ends", "2026-01-01");
+    const { token } = await service.adminJson<{ token: string }>("token", "ended@example.com");
+    const headers = { authorization: `Bearer ${token}` };
+    expect(JSON.parse((await service.ask("/api/entitlement", { headers })).text).error.hint).toContain(
+      "For a plan, ask the person who invited you;",
+    );
+  });
+
   it("leads to the operator's own terms instead of ours", async () => {
     const text = await read(service, "/terms");
     expect(text).toContain("The terms are at <https://example.com/terms?v=1>.");
     expect(text).not.toContain("Your account");
     const page = (await service.ask("/sign-in")).text;
-    expect(page).toContain('<a href="https://example.com/terms?v=1">terms</a>');
     expect(page).toContain('<a href="https://example.com/terms?v=1">Terms</a>');
     expect(page).not.toContain('href="/terms"');
   });

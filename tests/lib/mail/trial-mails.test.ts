@@ -205,7 +205,7 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
     for (const mail of [trialEndingMail, trialEndedMail].map((render) => render({ to: email, endsAtMs }))) {
       for (const part of [mail.text, mail.html]) {
         expect(part).toContain("http://localhost:3000/home");
-        expect(part).toContain("Contact us to choose one.");
+        expect(part).toContain("Ask the person who invited you for one.");
         expect(part).toContain("go on after you have stopped the onboarding emails");
         expect(part).not.toMatch(/token|v1\./);
       }

@@ -134,8 +134,7 @@ function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
   return (
     <>
       <p>
-        Many codes were requested for <strong>{email}</strong> today, so the next code is long. It cannot be
-        guessed, and further requests do not use it up.
+        Many codes were requested for <strong>{email}</strong> today, so the next code is long.
       </p>
       <p>
         If the email has an account, the mail was sent at <Clock atMs={postedAtMs} shows="time" />: look for

@@ -77,7 +77,7 @@ describe.each(engines)("GET /api/credits/balance on $name", (engine) => {
   it("answers 503 if the account's record is invalid", async () => {
     await stage.query("UPDATE accounts SET plan = 'platinum'");
     const hint =
-      "If you have just accepted an invitation, try again in a moment. Otherwise contact us to check your account.";
+      "If you have just accepted an invitation, try again in a moment. Otherwise write to help@example.com about your account.";
     expectRefusal(service, await ask(), { status: 503, code: "balance_unavailable", hint });
     await stage.query("UPDATE accounts SET plan = 'licensed'");
   });

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { renderPreviews } from "@/lib/mail/texts/previews";
+
+const given = {
+  APP_URL: "https://office.example.com",
+  APP_SECRET: "s".repeat(32),
+  OPERATOR_NAME: "Example GmbH",
+  OPERATOR_ADDRESS: "1 Example Street, Berlin",
+};
+
+describe("every mail", () => {
+  beforeAll(() => {
+    Object.assign(process.env, given);
+  });
+  afterAll(() => {
+    for (const name of Object.keys(given)) delete process.env[name];
+  });
+
+  const mails = () => [...renderPreviews()];
+  const wordsIn = (html: string) =>
+    html.replace(/<style>[\s\S]*?<\/style>|<!--[\s\S]*?-->|<[^>]*>/g, " ").replaceAll("&#39;", "'");
+
+  it("has typographic quotes", () => {
+    for (const [name, { subject, text, html }] of mails()) {
+      expect([name, subject, text].join("\n").match(/.*['"].*/g), name).toBeNull();
+      expect(wordsIn(html).match(/.*(?:['"]|&quot;|&#34;).*/g), name).toBeNull();
+    }
+  });
+
+  it("names who sends it, and the series, which is commercial, their postal address and how to unsubscribe", () => {
+    expect(mails().length).toBeGreaterThan(15);
+    for (const [name, { text, html }] of mails()) {
+      const isOfSeries = onboardingKinds.some((kind) => kind === name);
+      for (const part of [text, html]) {
+        expect(part, name).toContain("Corner Office at office.example.com, run by Example GmbH");
+        expect(part.includes("Example GmbH, 1 Example Street, Berlin"), name).toBe(isOfSeries);
+        expect(/\bUnsubscribe\b/.test(part), name).toBe(isOfSeries);
+      }
+    }
+  });
+
+  it("says whom to ask without an address for questions", () => {
+    const all = mails().map(([, { text }]) => text);
+    for (const text of all) expect(text).not.toMatch(/contact us|write to us|just reply/i);
+    expect(all.filter((text) => text.includes("the person who invited you"))).toHaveLength(2);
+  });
+});
