@@ -124,7 +124,7 @@ function SessionLink({ isSignedIn }: { isSignedIn: boolean }) {
 }
 
 function Foot() {
-  const { appUrl, supportEmail, operatorName, privacyUrl, termsUrl } = settings();
+  const { appUrl, supportEmail, operatorName, privacyUrl, termsUrl, sourceUrl } = settings();
   return (
     <footer className="foot">
       <nav aria-label="More">
@@ -138,6 +138,7 @@ function Foot() {
         {supportEmail && <a href={`mailto:${supportEmail}`}>Contact</a>}
         <a href={privacyUrl ?? pages.privacy.path}>Privacy</a>
         <a href={termsUrl ?? pages.terms.path}>Terms</a>
+        {sourceUrl && <a href={sourceUrl}>Source</a>}
         <a href={files.licence.path}>Licence</a>
       </nav>
     </footer>

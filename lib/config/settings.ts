@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as z from "zod";
+import { apps } from "@/lib/config/apps";
 import { parseBilling } from "@/lib/config/billing-settings";
 import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/config/clerk-settings";
 import { clientDocuments } from "@/lib/config/client-documents";
@@ -105,6 +106,10 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     supportEmail: env.SUPPORT_EMAIL,
     operatorName: env.OPERATOR_NAME,
     operatorAddress: env.OPERATOR_ADDRESS,
+    /** Where the source of this software is; the pages call it open source only then. */
+    sourceUrl: env.SOURCE_URL,
+    /** The apps to connect that the operator names; none if the pages name the usual agents. */
+    apps: env.APPS,
     privacyUrl: env.PRIVACY_URL,
     termsUrl: env.TERMS_URL,
     connectClients: env.CONNECT_CLIENTS,
@@ -206,6 +211,8 @@ const environmentSchema = z.object({
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
   OPERATOR_NAME: z.string().trim().optional(),
   OPERATOR_ADDRESS: z.string().trim().optional(),
+  SOURCE_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
+  APPS: apps.optional(),
   PRIVACY_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   TERMS_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   CONNECT_CLIENTS: clientDocuments,

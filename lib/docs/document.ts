@@ -6,7 +6,8 @@ import { type documentPages, markdownPath } from "@/lib/http/pages";
 export type DocumentPage = {
   path: (typeof documentPages)[keyof typeof documentPages]["path"];
   title: string;
-  group: Group;
+  /** Its place in the menu; without one, it is linked at the foot of every page instead. */
+  group?: Group;
   /** The method, if it describes an operation. */
   method?: string;
   /** One sentence about its content. */
@@ -18,7 +19,7 @@ export type DocumentPage = {
 };
 
 /** The groups of documents, in reading order. */
-export const groups = ["Start", "Reference", "Rules", "Agents", "Service"] as const;
+export const groups = ["Start", "Reference", "Rules", "Agents"] as const;
 
 type Group = (typeof groups)[number];
 

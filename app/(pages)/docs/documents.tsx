@@ -30,7 +30,6 @@ const others = {
     { path: publications.openApi.path, title: "API description" },
     { path: publications.llms.path, title: "llms.txt" },
   ],
-  Service: [],
 } as const;
 
 function Contents({ open }: { open: string }) {

@@ -5,7 +5,7 @@ import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { confirmationMs } from "@/lib/auth/waitlist-confirmation";
 import { codeMinutes, describeSeconds, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { rateLimits } from "@/lib/config/limits";
-import { type SignIn, settings } from "@/lib/config/settings";
+import { type Settings, type SignIn, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/links";
@@ -181,7 +181,6 @@ const applies = ({ under }: Kept) => under === undefined || under === settings()
 export const privacy: DocumentPage = {
   path: documentPages.privacy.path,
   title: "Privacy",
-  group: "Service",
   summary: "The personal data that this service keeps, for how long, who gets it, and how it is erased.",
   markdown: () => {
     const { privacyUrl } = settings();
@@ -225,7 +224,7 @@ Over HTTPS, the names of the \`office-\` cookies begin with \`__Host-\`.${settin
 
 ## Others who get data
 
-${recipients()
+${recipients(settings())
   .map((line) => `- ${line}`)
   .join("\n")}
 
@@ -247,14 +246,24 @@ function erasureByOwner(): string {
   return `To have your data erased, ask the operator.${atClerk}`;
 }
 
-function recipients(): string[] {
-  const { signIn, mail, upstash } = settings();
+/** Everyone outside who gets data, by the settings that are on. */
+export function recipients(given: Settings): string[] {
+  const { signIn, mail, billing, databaseUrl, redis, upstash, onVercel } = given;
+  const byMail: Record<typeof mail.kind, string | false> = {
+    resend: "Resend, which delivers our mail: your email, and the mails.",
+    smtp: "The mail server that delivers our mail: your email, and the mails.",
+    files: false,
+  };
   return [
     "The operator, who can read and change the data above. Each change is recorded in the audit.",
     "The apps that you approve: they can read whether your company may run, and your credits, until you disconnect them.",
-    ...(signIn.kind === "clerk" ? ["Clerk, which signs you in: your email and your sessions."] : []),
-    ...(mail.kind === "resend" ? ["Resend, which delivers our mail: your email, and the mails."] : []),
-    ...(mail.kind === "smtp" ? ["The mail server that delivers our mail: your email, and the mails."] : []),
-    ...(upstash ? ["Upstash, which keeps the request counters: hashes of network addresses."] : []),
-  ];
+    signIn.kind === "clerk" && "Clerk, which signs you in: your email and your sessions.",
+    byMail[mail.kind],
+    billing !== undefined &&
+      "Stripe, which takes payments: your email, the id of your account, what you buy, and your payment details, which we never see.",
+    databaseUrl !== undefined && "The PostgreSQL server that stores the data above for us.",
+    redis !== undefined && "The Redis server that keeps the request counters: hashes of network addresses.",
+    upstash !== undefined && "Upstash, which keeps the request counters: hashes of network addresses.",
+    onVercel && "Vercel, which runs the service: your requests, with their network addresses.",
+  ].filter((line) => line !== false);
 }

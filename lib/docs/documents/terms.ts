@@ -8,7 +8,6 @@ import { minNoticeDays } from "@/lib/http/retirement";
 export const terms: DocumentPage = {
   path: documentPages.terms.path,
   title: "Terms",
-  group: "Service",
   summary: "What this service does, what it costs, what it asks of you, and how it changes.",
   markdown: () => {
     const { termsUrl } = settings();
@@ -46,7 +45,7 @@ You can stop at any time: delete your account, as [Privacy](${to.privacy}) descr
 
 ## Software
 
-The software is open source, under the [MIT licence](${files.licence.path}): it comes without warranty of any kind.
+The software ${source()}under the [MIT licence](${files.licence.path}), without warranty of any kind.
 `;
 
 /** What an account costs. Nothing is charged through this service. */
@@ -54,4 +53,10 @@ function price(): string {
   if (settings().billing)
     return "A trial and the hobby plan cost nothing. Your billing page and the checkout show the price and the period of each licence and of credits before you pay; Stripe takes the payment and sends the receipt.";
   return "This service takes no payments. A trial and the hobby plan cost nothing; the operator tells you what a licence and credits cost before you agree.";
+}
+
+/** Open source is what anyone can read: it is said where the operator names the address. */
+function source(): string {
+  const { sourceUrl } = settings();
+  return sourceUrl ? `is [open source](${sourceUrl}), ` : "comes ";
 }

@@ -227,6 +227,13 @@ describe("parseSettings", () => {
     [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
     [{ HSTS_INCLUDE_SUBDOMAINS: "yes" }, "HSTS_INCLUDE_SUBDOMAINS: must be true or false"],
     [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
+    [{ SOURCE_URL: "example.com" }, "SOURCE_URL: must be an http(s) address"],
+    ...["Desk", "Desk | macOS", "Desk | macOS | ftp://a.example", "a | b | https://c.example | d"].map(
+      (text): [Environment, string] => [
+        { APPS: text },
+        "APPS: must be apps like Desk | macOS and Windows | https://example.com/desk; Pocket | iOS | https://…",
+      ],
+    ),
     [{ PRIVACY_URL: "/privacy" }, "PRIVACY_URL: must be an http(s) address"],
     [{ TERMS_URL: "javascript:alert(1)" }, "TERMS_URL: must be an http(s) address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],

@@ -146,10 +146,11 @@ describe("the reference", () => {
   });
 
   it("links to the previous and next documents in order", () => {
-    const orders = documents.map(({ group }) => groups.indexOf(group));
+    const orders = documents.flatMap(({ group }) => (group ? groups.indexOf(group) : []));
     expect(orders).toEqual([...orders].sort((a, b) => a - b));
     const html = pages.get("/docs/client") ?? "";
     expect(html).toContain('rel="prev" href="/docs/connect"');
     expect(html).toContain('rel="next" href="/docs/api"');
+    expect(pages.get("/docs/mcp"), "the terms are no document of the API").not.toContain('rel="next"');
   });
 });

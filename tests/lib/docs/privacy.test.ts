@@ -1,4 +1,8 @@
+import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseSettings } from "@/lib/config/settings";
+import { recipients } from "@/lib/docs/documents/privacy";
 import { engines } from "@/tests/support/engines";
 import { giveBack, lend, supportEmail } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
@@ -36,6 +40,13 @@ describe("/privacy and /terms", () => {
     }
   });
 
+  it("are not in the menu of the documents, and do not claim a source that no one can read", async () => {
+    const menu = /<nav aria-label="Documents">.*?<\/nav>/s.exec((await service.ask("/docs")).text)?.[0];
+    expect(menu).toContain('href="/docs/api"');
+    for (const path of ["/privacy", "/terms"]) expect(menu).not.toContain(`href="${path}"`);
+    expect(await read(service, "/terms")).not.toContain("open source");
+  });
+
   it("says that the operator is not named, and where questions go", async () => {
     for (const path of ["/privacy", "/terms"]) {
       const text = await read(service, path);
@@ -71,6 +82,63 @@ describe("/privacy and /terms", () => {
   });
 });
 
+describe("the recipients of personal data", () => {
+  const clerk = {
+    CLERK_PUBLISHABLE_KEY: `pk_live_${Buffer.from("clerk.example.com$").toString("base64")}`,
+    CLERK_SECRET_KEY: "sk_live_x",
+    CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${Buffer.from("w".repeat(24)).toString("base64")}`,
+    CLERK_JWT_KEY: generateKeyPairSync("rsa", { modulusLength: 2048 })
+      .publicKey.export({ type: "spki", format: "pem" })
+      .toString(),
+  };
+  /** Each setting with which data leaves, with those that it needs, and whom it names. */
+  const named: Record<string, [settings: Record<string, string>, recipient: string]> = {
+    CLERK_SECRET_KEY: [clerk, "Clerk"],
+    RESEND_API_KEY: [{ RESEND_API_KEY: "re_x", EMAIL_FROM: "a@example.com" }, "Resend"],
+    SMTP_URL: [{ SMTP_URL: "smtps://mail.example.com", EMAIL_FROM: "a@example.com" }, "The mail server"],
+    STRIPE_SECRET_KEY: [
+      {
+        STRIPE_SECRET_KEY: "sk_live_x",
+        STRIPE_WEBHOOK_SECRET: "whsec_0123456789abcdef",
+        STRIPE_LICENCE_PRICES: "price_1",
+      },
+      "Stripe",
+    ],
+    DATABASE_URL: [{ DATABASE_URL: "postgres://db.example.com/office" }, "The PostgreSQL server"],
+    REDIS_URL: [{ REDIS_URL: "rediss://redis.example.com" }, "The Redis server"],
+    UPSTASH_REDIS_REST_URL: [
+      { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", UPSTASH_REDIS_REST_TOKEN: "x" },
+      "Upstash",
+    ],
+  };
+  /** Settings that are addresses or keys, and send no one's data anywhere, or only where one above does. */
+  const others = [
+    ...["APP_URL", "OFFICE_URL", "PRIVACY_URL", "TERMS_URL", "SOURCE_URL", "DATABASE_DIRECT_URL"],
+    ...["CLERK_API_URL", "CLERK_PUBLISHABLE_KEY", "CLERK_JWT_KEY", "RESEND_BASE_URL", "STRIPE_API_URL"],
+    ...["UPSTASH_REDIS_REST_TOKEN", "DKIM_PRIVATE_KEY"],
+  ];
+  const read = (more: Record<string, string>) =>
+    recipients(parseSettings({ APP_URL: "https://office.example.com", APP_SECRET: "s".repeat(32), ...more }));
+
+  it("are the operator and the approved apps where nothing else is configured", () => {
+    expect(read({}).map((line) => line.split(/[,:]/)[0])).toEqual([
+      "The operator",
+      "The apps that you approve",
+    ]);
+  });
+
+  it.each(Object.entries(named))("include the one that %s names", (_, [more, recipient]) => {
+    const [added, ...rest] = read(more).filter((line) => !read({}).includes(line));
+    expect(added).toMatch(new RegExp(`^${recipient}\\b`));
+    expect(rest).toEqual([]);
+  });
+
+  it("are known for every setting that names another service", () => {
+    const names = readFileSync(".env.example", "utf8").matchAll(/^([A-Z_]+_(?:URL|KEY|TOKEN))=/gm);
+    expect([...names].map(([, name]) => name).sort()).toEqual([...Object.keys(named), ...others].sort());
+  });
+});
+
 describe("with the operator's settings", () => {
   let service: Service;
   beforeAll(async () => {
@@ -79,6 +147,7 @@ describe("with the operator's settings", () => {
       RETENTION_DAYS: "90",
       OPERATOR_NAME: "Example [Office] GmbH",
       OPERATOR_ADDRESS: "1 Example Street, 10115 Berlin, Germany",
+      SOURCE_URL: "https://example.com/source",
       TERMS_URL: "https://example.com/terms?v=1",
     });
   });
@@ -90,6 +159,11 @@ describe("with the operator's settings", () => {
     const page = (await service.ask("/privacy")).text;
     expect(page).toContain(words.replaceAll("\\", ""));
     expect(page).toMatch(/<footer.*, run by Example \[Office\] GmbH/s);
+  });
+
+  it("calls the software open source where its source can be read", async () => {
+    const page = (await service.ask("/docs")).text;
+    expect(page).toMatch(/<footer.*<a href="https:\/\/example\.com\/source">Source<\/a>/s);
   });
 
   it("uses the configured retention period", async () => {

@@ -103,8 +103,9 @@ function Markup({ as: Element = "div", html, ...attributes }: MarkupProps) {
 
 /** Links to the document as Markdown, and to the previous and next documents. */
 function NextTo({ document }: { document: DocumentPage }) {
-  const at = documents.indexOf(document);
-  const [before, after] = [documents[at - 1], documents[at + 1]];
+  const inMenu = documents.filter(({ group }) => group);
+  const at = inMenu.indexOf(document);
+  const [before, after] = at < 0 ? [] : [inMenu[at - 1], inMenu[at + 1]];
   return (
     <div className="after">
       <p>
