@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { routes } from "@/lib/http/pages";
-import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { renderPreviews } from "@/lib/mail/texts/previews";
 import { addresses, expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import {
@@ -289,23 +289,7 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
     it("there are previews of the mails", { timeout: 120_000 }, async () => {
       const index = await service.ask("/previews/emails");
       expect([...index.text.matchAll(/href="[^"]*\?html=([^"]+)"/g)].map(([, name]) => name)).toEqual([
-        "invitation",
-        "invitation-waitlist",
-        "code",
-        "long-code",
-        "new-browser",
-        "new-app",
-        "replayed-app",
-        "app-end",
-        "passkey-added",
-        "passkey-removed",
-        "account-deletion",
-        "trial-ending",
-        "trial-ended",
-        "payment-failed",
-        "licence-ending",
-        "licence-ended",
-        ...onboardingKinds,
+        ...renderPreviews().keys(),
       ]);
       const welcome = await service.ask("/previews/emails?html=welcome");
       expect(welcome.headers["content-type"]).toBe("text/html; charset=utf-8");
