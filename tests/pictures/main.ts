@@ -103,6 +103,12 @@ const states: State[] = [
   { name: "home-access", path: "/home/access", as: "licensed" },
   { name: "home-access-connected", path: "/home/access", as: "connected" },
   { name: "home-account", path: "/home/account", as: "licensed" },
+  {
+    name: "home-account-delete",
+    path: "/home/account",
+    as: "licensed",
+    act: (page) => page.getByText("Delete my account").click(),
+  },
   { name: "home-account-leaving", path: "/home/account", as: "leaving" },
   { name: "home-leaving", path: "/home", as: "leaving" },
   { name: "keep-account", path: "/keep-account" },

@@ -67,7 +67,7 @@ export function ownerPage(
           <ProblemNote problem={problem} />
           {isOwn && account.deletesAtMs !== null && page !== pages.account && (
             <p className="notice">
-              Your account is deleted on <Clock atMs={account.deletesAtMs} shows="day and time" />.{" "}
+              Your account will be deleted on <Clock atMs={account.deletesAtMs} shows="day and time" />.{" "}
               <a href={`${pages.account.path}#leave`}>Keep it</a>
             </p>
           )}

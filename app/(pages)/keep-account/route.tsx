@@ -20,15 +20,15 @@ export const GET = htmlPage(pages.keepAccount, async ({ url, nowMs }) => {
         <h1>{heading}</h1>
         <ProblemNote problem={problem} />
         {link.state === "leaving" && <Leaving link={link} token={token} />}
-        <p>{says}</p>
+        {says && <p>{says}</p>}
         <Support />
       </div>
     ),
   };
 });
 
-const words: Record<KeepLink["state"], { heading: string; says: string }> = {
-  leaving: { heading: "Keep your account?", says: "Until then nothing changes." },
+const words: Record<KeepLink["state"], { heading: string; says?: string }> = {
+  leaving: { heading: "Keep your account?" },
   stays: { heading: "Your account stays", says: "It is not going to be deleted. You can close this page." },
   deleted: {
     heading: "The account is deleted",
@@ -44,8 +44,8 @@ function Leaving({ link, token }: { link: Extract<KeepLink, { state: "leaving" }
   return (
     <>
       <p>
-        The account of <strong>{link.account.email}</strong> is deleted on{" "}
-        <Clock atMs={link.deletesAtMs} shows="day and time" />.
+        The account of <strong>{link.account.email}</strong> will be deleted on{" "}
+        <Clock atMs={link.deletesAtMs} shows="day and time" />. Until then nothing changes.
       </p>
       <form method="post" action={actions.keepAccount.path}>
         <input type="hidden" name="token" value={token} />

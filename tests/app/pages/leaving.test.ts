@@ -60,7 +60,7 @@ describe.each(engines)("an owner who deletes their account, on $name", (engine) 
     expect((await exported(buyer)).deletesAt).toBe(deletesAt);
     expect(await links(buyer)).toHaveLength(1);
     for (const path of ["/home", "/home/billing", "/home/access"])
-      expect((await buyer.browser.open(path)).text).toContain("Your account is deleted on");
+      expect((await buyer.browser.open(path)).text).toContain("Your account will be deleted on");
     const headersOf = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
     expect((await shop.service.ask("/api/entitlement", { headers: headersOf })).status).toBe(200);
     expect((await shop.service.adminJson<{ facts: object }>("explain", buyer.email)).facts).toMatchObject({

@@ -33,7 +33,7 @@ export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, has
       )}
       {isLocal && isConfirmed && (
         <details className="confirm">
-          <summary>Delete my account</summary>
+          <summary className="button plain">Delete my account</summary>
           <form method="post" action={actions.leave.path}>
             <input type="hidden" name="account" value={id} />
             <p>You have a day to change your mind. We send you a mail with a link that keeps the account.</p>
@@ -51,7 +51,7 @@ function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; 
     <section className="card" id="leave">
       <h2>{isOver ? "Your account is being deleted" : "Your account will be deleted"}</h2>
       <p>
-        You asked for that. {isOver ? "It is due since" : "It is deleted on"}{" "}
+        You asked for that. {isOver ? "It is due since" : "It will be deleted on"}{" "}
         <Clock atMs={deletesAtMs} shows="day and time" />.
       </p>
       {!isOver && (
