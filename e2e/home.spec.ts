@@ -237,27 +237,37 @@ test("the page of access names what each agent needs to connect, and the app tha
   await expect(card.getByText(/^“Desk” has been connected since /)).toBeVisible();
 });
 
-test("an app is given another week, and the mails about its end are switched off and on", async ({
-  page,
-}) => {
-  const email = "another-week@example.com";
+test("apps are kept with one button, show their last check, and say why they ended", async ({ page }) => {
+  const email = "keep-apps@example.com";
   await comeHome(page, email, "--plan", "licensed");
   await open(page, "/home/access");
-  await expect(page.getByRole("button", { name: /another week/ })).toHaveCount(0);
-  const inTwoDays = clock.now() + 2 * 24 * 60 * 60 * 1000;
-  runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms)
-    SELECT 'sess_desk', id, 'app', 'Desk', ${inTwoDays - 5 * 24 * 60 * 60 * 1000}, ${clock.now()}, ${inTwoDays}
-    FROM accounts WHERE email = '${email}'`);
+  await expect(page.getByRole("button", { name: /Keep all/ })).toHaveCount(0);
+  const dayMs = 24 * 60 * 60 * 1000;
+  const addApp = (name: string, endsInDays: number) =>
+    runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms,
+        last_date_ms, checked_at_ms, told)
+      SELECT 'sess_${name}', id, 'app', '${name}', ${clock.now() - 40 * dayMs}, ${clock.now() - dayMs},
+        ${clock.now() + endsInDays * dayMs}, ${clock.now() + 100 * dayMs}, ${clock.now() - 4 * 60_000}, 'licensed'
+      FROM accounts WHERE email = '${email}'`);
+  addApp("Desk", 2);
+  addApp("Phone", -2);
   await page.reload();
   const app = page.getByRole("listitem").filter({ hasText: "Desk" });
-  await expect(app).toContainText("Ends in 2 days · Give it another week");
-  await app.getByRole("button", { name: "Give it another week: “Desk”" }).click();
-  await expect(page.getByRole("status").filter({ hasText: "The app has another week." })).toBeVisible();
-  await expect(app).toContainText("Ends in 7 days · Give it another week");
+  await expect(app).toContainText(
+    /checked 4 minutes ago, told yes, until .+ without further use, .+ at the latest/,
+  );
+  await page.getByRole("button", { name: "Keep all for another 180 days" }).click();
+  await expect(
+    page.getByRole("status").filter({ hasText: "Your apps have another 180 days." }),
+  ).toBeVisible();
+  const ended = page.getByRole("listitem").filter({ hasText: "Phone" });
+  await expect(ended).toContainText(/^Phone\s*Ended on .+: it was not used for 30 days\./);
+  await ended.getByRole("link", { name: "Connect again" }).click();
+  await expect(page.getByRole("heading", { name: "Connect something" })).toBeInViewport();
   await page.getByRole("button", { name: "Stop these emails" }).click();
-  await expect(page.getByText("We do not email you before an app loses access.")).toBeVisible();
+  await expect(page.getByText("We do not email you before the last date of an app.")).toBeVisible();
   await page.getByRole("button", { name: "Send these emails" }).click();
-  await expect(page.getByText("We email you a day before an app that you use loses access.")).toBeVisible();
+  await expect(page.getByText("We email you 7 days before the last date of an app.")).toBeVisible();
 });
 
 test("times are shown in the reader's time zone", async ({ browser }) => {
@@ -394,7 +404,7 @@ test("an open page renews its session, and opens sign-in when the session has en
   );
 });
 
-test("a browser that returns after a minute is signed in, and after a week must sign in again", async ({
+test("a browser that returns after a minute is signed in, and without its cookies must sign in again", async ({
   page,
 }) => {
   await comeHome(page, "back@example.com", "--plan", "licensed");

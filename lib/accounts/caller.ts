@@ -1,7 +1,7 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { readSessionCredential } from "@/lib/auth/credential";
 import { keyRing } from "@/lib/auth/key-ring";
-import { recordSessionUse } from "@/lib/auth/last-seen";
+import { recordSessionUse, type Used } from "@/lib/auth/last-seen";
 import type { Resource } from "@/lib/auth/resource";
 import { readKind, type SessionKind } from "@/lib/auth/session";
 import type { VerifiedToken } from "@/lib/auth/verifier";
@@ -71,10 +71,11 @@ async function identify(
   if (!row) return { is: "unreadable" };
   // Another process has revoked the key: stop signing with it.
   if (row.key_id === null) keyRing().refreshInBackground(nowMs, 0);
-  if (row.session_id === null || row.key_id === null) return signedOut;
+  if (row.session_id === null || row.expires_at_ms === null || row.key_id === null) return signedOut;
   if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
-  recordSessionUse(row.session_id, row.last_seen_at_ms, nowMs);
-  return toCaller(row, { ...credential, kind: readKind(row), endsAtMs: row.expires_at_ms ?? nowMs });
+  const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
+  const endsAtMs = recordSessionUse(row.session_id, { expires_at_ms, last_date_ms, last_seen_at_ms }, nowMs);
+  return toCaller(row, { ...credential, kind: readKind(row), endsAtMs });
 }
 
 /** Whether a browser sent what renews its session, and no token of its own. */
@@ -126,7 +127,8 @@ const readAccountAndSession = batchedRead<
       join
         .onRef("session.account_id", "=", "accounts.id")
         .onRef("session.id", "=", "asked.sessionId")
-        .onRef("session.expires_at_ms", ">", "asked.nowMs"),
+        .onRef("session.expires_at_ms", ">", "asked.nowMs")
+        .on("session.ended_as", "is", null),
     )
     .leftJoin("signing_keys as key", (join) =>
       join.onRef("key.kid", "=", "asked.keyId").on("key.revoked_at_ms", "is", null),
@@ -136,9 +138,10 @@ const readAccountAndSession = batchedRead<
     )
     .selectAll("accounts")
     .select(["asked.place", "barred.id as barred_id", "session.id as session_id", "key.kid as key_id"])
-    .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"]),
+    .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])
+    .select("session.last_date_ms"),
 );
 
 /** Null if the session has expired or the key was revoked. */
 type SessionColumns = Record<"barred_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null> &
-  Record<"expires_at_ms" | "last_seen_at_ms", number | null>;
+  Record<keyof Used, number | null>;

@@ -1,8 +1,9 @@
 import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
-import type { Identified } from "@/lib/accounts/caller";
+import type { Caller, Identified } from "@/lib/accounts/caller";
 import { readEnd } from "@/lib/accounts/licence-state";
 import { challenge } from "@/lib/auth/credential";
+import { recordCheck } from "@/lib/auth/last-check";
 import { settings } from "@/lib/config/settings";
 import { queryTimeoutMs, store } from "@/lib/db/store";
 import { type AccountEnd, endWords } from "@/lib/http/entitlement-words";
@@ -22,11 +23,16 @@ const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 }; // 10 to 15 minutes
 export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
 
 /**
- * The caller's entitlement at `nowMs`, as the API returns it. If they may not run, throws the EntitlementDenied error: an
- * {@link ApiError} whose body has `ok`, `status` and `message` next to `error`.
+ * The caller's entitlement at `nowMs`, as the API returns it; what an app was told is recorded. If they may not run,
+ * throws the EntitlementDenied error: an {@link ApiError} whose body has `ok`, `status` and `message` next to `error`.
  */
-export async function readEntitlement(caller: Identified, nowMs: number): Promise<EntitlementAllowed> {
+export async function readEntitlement(
+  caller: Caller | Identified,
+  nowMs: number,
+): Promise<EntitlementAllowed> {
   const decided = decideEntitlement(caller, nowMs);
+  if ("session" in caller && caller.session.kind === "app")
+    recordCheck(caller.session.sessionId, decided.status, nowMs);
   if (decided.ok) return decided;
   const isEnd = decided.status === "trial-ended" && caller.is === "account";
   throw denialOf(decided.status, caller, isEnd ? await readEndInTime(caller.account) : undefined);

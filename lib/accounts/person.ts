@@ -1,6 +1,7 @@
 import { exportAccount } from "@/lib/accounts/account-columns";
 import { findNames } from "@/lib/accounts/audit-trail";
 import { listCreditEntries } from "@/lib/accounts/ledger";
+import { listEndedApps } from "@/lib/auth/ended-app";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { listSessions } from "@/lib/auth/session";
 import { asIso, toFields } from "@/lib/config/instants";
@@ -46,20 +47,10 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     ),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
-    sessions: (await listSessions(db, id, nowMs)).map(
-      ({ kind, name, origin, begunAtMs, startedIn, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy }) =>
-        toFields({
-          kind,
-          name,
-          origin,
-          begunAtMs,
-          startedIn,
-          lastSeenAtMs,
-          endsAtMs,
-          confirmedAtMs,
-          confirmedBy,
-        }),
+    sessions: (await listSessions(db, id, nowMs)).map(({ id: _, isOperators: __, ...session }) =>
+      toFields(session),
     ),
+    endedApps: (await listEndedApps(db, id, nowMs)).map(({ id: _, ...app }) => toFields(app)),
     passkeys: (await listPasskeys(db, id)).map(({ name, rpId: host, addedAtMs, lastUsedAtMs }) =>
       toFields({ name, host, addedAtMs, lastUsedAtMs }),
     ),

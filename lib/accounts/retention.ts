@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { eraseMailFiles, findErased } from "@/lib/accounts/erasure";
 import { dayMs } from "@/lib/config/durations";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
 import { boundStoreLog, type Db, forgetDeletedRows, store } from "@/lib/db/store";
@@ -12,12 +13,19 @@ const intervalMs = 60 * 60 * 1000; // 1 hour
 const pollMs = 5000;
 const batchSize = 500; // so that other writers do not wait long for the lock
 
-type OldRows = [table: keyof Tables, key: string, column: string, untilMs: number, states?: string[]];
+type OldRows = [
+  table: keyof Tables,
+  key: string,
+  column: string,
+  untilMs: number,
+  only?: { column: string; is: string[] },
+];
 
 /**
  * Deletes data older than `RETENTION_DAYS`: the waitlist, invitations, settled onboarding mails and their files, audit
- * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions, emails
- * on the waitlist that were not confirmed, and mail files of erased people on this instance. Accounts and their ledgers stay. One audit entry counts the deleted rows
+ * entries, the outcomes of sign-in mails, and the ended sessions that Clerk reported. Also deletes expired sessions,
+ * those of apps 30 days later, emails on the waitlist that were not confirmed, and mail files of erased people on this
+ * instance. Accounts and their ledgers stay. One audit entry counts the deleted rows
  * of each table.
  */
 export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
@@ -25,13 +33,19 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   const tables: OldRows[] = [
     ["waitlist", "email", "joined_at_ms", beforeMs],
     ["waitlist", "email", "unconfirmed_until_ms", nowMs],
-
     ["invitations", "id", "created_at_ms", beforeMs],
     ["audit_entries", "id", "at_ms", beforeMs],
-    ["local_sessions", "id", "expires_at_ms", nowMs],
+    ["local_sessions", "id", "expires_at_ms", nowMs, { column: "kind", is: ["browser", "program"] }],
+    ["local_sessions", "id", "expires_at_ms", nowMs - sessionDays.ended * dayMs],
     ["sign_in_mail_attempts", "id", "at_ms", beforeMs],
     ["clerk_sessions_ended", "id", "ended_at_ms", beforeMs],
-    ["onboarding_emails", "id", "due_at_ms", beforeMs, ["sent", "stopped", "failed"]],
+    [
+      "onboarding_emails",
+      "id",
+      "due_at_ms",
+      beforeMs,
+      { column: "state", is: ["sent", "stopped", "failed"] },
+    ],
   ];
   for (let isMore = true; isMore && !signal?.aborted; ) {
     const look = async (_: Db, deleted: unknown = {}) => deleted;
@@ -63,10 +77,10 @@ export function startRetention(): BackgroundLoop {
   return startBackgroundLoop(round, { pauseMs: pollMs, failed: "expired data could not be deleted" });
 }
 
-/** Deletes one batch of a table's old rows, of any state or of these. Returns how many. */
-async function deleteOld(transaction: Db, [table, key, column, untilMs, states]: OldRows): Promise<number> {
+/** Deletes one batch of a table's old rows, all or only some. Returns how many. */
+async function deleteOld(transaction: Db, [table, key, column, untilMs, only]: OldRows): Promise<number> {
   const db = transaction as unknown as Kysely<Record<string, Record<string, unknown>>>;
   let old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(batchSize);
-  if (states) old = old.where("state", "in", states);
+  if (only) old = old.where(only.column, "in", only.is);
   return (await db.deleteFrom(table).where(key, "in", old).returning(key).execute()).length;
 }

@@ -51,6 +51,18 @@ export function addSessionCommands(program: AdminCommand): void {
 }
 
 function describeSession(session: Session) {
-  const { id, kind, name, origin, begunAtMs, lastSeenAtMs, endsAtMs, confirmedAtMs, confirmedBy } = session;
-  return toFields({ id, kind, name, origin, confirmedBy, confirmedAtMs, begunAtMs, lastSeenAtMs, endsAtMs });
+  const { id, kind, name, origin, begunAtMs, lastSeenAtMs, endsAtMs, lastDateMs } = session;
+  const { confirmedAtMs, confirmedBy } = session;
+  return toFields({
+    id,
+    kind,
+    name,
+    origin,
+    confirmedBy,
+    confirmedAtMs,
+    begunAtMs,
+    lastSeenAtMs,
+    endsAtMs,
+    lastDateMs,
+  });
 }

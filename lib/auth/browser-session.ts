@@ -10,14 +10,15 @@ import {
   startSession,
 } from "@/lib/auth/session";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
+import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
 /** Lifetime of a browser's `__session` token. An open page renews it before it expires. */
 export const sessionTokenSeconds = 60;
-/** How long a browser stays signed in: the default of Clerk's sessions. */
-export const browserSessionSeconds = 7 * 24 * 60 * 60; // 7 days
+/** How long a browser stays signed in at most, and so keeps the cookie that renews its token. */
+export const browserSessionSeconds = sessionDays.browser * 24 * 60 * 60; // 90 days
 
 /**
  * How long the secret before the last confirmation still renews the token: other tabs have sent it meanwhile. It does
@@ -58,7 +59,7 @@ export async function startBrowserSession(
       kind: "browser",
       name,
       made_in: null,
-      expires_at_ms: nowMs + browserSessionSeconds * 1000,
+      ...endsFrom("browser", nowMs),
       client_hash: hashSecret(secret),
       clerk_session: null,
       confirmed_by: confirmedBy,

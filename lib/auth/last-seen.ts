@@ -1,4 +1,6 @@
+import { idleEnd } from "@/lib/config/session-lifetimes";
 import { store } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { LruCache } from "@/lib/runtime/lru-cache";
@@ -6,28 +8,49 @@ import { LruCache } from "@/lib/runtime/lru-cache";
 const everyMs = 60 * 60 * 1000; // 1 hour
 const maxRemembered = 10_000;
 
+/** Of a session's row: what its use moves. */
+export type Used = Pick<Tables["local_sessions"], "expires_at_ms" | "last_date_ms" | "last_seen_at_ms">;
+
 /**
- * Records that a session was used at `nowMs`. The caller does not wait. At most one write per session and hour, also if
- * the write fails.
+ * Records that a session was used at `nowMs`, which moves its end. The caller does not wait. At most one write per session
+ * and hour, also if the write fails.
  *
- * @param lastSeenAtMs - the value in the store
+ * @param row - the session as the store has it
+ * @returns when it ends now
  */
-export function recordSessionUse(id: string, lastSeenAtMs: number | null, nowMs: number): void {
-  if (lastSeenAtMs !== null && nowMs - lastSeenAtMs < everyMs) return;
+export function recordSessionUse(id: string, row: Used, nowMs: number): number {
+  const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
+  if (last_seen_at_ms !== null && nowMs - last_seen_at_ms < everyMs) return expires_at_ms;
   const recorded = processSingleton("sessions seen", () => new LruCache<number>(maxRemembered));
-  if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
-  recorded.set(id, nowMs);
-  writeLastSeen(id, nowMs).catch((failure) =>
-    log().warn({ err: failure }, "a session's last use could not be recorded"),
-  );
+  if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) >= everyMs) {
+    recorded.set(id, nowMs);
+    writeLastSeen(id, nowMs).catch((failure) =>
+      log().warn({ err: failure }, "a session's last use could not be recorded"),
+    );
+  }
+  return last_date_ms === null ? expires_at_ms : idleEnd(last_date_ms, nowMs);
 }
 
+/** Moves nothing of a session that has ended in the meantime. */
 async function writeLastSeen(id: string, nowMs: number): Promise<void> {
   const db = await store();
+  const untilMs = idleEnd(Number.POSITIVE_INFINITY, nowMs);
   await db
     .updateTable("local_sessions")
-    .set({ last_seen_at_ms: nowMs })
+    .set(({ eb, ref, val }) => ({
+      last_seen_at_ms: nowMs,
+      expires_at_ms: eb
+        .case()
+        .when("last_date_ms", "is", null)
+        .then(ref("expires_at_ms"))
+        .when("last_date_ms", "<", untilMs)
+        .then(ref("last_date_ms").$castTo<number>())
+        .else(val(untilMs))
+        .end(),
+    }))
     .where("id", "=", id)
+    .where("expires_at_ms", ">", nowMs)
+    .where("ended_as", "is", null)
     .where((session) =>
       session.or([session("last_seen_at_ms", "is", null), session("last_seen_at_ms", "<=", nowMs - everyMs)]),
     )

@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import * as z from "zod";
+import { endingOf } from "@/lib/auth/ended-app";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
+import { dayMs } from "@/lib/config/durations";
+import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -24,8 +26,13 @@ export type Session = {
   startedIn: StartedIn;
   /** Accurate to an hour; `null` until the session is used. */
   lastSeenAtMs: number | null;
-  /** The session is valid before this instant. */
+  /** The session is valid before this instant. Use moves it, at most to its last date. */
   endsAtMs: number;
+  /** `null` if no use moves the end. */
+  lastDateMs: number | null;
+  /** When `GET /api/entitlement` last answered an app, accurate to a minute, and the status that it told. */
+  checkedAtMs: number | null;
+  told: string | null;
   /** When and by which way the owner last proved in this browser who they are; `null` if unknown. */
   confirmedAtMs: number | null;
   confirmedBy: string | null;
@@ -81,6 +88,7 @@ export async function startProgramSession(
       name,
       made_in: madeIn?.sessionId ?? null,
       expires_at_ms: minted.expiresAtMs,
+      last_date_ms: null,
       client_hash: null,
       clerk_session: clerkSession ?? null,
       startedIn,
@@ -90,15 +98,9 @@ export async function startProgramSession(
   return minted;
 }
 
-/** When a session ends, in Unix milliseconds; `undefined` if it has ended. */
-export async function findSessionEnd(db: Db, id: string, nowMs: number): Promise<number | undefined> {
-  const row = await db
-    .selectFrom("local_sessions")
-    .select("expires_at_ms")
-    .where("id", "=", id)
-    .where("expires_at_ms", ">", nowMs)
-    .executeTakeFirst();
-  return row?.expires_at_ms;
+/** The ends of a session, and its last use; `undefined` if it has ended. */
+export function findCurrentSession(db: Db, id: string, nowMs: number) {
+  return currentSessions(db, nowMs).where("id", "=", id).executeTakeFirst();
 }
 
 /** The current sessions of an account, newest first. */
@@ -113,13 +115,21 @@ export function currentSessions(db: Db, nowMs: number) {
     .selectFrom("local_sessions")
     .select(["id", "kind", "name", "begun_at_ms", "begun_by", "begun_in", "network", "last_seen_at_ms"])
     .select(["expires_at_ms", "confirmed_at_ms", "confirmed_by", "client_hash", "app_origin"])
+    .select(["last_date_ms", "checked_at_ms", "told"])
     .where("expires_at_ms", ">", nowMs)
+    .where("ended_as", "is", null)
     .orderBy("expires_at_ms", "desc");
 }
 
 type SessionRow = Omit<
   Tables["local_sessions"],
-  "account_id" | "made_in" | "clerk_session" | "end_mail_at_ms" | "former_hash" | "former_until_ms"
+  | "account_id"
+  | "made_in"
+  | "clerk_session"
+  | "end_mail_at_ms"
+  | "former_hash"
+  | "former_until_ms"
+  | "ended_as"
 >;
 
 export function toSessions(rows: SessionRow[]): Session[] {
@@ -136,6 +146,9 @@ export function toSessions(rows: SessionRow[]): Session[] {
         startedIn: { browser: row.begun_in, network: row.network },
         lastSeenAtMs: row.last_seen_at_ms,
         endsAtMs: row.expires_at_ms,
+        lastDateMs: row.last_date_ms,
+        checkedAtMs: row.checked_at_ms,
+        told: row.told,
         confirmedAtMs: row.confirmed_at_ms,
         confirmedBy: row.confirmed_by,
       };
@@ -179,9 +192,28 @@ export function endSessionsOf(
     return rows.map(({ id }) => id);
   };
   return changeSessions(db, source, accountId, nowMs, find, async (transaction, { ids }) => {
-    if (ids.length > 0) await transaction.deleteFrom("local_sessions").where("id", "in", ids).execute();
+    await endRows(transaction, ids, source, nowMs);
     return ids.length > 0;
   });
+}
+
+/** Ends sessions at once: an app's row says so for 30 days, the others are deleted. */
+async function endRows(transaction: Db, ids: string[], source: AuditSource, nowMs: number): Promise<void> {
+  if (ids.length === 0) return;
+  const ended_as = endingOf(source);
+  if (ended_as) {
+    await transaction
+      .updateTable("local_sessions")
+      .set({ ended_as, expires_at_ms: nowMs, end_mail_at_ms: null })
+      .where("id", "in", ids)
+      .where("kind", "=", "app")
+      .execute();
+  }
+  await transaction
+    .deleteFrom("local_sessions")
+    .where("id", "in", ids)
+    .where("ended_as", "is", null)
+    .execute();
 }
 
 function selectIds(db: Db, accountId: string, which: Which) {
@@ -215,7 +247,10 @@ type SetAtStart =
   | "network"
   | "app_origin"
   | "former_hash"
-  | "former_until_ms";
+  | "former_until_ms"
+  | "ended_as"
+  | "checked_at_ms"
+  | "told";
 type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
   Partial<Pick<Tables["local_sessions"], "end_mail_at_ms" | "app_origin">> & {
     name: string;
@@ -229,7 +264,7 @@ type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
 export const maxSessions = 100;
 
 /**
- * Starts a session, and deletes all sessions that have expired. Where the account has {@link maxSessions}, another one
+ * Starts a session, and deletes those of the account that have expired, except the apps that ended last. Where the account has {@link maxSessions}, another one
  * ends for it: the oldest program's, and without one the one that was unused for the longest time.
  */
 export async function startSession(
@@ -243,7 +278,7 @@ export async function startSession(
     await makeRoom(transaction, accountId, nowMs);
     const find = async () => [session.id];
     await changeSessions(transaction, source, accountId, nowMs, find, async (transaction, { email }) => {
-      await transaction.deleteFrom("local_sessions").where("expires_at_ms", "<=", nowMs).execute();
+      await deleteExpiredOf(transaction, accountId, nowMs);
       await transaction
         .insertInto("local_sessions")
         .values({
@@ -254,6 +289,9 @@ export async function startSession(
           confirmed_at_ms: session.confirmed_by ? nowMs : null,
           former_hash: null,
           former_until_ms: null,
+          ended_as: null,
+          checked_at_ms: null,
+          told: null,
           begun_at_ms: nowMs,
           last_seen_at_ms: null,
           begun_by: source.by,
@@ -272,6 +310,24 @@ export async function startSession(
       await enqueueMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
     });
   });
+}
+
+/** Deletes the expired sessions of an account, except those of its apps that ended last, for 30 days. */
+async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
+  const ended = transaction
+    .selectFrom("local_sessions")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("expires_at_ms", "<=", nowMs);
+  const kept = await ended
+    .where("kind", "=", "app")
+    .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
+    .orderBy("expires_at_ms", "desc")
+    .limit(maxSessions)
+    .execute();
+  const rows = await ended.execute();
+  const ids = rows.map(({ id }) => id).filter((id) => !kept.some((row) => row.id === id));
+  if (ids.length > 0) await transaction.deleteFrom("local_sessions").where("id", "in", ids).execute();
 }
 
 /** How the audit records that a session ended because its account had too many. */
@@ -293,40 +349,21 @@ async function makeRoom(db: Db, accountId: string, nowMs: number): Promise<void>
       .execute();
     return rows.slice(maxSessions - 1).map(({ id }) => id);
   };
-  await changeSessions(db, overLimit, accountId, nowMs, find, async (transaction, { ids }) => {
-    if (ids.length > 0) await transaction.deleteFrom("local_sessions").where("id", "in", ids).execute();
-  });
-}
-
-/** Sessions that ended without their owner's doing, as the audit has them. */
-export type EndedSession = { name: string; endedAtMs: number };
-
-const endedSessions = z
-  .string()
-  .transform((text): unknown => JSON.parse(text))
-  .pipe(z.record(z.string(), z.object({ name: z.string() })));
-
-/**
- * The sessions of an account that ended since an instant for this reason, newest first.
- *
- * @param what - as the audit says it
- */
-export async function listEndedSessions(
-  db: Db,
-  email: string,
-  what: "app replay" | typeof overLimit.what,
-  sinceMs: number,
-): Promise<EndedSession[]> {
-  const entries = await auditEntries(db, { whom: [email], what, sinceMs })
-    .limit(maxSessions)
-    .execute();
-  return entries.flatMap(({ before, at_ms }) =>
-    Object.values(endedSessions.parse(before)).map(({ name }) => ({ name, endedAtMs: at_ms })),
+  await changeSessions(db, overLimit, accountId, nowMs, find, (transaction, { ids }) =>
+    endRows(transaction, ids, overLimit, nowMs),
   );
 }
 
+/** How many sessions of an account ended since an instant because it had too many. */
+export async function countCrowdedOut(db: Db, email: string, sinceMs: number): Promise<number> {
+  const entries = await auditEntries(db, { whom: [email], what: overLimit.what, sinceMs })
+    .limit(maxSessions)
+    .execute();
+  return entries.reduce((sum, { before }) => sum + Object.keys(JSON.parse(before ?? "{}")).length, 0);
+}
+
 /**
- * Records that the owner has proved again in this browser who they are. The secret of this hash replaces the browser's,
+ * Records that the owner has proved again in this browser who they are: its session lasts as if it began now. The secret of this hash replaces the browser's,
  * which can be read with until `formerUntilMs`.
  */
 export async function confirmSession(
@@ -345,6 +382,7 @@ export async function confirmSession(
         client_hash: clientHash,
         former_hash: ref("client_hash"),
         former_until_ms: formerUntilMs,
+        ...endsFrom("browser", nowMs),
       }))
       .where("id", "=", sessionId)
       .execute(),

@@ -50,7 +50,7 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
     "amount_due",
     "currency",
   ],
-  local_sessions: ["last_seen_at_ms", "end_mail_at_ms"],
+  local_sessions: ["last_seen_at_ms", "expires_at_ms", "checked_at_ms", "told", "end_mail_at_ms"],
   operator_passkeys: ["counter", "last_used_at_ms"],
   operator_sessions: ["last_used_at_ms"],
   passkeys: ["counter", "last_used_at_ms"],

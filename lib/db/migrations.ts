@@ -388,6 +388,14 @@ export const migrations: Record<string, SchemaChange> = {
   "141-billing-attention": {
     makeIndexes: { billing_subscriptions_status: "billing_subscriptions (status)" },
   },
+  "150-session-ends": {
+    up: statements(
+      "alter table local_sessions add column last_date_ms bigint",
+      "alter table local_sessions add column ended_as text",
+      "alter table local_sessions add column checked_at_ms bigint",
+      "alter table local_sessions add column told text",
+    ),
+  },
   "160-licence-mails": {
     up: statements("alter table billing_subscriptions add column ending_mail_ms bigint"),
   },

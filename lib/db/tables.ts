@@ -165,8 +165,15 @@ export type Tables = {
   local_sessions: {
     id: string;
     account_id: string;
-    /** When it expires; the row may remain longer. */
+    /** When it ends, or has ended. Use moves it, at most to its last date. The row of an app stays for 30 days more. */
     expires_at_ms: number;
+    /** The latest end. Null: no use moves the end, because it is a program's session or an older build created it. */
+    last_date_ms: number | null;
+    /** Why an app's session ended before its time; see `Ending`. */
+    ended_as: string | null;
+    /** When `GET /api/entitlement` last answered an app, accurate to a minute, and the status that it told. */
+    checked_at_ms: number | null;
+    told: string | null;
     /** The hash of the secret that renews a browser's session; null for a program's. */
     client_hash: string | null;
     /** The hash of the secret before, which the last confirmation replaced, and until when it can still be read with. */

@@ -132,7 +132,7 @@ export const actions = {
     under: ["local"],
   },
   endSession: { path: "/home/sessions/end", ...onAccess },
-  extendApp: { path: "/home/sessions/extend", ...onAccess, notImpersonated: "app extend refused" },
+  keepApps: { path: "/home/sessions/keep", ...onAccess, notImpersonated: "app keep refused" },
   switchAppMails: { path: "/home/app-mails", ...onAccess },
   startPasskey: { path: "/home/passkeys/options", ...ownPasskeys, limit: "challenges", needsProof: true },
   addPasskey: { path: "/home/passkeys/add", ...ownPasskeys, takes: "passkey", needsProof: true },

@@ -5,15 +5,15 @@ import { deriveMailId } from "@/lib/mail/mail";
 import { enqueueMail, type ScheduledMail } from "@/lib/mail/outbox";
 
 /*
- * A mail a day before an app loses its access. The row of the session says when it is due, so anything that ends the
- * session or moves its end takes the mail with it.
+ * A mail 7 days before the last date of apps, used or not. The rows of their sessions say when it is due, so anything that
+ * ends a session or moves its last date takes the mail with it. Apps that come due within a day share a mail.
  */
 
-const usedWithinMs = 3 * dayMs;
+const togetherMs = dayMs;
 
 type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 
-/** Queues up to `limit` mails that are due, each in the transaction that notes it. Returns how many. */
+/** Queues mails for up to `limit` apps that are due, each in the transaction that notes it. Returns for how many. */
 export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): Promise<number> {
   // The build before leases the row while it sends: the mail is then due when the lease expires.
   const due = db.selectFrom("local_sessions").select("id").where("end_mail_at_ms", "<=", nowMs);
@@ -25,30 +25,54 @@ export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): 
       .updateTable("local_sessions")
       .set({ end_mail_at_ms: null })
       .where("id", "in", (query) => query.selectFrom("next").select("id"))
-      .returning(["id", "expires_at_ms"])
+      .returning(["account_id", "expires_at_ms", "last_date_ms"])
       .execute();
-    for (const { id: sessionId, expires_at_ms: endsAtMs } of sessions) {
-      const id = deriveMailId(`app-end:v1:${sessionId}:${endsAtMs}`);
-      await enqueueMail(
-        transaction,
-        { kind: "app ending", sessionId, endsAtMs },
-        { id, nowMs, untilMs: endsAtMs },
-      );
+    const alive = sessions.filter(({ expires_at_ms }) => expires_at_ms > nowMs);
+    for (const accountId of new Set(alive.map(({ account_id }) => account_id))) {
+      const soon = await transaction
+        .updateTable("local_sessions")
+        .set({ end_mail_at_ms: null })
+        .where("account_id", "=", accountId)
+        .where("end_mail_at_ms", "<=", nowMs + togetherMs)
+        .where("expires_at_ms", ">", nowMs)
+        .returning(["account_id", "expires_at_ms", "last_date_ms"])
+        .execute();
+      const dates = [...alive, ...soon].filter(({ account_id }) => account_id === accountId).map(lastDateOf);
+      const [firstMs, lastMs] = [Math.min(...dates), Math.max(...dates)];
+      const id = deriveMailId(`app-end:v2:${accountId}:${firstMs}`);
+      const mail = { kind: "app ending", accountId, firstMs, lastMs } as const;
+      await enqueueMail(transaction, mail, { id, nowMs, untilMs: lastMs });
     }
     return sessions.length;
   });
 }
 
-/** Addresses a mail to its owner, with the app's name; `undefined` if it is not wanted (any more). */
+/** Addresses a mail to its owner, with the apps that still have one of its dates; `undefined` if there is none. */
 export async function addressAppEndMail(db: Db, mail: AppEndMail, nowMs: number) {
-  const app = await db
-    .selectFrom("local_sessions as session")
-    .innerJoin("accounts", "accounts.id", "session.account_id")
-    .select(["email as to", "name", "app_origin as origin"])
-    .where("session.id", "=", mail.sessionId)
-    .where("expires_at_ms", "=", mail.endsAtMs)
-    .where("last_seen_at_ms", ">", nowMs - usedWithinMs)
+  const sessions = await db
+    .selectFrom("local_sessions")
+    .innerJoin("accounts", "accounts.id", "account_id")
+    .select(["email", "name", "app_origin", "expires_at_ms", "last_date_ms"])
+    .where("account_id", "=", mail.accountId)
+    .where("kind", "=", "app")
+    .where("expires_at_ms", ">", nowMs)
     .where("app_end_mails_stopped_at_ms", "is", null)
-    .executeTakeFirst();
-  return app && { ...mail, ...app, name: app.name ?? "An app" };
+    .execute();
+  const [owner] = sessions;
+  const apps = sessions
+    .map((row) => ({ name: row.name ?? "An app", origin: row.app_origin, endsAtMs: lastDateOf(row) }))
+    .filter(({ endsAtMs }) => endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs)
+    .sort((one, other) => one.endsAtMs - other.endsAtMs);
+  return owner && apps.length > 0 ? { ...mail, to: owner.email, apps } : undefined;
+}
+
+/** The last date of an older build's session is its end. */
+function lastDateOf({
+  last_date_ms,
+  expires_at_ms,
+}: {
+  last_date_ms: number | null;
+  expires_at_ms: number;
+}): number {
+  return last_date_ms ?? expires_at_ms;
 }

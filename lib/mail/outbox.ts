@@ -37,7 +37,8 @@ const queuedMail = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("account deletion"), to: z.string(), token: z.string(), deletesAtMs: z.int() }),
   z.object({ kind: z.enum(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
-  z.object({ kind: z.literal("app ending"), sessionId: z.string(), endsAtMs: z.int() }),
+  /** The apps whose last dates are from `firstMs` to `lastMs`. */
+  z.object({ kind: z.literal("app ending"), accountId: z.string(), firstMs: z.int(), lastMs: z.int() }),
   z.object({ kind: z.literal("payment failed"), subscriptionId: z.string(), unpaidSinceMs: z.int() }),
   z.object({ kind: z.literal("licence ending"), subscriptionId: z.string(), endsAtMs: z.int() }),
   z.object({ kind: z.literal("licence ended"), accountId: z.string(), endedAtMs: z.int() }),

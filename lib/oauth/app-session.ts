@@ -1,6 +1,6 @@
 import { endSession, type StartedIn, startSession } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
-import { auditedTransaction } from "@/lib/db/audit";
+import { endsFrom } from "@/lib/config/session-lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";
@@ -23,7 +23,6 @@ type NewApp = {
   accountId: string;
   name: string;
   origin: string;
-  endsAtMs: number;
   startedIn?: StartedIn | undefined;
   /** The session at Clerk in which the owner approved the app. */
   clerkSession?: string | undefined;
@@ -34,7 +33,7 @@ type NewApp = {
 /** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
 export async function startAppSession(
   db: Db,
-  { id, accountId, name, origin, endsAtMs, startedIn, clerkSession, mailId }: NewApp,
+  { id, accountId, name, origin, startedIn, clerkSession, mailId }: NewApp,
   nowMs: number,
 ): Promise<void> {
   await startSession(
@@ -47,10 +46,10 @@ export async function startAppSession(
       name,
       app_origin: origin,
       made_in: null,
-      expires_at_ms: endsAtMs,
+      ...endsFrom("app", nowMs),
       client_hash: null,
       clerk_session: clerkSession ?? null,
-      end_mail_at_ms: endsAtMs - endMailBeforeMs,
+      end_mail_at_ms: endMailAtMs(nowMs),
       startedIn,
       mail: { kind: "new app", id: mailId },
     },
@@ -58,36 +57,9 @@ export async function startAppSession(
   );
 }
 
-/** How long before an app's end its owner gets a mail. */
-const endMailBeforeMs = dayMs;
-
-/** Moves the end of an app's session, as its owner asks in the browser. Returns false if it has ended. */
-export function extendAppSession(
-  db: Db,
-  account: { id: string; email: string },
-  { id, endsAtMs }: { id: string; endsAtMs: number },
-  nowMs: number,
-): Promise<boolean> {
-  const readState = async (transaction: Db) => {
-    const session = await transaction
-      .selectFrom("local_sessions")
-      .select(["name", "expires_at_ms"])
-      .where("id", "=", id)
-      .executeTakeFirst();
-    return session && { id, name: session.name, endsAt: new Date(session.expires_at_ms).toISOString() };
-  };
-  const about = { by: "owner", what: "app extend", whom: account.email, look: readState } as const;
-  return auditedTransaction(db, about, nowMs, async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable("local_sessions")
-      .set({ expires_at_ms: endsAtMs, end_mail_at_ms: endsAtMs - endMailBeforeMs })
-      .where("id", "=", id)
-      .where("account_id", "=", account.id)
-      .where("kind", "=", "app")
-      .where("expires_at_ms", ">", nowMs)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0;
-  });
+/** When the mail about the last date of an app is due, 7 days before, if its owner said their last word now. */
+export function endMailAtMs(nowMs: number): number {
+  return endsFrom("app", nowMs).last_date_ms - 7 * dayMs;
 }
 
 /** Why an app's session ends, as the audit says it: the app revoked a token, or used one that was used before. */
@@ -102,6 +74,7 @@ export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: numb
       .innerJoin("accounts", "accounts.id", "session.account_id")
       .select(["session.name", "app_origin", "email"])
       .where("session.id", "=", id)
+      .where("expires_at_ms", ">", nowMs)
       .executeTakeFirst();
     await endSession(transaction, { by: "app", what }, id, nowMs);
     if (!app || what === "app end") return;

@@ -11,7 +11,6 @@ import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { hash } from "@/lib/oauth/id-hash";
-import { lifetimes } from "@/lib/oauth/lifetimes";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import {
   describeClient,
@@ -109,7 +108,7 @@ export async function findOutcome(
 }
 
 /**
- * Approves a pending request for this account: starts the app's session of a week, and the app can get its tokens.
+ * Approves a pending request for this account: starts the app's session, and the app can get its tokens.
  *
  * @param headers - those of the browser in which the owner approves
  */
@@ -125,13 +124,11 @@ export async function approve(
   if (!params) return;
   const resources = [params.resource ?? resourceAddresses()[0]].flat().map(String);
   const grantId = await grant(client.clientId, account.subject, resources);
-  const endsAtMs = nowMs + lifetimes.session * 1000;
   const session = {
     id: appSessionId(grantId),
     accountId: account.id,
     name: nameSession(client),
     origin: describeOrigin(client.origin),
-    endsAtMs,
     startedIn: describeStart(headers),
     clerkSession,
     mailId: deriveMailId(`new-app:v1:${storageOf(authorizationRequest).id}`),

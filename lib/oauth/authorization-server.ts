@@ -2,7 +2,8 @@ import type { KeyObject } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
 import { keyRing } from "@/lib/auth/key-ring";
-import { findSessionEnd } from "@/lib/auth/session";
+import { recordSessionUse } from "@/lib/auth/last-seen";
+import { findCurrentSession } from "@/lib/auth/session";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { connectEndpoints, pages } from "@/lib/http/pages";
@@ -88,8 +89,8 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
       DeviceCode: lifetimes.deviceCode,
       Interaction: lifetimes.request,
       Session: lifetimes.request,
-      Grant: lifetimes.session,
-      RefreshToken: lifetimes.session,
+      Grant: lifetimes.grant,
+      RefreshToken: lifetimes.refreshToken,
     },
     interactions: { policy: promptAlways(library), url: () => pages.connect.path },
     findAccount,
@@ -160,7 +161,7 @@ function promptAlways({ interactionPolicy: { Check, base } }: Library) {
 /** The account of a token, as the library keeps it until it has made the token. */
 type TokenAccount = Account & { sessionEndsAtMs?: number };
 
-/** Called for every token issued. Returns undefined if the session has ended, also because the account was deleted. */
+/** Called for every token issued, which is a use of the session. Returns undefined if the session has ended, also because the account was deleted. */
 async function findAccount(
   _: KoaContextWithOIDC,
   subject: string,
@@ -169,8 +170,12 @@ async function findAccount(
   const account = { accountId: subject, claims: async () => ({ sub: subject }) };
   if (!token?.grantId) return account;
   const id = appSessionId(token.grantId);
-  const sessionEndsAtMs = await withStore((db) => findSessionEnd(db, id, Date.now()));
-  return sessionEndsAtMs === undefined ? undefined : { ...account, sessionEndsAtMs };
+  const nowMs = Date.now();
+  const session = await withStore((db) => findCurrentSession(db, id, nowMs));
+  if (!session) return undefined;
+  const sessionEndsAtMs = recordSessionUse(id, session, nowMs);
+  TokenExchange.current().sessionEndsAtMs = sessionEndsAtMs;
+  return { ...account, sessionEndsAtMs };
 }
 
 /** Makes an access token a session token: the same claims and verifier, with the app's session and one resource. */

@@ -1,3 +1,7 @@
+import { sessionDays } from "@/lib/config/session-lifetimes";
+
+const daySeconds = 24 * 60 * 60;
+
 /** Lifetimes of everything that the authorization server issues, in seconds. */
 export const lifetimes = {
   /** Time to answer an app's request: 15 minutes. */
@@ -8,12 +12,14 @@ export const lifetimes = {
   code: 60,
   /** 1 hour, like every session token. */
   accessToken: 60 * 60,
-  /** An app's session, from its owner's last word on, and its refresh tokens: 7 days, like a browser's session. */
-  session: 7 * 24 * 60 * 60,
+  /** A refresh token: 30 days, in which its session ends without use, and 30 in which the app is told why it ended. */
+  refreshToken: (sessionDays.idle + sessionDays.ended) * daySeconds,
+  /** An owner's grant: as long as its session lasts at most, and the 30 days after. */
+  grant: (sessionDays.app + sessionDays.ended) * daySeconds,
   /** How long a used refresh token can be used again although a successor was used, from its first use on: 1 minute. */
   refreshTokenReuse: 60,
   /** A registered client that no owner has approved: 1 day. */
-  unusedClient: 24 * 60 * 60,
-  /** A registered client after its last approval: 90 days, so that it can connect again without registering. */
-  usedClient: 90 * 24 * 60 * 60,
+  unusedClient: daySeconds,
+  /** A registered client after its last approval: as long as a grant, so that it can connect again without registering. */
+  usedClient: (sessionDays.app + sessionDays.ended) * daySeconds,
 } as const;

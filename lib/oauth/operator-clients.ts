@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import * as z from "zod";
-import { endSession } from "@/lib/auth/session";
+import { currentSessions, endSession } from "@/lib/auth/session";
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { beginOfClient, clientOfState } from "@/lib/db/app-state";
@@ -64,26 +64,26 @@ export async function findClient(db: Db, id: string): Promise<AddedClient | unde
  * one. After a failure it can be called again. Throws an {@link ApiError} if there is neither a client nor a session.
  */
 export async function removeClient(db: Db, id: string, nowMs: number): Promise<void> {
-  if (!(await findAnyClient(db, id, nowMs)) && (await findSessions(db, id)).length === 0) {
+  if (!(await findAnyClient(db, id, nowMs)) && (await findSessions(db, id, nowMs)).length === 0) {
     throw new ApiError("not_found", { message: "There is no such client.", hint: "See 'connect list'." });
   }
   await auditedTransaction(db, auditedClient("connect remove", id, nowMs), nowMs, async (transaction) => {
     await transaction.deleteFrom("connect_clients").where("id", "=", id).execute();
     await forgetRegisteredClient(transaction, id, nowMs);
   });
-  for (const sessionId of await findSessions(db, id)) {
+  for (const sessionId of await findSessions(db, id, nowMs)) {
     await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);
   }
 }
 
-/** The ids of a client's sessions, by the grants of its codes and refresh tokens. */
-async function findSessions(db: Db, clientId: string): Promise<string[]> {
+/** The ids of a client's current sessions, by the grants of its codes and refresh tokens. */
+async function findSessions(db: Db, clientId: string, nowMs: number): Promise<string[]> {
   const grants = db
     .selectFrom("connect_state")
     .select(sql<string>`${appSessionId("")} || grant_id`.as("session_id"))
     .where("grant_id", "is not", null)
     .where(clientOfState(db), "=", beginOfClient(clientId));
-  const sessions = await db.selectFrom("local_sessions").select("id").where("id", "in", grants).execute();
+  const sessions = await currentSessions(db, nowMs).where("id", "in", grants).execute();
   return sessions.map(({ id }) => id);
 }
 

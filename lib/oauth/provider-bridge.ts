@@ -11,6 +11,7 @@ import type { Route } from "@/lib/http/route";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { authorizationServer, networkHeader, serverCookies } from "@/lib/oauth/authorization-server";
 import { lifetimes } from "@/lib/oauth/lifetimes";
+import { describeRefusedRefresh } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { accountScope } from "@/lib/oauth/resources";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
@@ -87,7 +88,10 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (statusCode === 500)
     throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");
   const issued = statusCode === 200 ? await withStore((db) => tokens.commit(db, Date.now())) : {};
-  if (!issued) return usedBefore;
+  if (statusCode === 400 || !issued) {
+    const ended = await describeEnded(call);
+    if (ended ?? !issued) return refuseGrant(ended ?? "It was used before. Ask the owner again.");
+  }
   if (statusCode === 400 && isForBrowsers(url)) return refuseClient(call, JSON.parse(payload) as Refusal);
   const { location } = responseHeaders;
   // A redirect to a client before the owner was asked always carries an error.
@@ -98,7 +102,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { "content-type": mediaType, "set-cookie": cookies, ...others } = responseHeaders;
   return {
     status: statusCode,
-    body: payload === "" ? null : withSuccessor(payload, issued.successor),
+    body: payload === "" ? null : withEnd(payload, tokens, issued.successor),
     ...(typeof mediaType === "string" && { mediaType }),
     headers: [
       ...Object.entries(others).flatMap(([name, value]) =>
@@ -109,16 +113,33 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   };
 }
 
-/** The library's answer with the refresh token that was committed, which is not the one that the library made. */
-function withSuccessor(payload: string, refresh_token: string | undefined): string {
-  return refresh_token === undefined ? payload : JSON.stringify({ ...JSON.parse(payload), refresh_token });
+/**
+ * The library's answer with the refresh token that was committed, which is not the one that the library made, and the
+ * seconds until its session ends.
+ */
+function withEnd(payload: string, { sessionEndsAtMs }: TokenExchange, successor: string | undefined): string {
+  if (sessionEndsAtMs === 0) return payload;
+  const { refresh_token = successor, ...answer } = JSON.parse(payload);
+  const refresh_token_expires_in = Math.floor((sessionEndsAtMs - Date.now()) / 1000);
+  return JSON.stringify({
+    ...answer,
+    ...(refresh_token && { refresh_token: successor ?? refresh_token, refresh_token_expires_in }),
+  });
 }
 
-/** The answer to a code or refresh token that must not be used again (RFC 6749 §5.2). */
-const usedBefore: ResponseParts = {
-  status: 400,
-  body: { error: "invalid_grant", error_description: "It was used before. Ask the owner again." },
-};
+/** Why the session has ended of a refresh token that is sent, if it has. */
+async function describeEnded({ url, body }: HandlerRequest): Promise<string | undefined> {
+  const fields = new URLSearchParams(body.toString());
+  const refreshToken = fields.get("refresh_token");
+  if (url.pathname !== connectEndpoints.token.path || !refreshToken) return undefined;
+  const token = { refreshToken, clientId: fields.get("client_id") };
+  return withStore((db) => describeRefusedRefresh(db, token, Date.now()));
+}
+
+/** The answer to a code or refresh token that must not be used, or not again (RFC 6749 §5.2). */
+function refuseGrant(error_description: string): ResponseParts {
+  return { status: 400, body: { error: "invalid_grant", error_description } };
+}
 
 function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {
   return error.status === 413 && isFromBrowser(headers) ? redirectTo({ to: appProblem }) : errorParts(error);

@@ -26,6 +26,8 @@ export class TokenExchange {
   issued: Omit<StateRow, "parent_hash"> | undefined;
   /** The refresh tokens that were read: the rate limit and the library ask for the same one. */
   readonly refreshTokens = new Map<string, Promise<AdapterPayload | undefined>>();
+  /** When the session ends whose tokens are issued. */
+  sessionEndsAtMs = 0;
   /** Why the library failed. */
   failure: unknown;
 

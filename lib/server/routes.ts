@@ -22,7 +22,7 @@ import * as renamePasskey from "@/app/(pages)/home/passkeys/rename/route";
 import * as openPortal from "@/app/(pages)/home/portal/route";
 import * as home from "@/app/(pages)/home/route";
 import * as endSession from "@/app/(pages)/home/sessions/end/route";
-import * as extendApp from "@/app/(pages)/home/sessions/extend/route";
+import * as keepApps from "@/app/(pages)/home/sessions/keep/route";
 import * as mintToken from "@/app/(pages)/home/token/route";
 import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
 import * as invitation from "@/app/(pages)/invitation/route";
@@ -93,7 +93,7 @@ const ofActions: Record<keyof typeof actions, Handlers> = {
   answerApp,
   renewSession,
   endSession,
-  extendApp,
+  keepApps,
   switchAppMails,
   startPasskey,
   addPasskey,

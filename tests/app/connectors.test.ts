@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { lifetimes } from "@/lib/oauth/lifetimes";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { Connector, vendors } from "@/tests/clients/connector";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
@@ -91,10 +91,10 @@ describe.each(cases)("$name at $path, known by its $identification", ({ vendor, 
   it("stays connected while it is used, and then asks again", async () => {
     const connector = await connect();
     await read(connector);
-    clock.pass(lifetimes.session * 1000 - dayMs);
+    clock.pass((sessionDays.idle - 1) * dayMs);
     await read(connector);
     expect(connector.asked).toBe(1);
-    clock.pass(lifetimes.session * 1000 + dayMs);
+    clock.pass((sessionDays.idle + 1) * dayMs);
     await read(connector);
     expect(connector.asked).toBe(2);
   });

@@ -109,8 +109,8 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/authorization-server.ts",
     mistake: "an app renews its tokens after its session has ended",
-    was: "return sessionEndsAtMs === undefined ? undefined : { ...account, sessionEndsAtMs };",
-    becomes: "return { ...account, sessionEndsAtMs: sessionEndsAtMs ?? Date.now() + 3_600_000 };",
+    was: "if (!session) return undefined;",
+    becomes: "if (!session) return { ...account, sessionEndsAtMs: Date.now() + 3_600_000 };",
     tests: ["tests/app/connect-attacks.test.ts"],
   },
   {
@@ -118,7 +118,7 @@ export const connect: Mutant[] = [
     mistake: "an app's last token outlives its session",
     was: "Math.min(Number(jwt.payload.exp), Math.floor(sessionEndsAtMs / 1000))",
     becomes: "Number(jwt.payload.exp)",
-    tests: ["tests/app/connect-week.test.ts"],
+    tests: ["tests/app/lifetimes.test.ts"],
   },
   {
     file: "lib/oauth/authorization-server.ts",

@@ -199,9 +199,16 @@ export const mails: Mutant[] = [
   },
   {
     file: "lib/mail/app-end-mails.ts",
-    mistake: "an app that has another week is said to lose its access",
-    was: '    .where("expires_at_ms", "=", mail.endsAtMs)\n',
-    becomes: "",
+    mistake: "an app that was kept is said to lose its access",
+    was: "endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs",
+    becomes: "endsAtMs >= mail.firstMs",
+    tests: ["tests/lib/mail/app-end-mails.test.ts"],
+  },
+  {
+    file: "lib/mail/app-end-mails.ts",
+    mistake: "each app of an owner has a mail of its own",
+    was: "nowMs + togetherMs",
+    becomes: "nowMs",
     tests: ["tests/lib/mail/app-end-mails.test.ts"],
   },
   {

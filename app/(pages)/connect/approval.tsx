@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Owner } from "@/lib/accounts/owner";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { ApiError } from "@/lib/http/errors";
 import { actions, documentPages } from "@/lib/http/pages";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
@@ -23,8 +24,8 @@ export function Approval({ requestCookie, client, userCode, reader, readersNetwo
       <ClientDescription client={client} userCode={userCode} readersNetwork={readersNetwork} />
       <h2>What it can do</h2>
       <p>
-        {accountScopeWords}. After a week, it has to ask again. You can disconnect it on your access page at
-        any time.
+        {accountScopeWords}. It has to ask you again after {sessionDays.idle} days without use, and after{" "}
+        {sessionDays.app} days in any case. You can disconnect it on your access page at any time.
       </p>
       <h2>What it can never do</h2>
       <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>

@@ -2,7 +2,8 @@ import { describeStanding } from "@/lib/accounts/standing";
 import type { Session } from "@/lib/auth/session";
 import { readCookie } from "@/lib/http/cookies";
 import { pages } from "@/lib/http/pages";
-import { readSessions, seenInWords } from "./access/sessions";
+import { Clock } from "../clock";
+import { readSessions, usedInWords } from "./access/sessions";
 import { readWays } from "./access/ways";
 import { LicenceTerms, readPurchases } from "./billing/billing";
 import { Balance } from "./billing/credits";
@@ -15,7 +16,8 @@ import { CheckResult } from "./verdict";
 export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
   const { account, sessionId, isLocal, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
-  const sessions = (await readSessions(account, nowMs))?.sessions;
+  const read = await readSessions(account, nowMs);
+  const sessions = read?.sessions;
   const bought = await readPurchases(account, nowMs);
   const ways = isLocal ? await readWays(account.id) : undefined;
   const own = sessions?.find(({ id }) => id === sessionId);
@@ -34,7 +36,7 @@ export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
             <a href={`${pages.billing.path}#credits`}>What used them</a>
           </p>
         </section>
-        <Apps apps={sessions?.filter(({ kind }) => kind === "app")} nowMs={nowMs} />
+        <Apps read={read} nowMs={nowMs} />
       </div>
       {sessions && state.mayRun && <FirstDays account={account} sessions={sessions} nowMs={nowMs} />}
     </>
@@ -52,26 +54,37 @@ function AppWaits() {
 
 const maxApps = 4;
 
-/** The apps that were used last, with their last use. */
-function Apps({ apps, nowMs }: { apps: Session[] | undefined; nowMs: number }) {
-  const latest = apps?.toSorted((one, other) => (other.lastSeenAtMs ?? 0) - (one.lastSeenAtMs ?? 0));
+const lastUse = ({ checkedAtMs, lastSeenAtMs }: Session) => Math.max(checkedAtMs ?? 0, lastSeenAtMs ?? 0);
+
+/** The apps that were used last, with their last check, and without any the one that ended last. */
+function Apps({ read, nowMs }: { read: Awaited<ReturnType<typeof readSessions>>; nowMs: number }) {
+  const apps = read?.sessions.filter(({ kind }) => kind === "app");
+  const latest = apps?.toSorted((one, other) => lastUse(other) - lastUse(one));
+  const ended = latest?.length === 0 ? read?.endedApps[0] : undefined;
   return (
     <section className="card" aria-labelledby="apps">
       <h2 id="apps">Apps and agents</h2>
       {!latest && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
-      {latest?.length === 0 && <p className="quiet">No apps connected yet.</p>}
+      {latest?.length === 0 && !ended && <p className="quiet">No apps connected yet.</p>}
+      {ended && (
+        <p className="quiet">
+          “{ended.name}” lost access on <Clock atMs={ended.endedAtMs} shows="date" />.
+        </p>
+      )}
       <ul className="entries">
-        {latest?.slice(0, maxApps).map(({ id, name, lastSeenAtMs }) => (
-          <li key={id} data-key={id}>
-            <span>{name}</span>
-            <small>{seenInWords(lastSeenAtMs, nowMs)}</small>
+        {latest?.slice(0, maxApps).map((app) => (
+          <li key={app.id} data-key={app.id}>
+            <span>{app.name}</span>
+            <small>{usedInWords(app, nowMs)}</small>
           </li>
         ))}
       </ul>
       <p>
         <a href={pages.access.path}>
           {!latest || latest.length === 0
-            ? "Connect an app"
+            ? ended
+              ? "See why, and connect it again"
+              : "Connect an app"
             : latest.length > maxApps
               ? `All ${latest.length} apps`
               : "Manage apps, or connect another"}

@@ -1,5 +1,6 @@
 import { maxPasskeys } from "@/lib/auth/passkeys";
 import { programTokenSeconds } from "@/lib/auth/session";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
@@ -61,7 +62,7 @@ Long-lived developer tokens are not issued.
 
 ## Connecting an app
 
-You do not have to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token for up to a week: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.access)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
+You do not have to copy a token into an app or an agent. It asks its owner once, in a browser, and renews its token as long as it is used, for ${sessionDays.app} days at most: [Connect an app](${to.connectAnApp}) has a tested file for a desktop, a phone and a terminal. ${linkToPage(pages.access)} lists the connected apps, where the owner can disconnect them; the next request of a disconnected app gets a \`401\`.
 
 ## What a token is
 

@@ -1,4 +1,5 @@
 import { oauthBounds } from "@/lib/config/limits";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { readPart } from "@/lib/docs/client-files";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
@@ -11,7 +12,7 @@ import { lifetimes } from "@/lib/oauth/lifetimes";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
 
 const { authorization, token, device, revocation } = connectEndpoints;
-const days = lifetimes.session / (24 * 60 * 60);
+const { idle, app: days, ended } = sessionDays;
 const reuse = lifetimes.refreshTokenReuse;
 const minutes = (seconds: number) => `${seconds / 60} minutes`;
 
@@ -104,10 +105,10 @@ export const connect: DocumentPage = {
   path: documentPages.connectAnApp.path,
   title: "Connect an app",
   group: "Start",
-  summary: "Your app gets its owner's approval with one click, and renews its token for a week.",
+  summary: "Your app gets its owner's approval with one click, and renews its token as long as it is used.",
   markdown: () => `# Connect an app
 
-Your app opens our approval page in its owner's browser. The owner signs in, sees which app is asking and what it may read, and approves. The app then renews its token for ${days} days.
+Your app opens our approval page in its owner's browser. The owner signs in, sees which app is asking and what it may read, and approves. The app then renews its token as long as it is used at least once in ${idle} days, for ${days} days at most.
 
 ${table(
   ["Your app runs", "It gets the approval", "The file"],
@@ -176,7 +177,7 @@ A single-page app should hold no refresh token, so its server connects, not the 
 
 1. **Backend for frontend.** Your server is the app. It asks for approval with PKCE at its own HTTPS redirect URI, keeps both tokens, renews them, and calls our API. The page only has your session cookie (\`__Host-\` name, \`Secure\`, \`HttpOnly\`, \`SameSite=Strict\`), and your server protects its endpoints against CSRF. A script that gets into the page finds no token. Use this one.
 2. **Token-mediating backend.** Your server keeps the refresh token and gives the page the access token, which a script in the page can steal for as long as it lives. Here it gains nothing: operations that read an account send no CORS headers, so a page of another origin cannot read their answers.
-3. **The page as the client.** Do not do this. A browser has no storage that scripts of the page cannot read. Anyone who gets a script into it, through a dependency or an injection, takes the newest refresh token. Rotation does not reveal that: the thief waits until the page is closed, and no one else uses that token. The thief then renews it for the rest of the ${days} days.
+3. **The page as the client.** Do not do this. A browser has no storage that scripts of the page cannot read. Anyone who gets a script into it, through a dependency or an injection, takes the newest refresh token. Rotation does not reveal that: the thief waits until the page is closed, and no one else uses that token. The thief then renews it until the session ends.
 
 The operator registers the HTTPS redirect URI of your server: \`connect add studio "Studio" https://studio.example.com/signed-in\`. On a server with Node, \`Connection\` of the TypeScript file does the rest: one for each person, with a vault in your database.
 
@@ -188,13 +189,13 @@ ${table(
     ["Access token", "an hour at most", "send it as `Authorization: Bearer`; keep it in memory only"],
     [
       "Refresh token",
-      "until its successor is used, at most as long as the session",
+      "until its successor is used, at most as long as the session: `refresh_token_expires_in` has the seconds that are left now",
       "store it where the system stores passwords; each renewal returns another, which replaces it",
     ],
     [
       "Session",
-      `${days} days from the approval, or from the owner's last “Give it another week” at ${linkToPage(pages.access)}`,
-      `nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and a day before the end of one that was used in the last three days`,
+      `until it was not used for ${idle} days, and at most ${days} days from the approval, or from the owner's last “Keep all” at ${linkToPage(pages.access)}. A renewal is a use, and so is a request with its token`,
+      `nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and 7 days before the last date of one that is still connected`,
     ],
   ],
 )}
@@ -232,7 +233,7 @@ ${table(
   ],
 )}
 
-An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or 90 days after an owner last approved the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
+An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${lifetimes.usedClient / (24 * 60 * 60)} days after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
 
 A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
 
@@ -248,7 +249,11 @@ ${table(
   ["Your app gets", "It means", "It should"],
   [
     ["`access_denied`", "the owner declined", "wait until the owner clicks your button again"],
-    ["`invalid_grant`", "the session or the code has ended", "ask the owner again"],
+    [
+      "`invalid_grant`",
+      `the session or the code has ended; for ${ended} days after the end of a session, \`error_description\` says why: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice`,
+      "forget its tokens, show that text, and ask the owner again",
+    ],
     ["`authorization_pending`", "the owner has not answered yet", "try again after `interval`, or 5 seconds"],
     ["`expired_token`", "the owner did not answer in time", "start again when the owner wants to"],
     ["`invalid_request`", "for example, `response_mode` is not `query`", "omit that parameter"],

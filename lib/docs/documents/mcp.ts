@@ -1,4 +1,5 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
@@ -44,7 +45,7 @@ No tool changes anything. ${sessionLimits} ${noPayments}
 
 ## Connecting
 
-A client only needs a URL. It opens our approval page in your browser; you sign in and approve, and the client renews its token for up to a week. The addresses differ only in when it asks you:
+A client only needs a URL. It opens our approval page in your browser; you sign in and approve, and the client renews its token as long as it is used at least once in ${sessionDays.idle} days, for ${sessionDays.app} days at most. The addresses differ only in when it asks you:
 
 ${table(
   ["Address", "Asks for your approval"],

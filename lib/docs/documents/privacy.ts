@@ -5,6 +5,7 @@ import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { confirmationMs } from "@/lib/auth/waitlist-confirmation";
 import { codeMinutes, describeSeconds, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { rateLimits } from "@/lib/config/limits";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { type Settings, type SignIn, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import type { DocumentPage } from "@/lib/docs/document";
@@ -62,8 +63,8 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
     until: retention(),
   },
   local_sessions: {
-    what: "Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), and the hour of the last use",
-    until: `Until they end, after at most ${describeSeconds(Math.max(browserSessionSeconds, lifetimes.session))}`,
+    what: "Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, and the minute and the answer of an app's last check",
+    until: `Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
   },
   billing_customers: {
     what: "Your id at Stripe, and what we give your account besides the licence you bought",
@@ -90,7 +91,7 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
   },
   connect_state: {
     what: "What your connected apps may do, and their unanswered requests, with the network of a device that asks",
-    until: `Until they expire, after at most ${describeSeconds(lifetimes.session)}`,
+    until: `Until they expire, after at most ${describeSeconds(lifetimes.grant)}`,
   },
   onboarding_emails: {
     what: "Which onboarding emails were due and sent, with a hash of your email",

@@ -1,21 +1,26 @@
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { ownerPages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
 import { inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
 
-type AppEndMail = { to: string; name: string; origin: string | null; endsAtMs: number };
+type EndingApp = { name: string; origin: string | null; endsAtMs: number };
 
-/** The mail a day before the access of an app ends. Its link is the page of apps: a mail carries no secret that extends. */
-export function appEndMail({ to, name, origin, endsAtMs }: AppEndMail): Omit<Mail, "id"> {
+/** The mail before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
+export function appEndMail({ to, apps }: { to: string; apps: EndingApp[] }): Omit<Mail, "id"> {
+  const isOne = apps.length === 1;
   return transactionalMail(to, {
-    subject: "An app loses access to your account tomorrow",
-    preview: "Give it another week on your access page, or let it end.",
+    subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
+    preview: `Keep ${isOne ? "it" : "them"} with one button on your access page, or do nothing.`,
     body: [
-      `“${name}”, as the app calls itself, loses access to your account on ${inWords(endsAtMs)}.${origin ? ` We verified that it is: ${origin}.` : ""}`,
-      "To keep it connected, open your access page and press “Give it another week” next to the app. If you do nothing, it is disconnected, and you can connect it again at any time.",
+      ...apps.map(
+        ({ name, origin, endsAtMs }) =>
+          `“${name}”, as the app calls itself, loses access to your account on ${inWords(endsAtMs)}.${origin ? ` We verified that it is: ${origin}.` : ""}`,
+      ),
+      `To keep your apps, open your access page and press “Keep all for another ${sessionDays.app} days”. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
       linkTo(ownerPages.access),
     ],
     footer: [
-      "You received this email because you connected this app and used it in the last three days. You can switch these emails off on your access page, below the list of connected apps.",
+      `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
     ],
   });
 }

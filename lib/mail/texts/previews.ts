@@ -35,9 +35,17 @@ export function renderPreviews(): Map<string, Pick<Mail, "subject" | "text" | "h
       "app-end",
       appEndMail({
         to,
-        name: "Claude Code",
-        origin: "a program on a computer",
-        endsAtMs: Date.now() + dayMs,
+        apps: [{ name: "Claude Code", origin: "a program on a computer", endsAtMs: Date.now() + 7 * dayMs }],
+      }),
+    ],
+    [
+      "apps-end",
+      appEndMail({
+        to,
+        apps: [
+          { name: "Claude Code", origin: "a program on a computer", endsAtMs: Date.now() + 7 * dayMs },
+          { name: "Weekly reports", origin: "reports.example", endsAtMs: Date.now() + 7.5 * dayMs },
+        ],
       }),
     ],
     ["passkey-added", passkeyMail({ to, change: "added", name: "Chrome on macOS", atMs: Date.now() })],

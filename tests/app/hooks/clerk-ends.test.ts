@@ -171,12 +171,12 @@ describe.each(engines)("Clerk on $name", (engine) => {
       expect(await service.adminJson<object[]>("session", "list", owner.email)).toHaveLength(2);
     });
 
-    it("cannot give an app another week, and the attempt is audited", async () => {
+    it("cannot keep apps, and the attempt is audited", async () => {
       const owner = await addOwner();
       owner.browser.cookies.set("__session", owner.mint(act));
-      const { status } = await owner.browser.submit("/home/sessions/extend", { account: owner.account });
+      const { status } = await owner.browser.submit("/home/sessions/keep", { account: owner.account });
       expect(status).toBe(403);
-      const by = { who: "impersonator user_support", what: "app extend refused" };
+      const by = { who: "impersonator user_support", what: "app keep refused" };
       expect((await audit(owner.email))[0]).toMatchObject(by);
     });
 

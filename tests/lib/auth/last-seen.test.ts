@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import { recordSessionUse } from "@/lib/auth/last-seen";
 import { listSessions } from "@/lib/auth/session";
+import { dayMs } from "@/lib/config/durations";
+import { auditedTransaction } from "@/lib/db/audit";
 import { closeStore, type Db, store } from "@/lib/db/store";
 import { startAppSession } from "@/lib/oauth/app-session";
 import { createFolder } from "@/tests/support/leash";
@@ -17,11 +19,7 @@ describe("when a session was last used", () => {
     db = await store();
     accountId = (await addAccount(db, "ceo@example.com", {}, nowMs)).id;
     for (const id of ["one", "other"]) {
-      await startAppSession(
-        db,
-        { id, accountId, name: "Desk", origin: "a device", endsAtMs: nowMs + 100 * hourMs },
-        nowMs,
-      );
+      await startAppSession(db, { id, accountId, name: "Desk", origin: "a device" }, nowMs);
     }
   });
   afterAll(async () => {
@@ -29,6 +27,12 @@ describe("when a session was last used", () => {
     vi.unstubAllEnvs();
   });
 
+  const use = (id: string, last_seen_at_ms: number | null, atMs: number) =>
+    recordSessionUse(
+      id,
+      { expires_at_ms: nowMs + 1, last_date_ms: nowMs + 180 * dayMs, last_seen_at_ms },
+      atMs,
+    );
   const seen = async () => {
     const sessions = await listSessions(db, accountId, nowMs);
     return Object.fromEntries(sessions.map(({ id, lastSeenAtMs }) => [id, lastSeenAtMs]));
@@ -36,22 +40,61 @@ describe("when a session was last used", () => {
   const eventually = (expected: object) => expect.poll(seen).toEqual(expected);
 
   it("is stored at its first use", async () => {
-    recordSessionUse("one", null, nowMs);
+    use("one", null, nowMs);
     await eventually({ one: nowMs, other: null });
   });
 
   it("is written once an hour, also if the store's value is still old or the write failed", async () => {
     await db.updateTable("local_sessions").set({ last_seen_at_ms: null }).execute();
-    recordSessionUse("one", null, nowMs + hourMs - 1);
+    use("one", null, nowMs + hourMs - 1);
     // Writes run one after the other, so an earlier one would be visible by now.
-    recordSessionUse("other", null, nowMs);
+    use("other", null, nowMs);
     await eventually({ one: null, other: nowMs });
-    recordSessionUse("one", null, nowMs + hourMs);
+    use("one", null, nowMs + hourMs);
     await eventually({ one: nowMs + hourMs, other: nowMs });
   });
 
   it("is written again when the store's value is an hour old", async () => {
-    recordSessionUse("other", nowMs, nowMs + hourMs);
+    use("other", nowMs, nowMs + hourMs);
     await eventually({ one: nowMs + hourMs, other: nowMs + hourMs });
+  });
+
+  describe("moves the end of the session", () => {
+    const ends = async (id: string) =>
+      (await listSessions(db, accountId, nowMs)).find((session) => session.id === id)?.endsAtMs;
+
+    it("to 30 days from then, and to its last date at most", async () => {
+      expect(use("one", nowMs, nowMs + 10 * dayMs)).toBe(nowMs + 40 * dayMs);
+      await expect.poll(() => ends("one")).toBe(nowMs + 40 * dayMs);
+      expect(use("one", nowMs + 10 * dayMs, nowMs + 39 * dayMs)).toBe(nowMs + 69 * dayMs);
+      await expect.poll(() => ends("one")).toBe(nowMs + 69 * dayMs);
+      await db
+        .updateTable("local_sessions")
+        .set({ expires_at_ms: nowMs + 179 * dayMs })
+        .execute();
+      expect(use("one", nowMs + 39 * dayMs, nowMs + 170 * dayMs)).toBe(nowMs + 180 * dayMs);
+      await expect.poll(() => ends("one")).toBe(nowMs + 180 * dayMs);
+    });
+
+    it("not of one without a last date, and not of one that has ended", async () => {
+      const change = (change: object) =>
+        auditedTransaction(
+          db,
+          { by: "owner", what: "test", whom: null, look: async () => null },
+          nowMs,
+          (transaction) =>
+            transaction.updateTable("local_sessions").set(change).where("id", "=", "other").execute(),
+        );
+      await change({ last_date_ms: null, expires_at_ms: nowMs + 7 * dayMs });
+      const row = { expires_at_ms: nowMs + 7 * dayMs, last_date_ms: null, last_seen_at_ms: null };
+      expect(recordSessionUse("other", row, nowMs + 5 * dayMs)).toBe(nowMs + 7 * dayMs);
+      await expect.poll(async () => (await seen()).other).toBe(nowMs + 5 * dayMs);
+      expect(await ends("other")).toBe(nowMs + 7 * dayMs);
+      await change({ last_date_ms: nowMs + 180 * dayMs, expires_at_ms: nowMs + 6 * dayMs });
+      use("other", nowMs, nowMs + 6 * dayMs + hourMs);
+      use("one", nowMs, nowMs + 179 * dayMs);
+      await expect.poll(async () => (await seen()).one).toBe(nowMs + 179 * dayMs);
+      expect(await ends("other"), "it ended before").toBe(nowMs + 6 * dayMs);
+    });
   });
 });

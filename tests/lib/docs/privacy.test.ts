@@ -22,7 +22,7 @@ describe("/privacy and /terms", () => {
       "| The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | 730 days after you joined; 30 days if you neither confirm nor are invited |",
       "| A requested sign-in code: the email typed, and hashes of the code, of the browser's secret and of the network address | 1 day |",
       "| The mails to you, in files | 730 days after they were written |",
-      "| `office-client` | Keeps you signed in | 7 days |",
+      "| `office-client` | Keeps you signed in | 90 days |",
       "| `__session` | Shows that you are signed in | 1 minute |",
       "| `office-known` | Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | 180 days |",
     ]) {

@@ -4,7 +4,8 @@ import { sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { SendError } from "@/lib/mail/mail";
-import { extendAppSession, startAppSession } from "@/lib/oauth/app-session";
+import { startAppSession } from "@/lib/oauth/app-session";
+import { keepApps } from "@/lib/oauth/keep-apps";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { RecordingSender } from "@/tests/support/recording-sender";
@@ -21,8 +22,8 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
   let nowMs: number;
   let mailSender: RecordingSender;
   const round = () => sendScheduledMails(db, mailSender, { now: () => nowMs });
-  const endsAtMs = atMs + 7 * dayMs;
-  const dueAtMs = endsAtMs - dayMs;
+  const endsAtMs = atMs + 180 * dayMs;
+  const dueAtMs = endsAtMs - 7 * dayMs;
 
   beforeEach(async () => {
     Object.assign(process.env, world);
@@ -32,13 +33,10 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     account = { id: (await addAccount(db, email, { subject: "user_1", plan: "licensed" }, atMs)).id, email };
     await startAppSession(
       db,
-      { id: "sess_app", accountId: account.id, name: "Desk", origin: "a device", endsAtMs },
+      { id: "sess_app", accountId: account.id, name: "Desk", origin: "a device" },
       atMs,
     );
-    await db
-      .updateTable("local_sessions")
-      .set({ last_seen_at_ms: dueAtMs - dayMs })
-      .execute();
+    await db.updateTable("local_sessions").set({ expires_at_ms: endsAtMs }).execute();
   });
   afterEach(async () => {
     for (const name of Object.keys(world)) delete process.env[name];
@@ -54,9 +52,9 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     nowMs += 12 * 60 * minuteMs;
     await round();
     expect(mailSender.sent.map(({ to, subject }) => [to, subject])).toEqual([
-      [email, "An app loses access to your account tomorrow"],
+      [email, "An app loses access to your account soon"],
     ]);
-    expect(mailSender.sent[0]?.text).toMatch(/ on Saturday,? 28 November 2026 at 09:00 UTC\./);
+    expect(mailSender.sent[0]?.text).toMatch(/ on Thursday,? 20 May 2027 at 09:00 UTC\./);
     expect(mailSender.sent[0]?.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-a[\da-f]{3}-[\da-f]{12}$/);
   });
 
@@ -95,22 +93,68 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
     expect(mailSender.sent).toHaveLength(1);
   });
 
-  it("is due again before the end of another week, also if that is given while the mail is sent", async () => {
-    const laterMs = nowMs + 7 * dayMs;
-    mailSender.whileSending = () =>
-      extendAppSession(db, account, { id: "sess_app", endsAtMs: laterMs }, nowMs);
+  it("is due again before the next last date, also if the app is kept while the mail is sent", async () => {
+    mailSender.whileSending = () => keepApps(db, account, nowMs);
     await round();
     mailSender.whileSending = async () => {};
     await round();
     expect(mailSender.sent).toHaveLength(1);
-    nowMs = laterMs - dayMs;
+    nowMs += (180 - 7) * dayMs;
     await db
       .updateTable("local_sessions")
-      .set({ last_seen_at_ms: nowMs - dayMs })
+      .set({ expires_at_ms: nowMs + 1 })
       .execute();
     await round();
     expect(mailSender.sent).toHaveLength(2);
     expect(new Set(mailSender.sent.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it("names all apps of the owner that come due within a day, and no other", async () => {
+    const add = async (name: string, laterMs: number) => {
+      const app = { id: `sess_${name}`, accountId: account.id, name, origin: "a device" };
+      await startAppSession(db, app, atMs + laterMs);
+    };
+    await add("Phone", 23 * 60 * minuteMs);
+    await add("Laptop", 25 * 60 * minuteMs);
+    await db.updateTable("local_sessions").set({ expires_at_ms: endsAtMs }).execute();
+    await round();
+    await round();
+    const [mail, ...others] = mailSender.sent;
+    expect(others).toEqual([]);
+    expect(mail?.subject).toBe("2 apps lose access to your account soon");
+    expect(mail?.text).toMatch(
+      /“Desk”.+ 20 May 2027 at 09:00 UTC\.[\s\S]+“Phone”.+ 21 May 2027 at 08:00 UTC\./,
+    );
+    expect(mail?.text).not.toContain("Laptop");
+    nowMs += 25 * 60 * minuteMs;
+    await round();
+    expect(mailSender.sent.map(({ subject }) => subject)).toEqual([
+      "2 apps lose access to your account soon",
+      "An app loses access to your account soon",
+    ]);
+    expect(mailSender.sent[1]?.text).toContain("“Laptop”");
+  });
+
+  it("is not sent early because another app was due that has ended", async () => {
+    const app = { id: "sess_phone", accountId: account.id, name: "Phone", origin: "a device" };
+    await startAppSession(db, app, atMs + 60 * minuteMs);
+    await stage.query(`UPDATE local_sessions SET expires_at_ms = ${dueAtMs} WHERE id = 'sess_app'`);
+    await stage.query(`UPDATE local_sessions SET expires_at_ms = ${endsAtMs} WHERE id = 'sess_phone'`);
+    await round();
+    expect(mailSender.sent).toEqual([]);
+    nowMs += 60 * minuteMs;
+    await round();
+    expect(mailSender.sent).toHaveLength(1);
+  });
+
+  it("is sent for an app of an older build at the date that it stored", async () => {
+    const oldEndMs = atMs + 7 * dayMs;
+    await stage.query(
+      `UPDATE local_sessions SET last_date_ms = NULL, expires_at_ms = ${oldEndMs}, end_mail_at_ms = ${oldEndMs - dayMs}`,
+    );
+    nowMs = oldEndMs - dayMs;
+    await round();
+    expect(mailSender.sent[0]?.text).toContain(" 28 November 2026 at 09:00 UTC.");
   });
 
   it("goes to the address that the account has at that moment", async () => {
@@ -129,7 +173,7 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
 
   it.each([
     ["the session has ended", "DELETE FROM local_sessions"],
-    ["the app has another week", `UPDATE local_sessions SET expires_at_ms = ${endsAtMs + 7 * dayMs}`],
+    ["the app is kept", `UPDATE local_sessions SET last_date_ms = ${endsAtMs + 7 * dayMs}`],
     ["the owner has switched them off", "UPDATE accounts SET app_end_mails_stopped_at_ms = 1"],
   ])("is not sent again if %s between two attempts", async (_, sql) => {
     mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
@@ -142,11 +186,6 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
   });
 
   it.each([
-    [
-      "the app was not used for three days",
-      `UPDATE local_sessions SET last_seen_at_ms = ${dueAtMs - 3 * dayMs}`,
-    ],
-    ["the app was never used", "UPDATE local_sessions SET last_seen_at_ms = NULL"],
     ["the session has ended", "DELETE FROM local_sessions"],
     ["the session has expired", `UPDATE local_sessions SET expires_at_ms = ${dueAtMs}`],
     ["the owner has switched them off", "UPDATE accounts SET app_end_mails_stopped_at_ms = 1"],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findCurrentSession } from "@/lib/auth/session";
 import { oauthBounds } from "@/lib/config/limits";
 import { type Db, Store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
@@ -39,7 +40,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
   async function approve(): Promise<string> {
     const grantId = `grant ${++grants}`;
     const session = { id: appSessionId(grantId), accountId: "account", name: "An app", origin: "a device" };
-    await startAppSession(db, { ...session, endsAtMs: startMs + 7 * 24 * 60 * minuteMs }, startMs);
+    await startAppSession(db, session, startMs);
     const row = { kind: "AuthorizationCode", id_hash: hash(grantId), grant_id: grantId };
     await db
       .insertInto("connect_state")
@@ -69,8 +70,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
       first,
       refresh: (id = "", nowMs = startMs, at = db) =>
         use(grantId, refreshTokens, id, `${grantId} library's`, nowMs, at),
-      isAlive: async () =>
-        (await stage.query(`SELECT 1 FROM local_sessions WHERE id = '${appSessionId(grantId)}'`)).length > 0,
+      isAlive: async () => (await findCurrentSession(db, appSessionId(grantId), startMs)) !== undefined,
     };
   }
 

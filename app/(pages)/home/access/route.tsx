@@ -2,13 +2,14 @@ import { maxNameCharacters } from "@/lib/auth/passkeys";
 import { pages } from "@/lib/http/pages";
 import type { Problem } from "../../problem";
 import { ownerPage } from "../owner-page";
+import { Apps } from "./apps";
 import { ConnectSomething } from "./connect-something";
 import { ForPrograms } from "./for-programs";
-import { Apps, BrowsersAndTokens, readSessions, SessionsNote } from "./sessions";
+import { BrowsersAndTokens, readSessions, SessionsNote } from "./sessions";
 import { readWays, WaysToSignIn } from "./ways";
 
 const problems: Record<string, Problem> = {
-  "app-ended": { words: "This app’s access has already ended. Connect it again from the app." },
+  "no-apps": { words: "No app is connected. Those that ended are listed below." },
   confirm: { words: "Confirm that it is you under “Ways to sign in”, then remove the passkey." },
   name: { words: `A name has 1 to ${maxNameCharacters} characters.`, isTyped: true },
 };
@@ -26,7 +27,7 @@ export const GET = ownerPage(pages.access, { title: "Access", problems }, async 
     ownId: sessionId,
     isLocal,
     ended: query.ended,
-    hasExtended: query.extended !== undefined,
+    hasKept: query.kept !== undefined,
     nowMs,
   };
   const done = query.removed !== undefined ? "removed" : query.renamed !== undefined ? "renamed" : undefined;

@@ -1,16 +1,20 @@
 import type { Account } from "@/lib/accounts/account";
 import { wantsAppEndMails } from "@/lib/accounts/app-end-switch";
-import { listEndedSessions, listSessions, maxSessions, type Session } from "@/lib/auth/session";
+import type { Standing } from "@/lib/accounts/standing";
+import { listEndedApps } from "@/lib/auth/ended-app";
+import { countCrowdedOut, listSessions, maxSessions, type Session } from "@/lib/auth/session";
 import { distinctNames } from "@/lib/auth/session-name";
 import { dayMs } from "@/lib/config/durations";
+import { describeDistance } from "@/lib/config/instants";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { store } from "@/lib/db/store";
-import { actions, pages } from "@/lib/http/pages";
+import { actions } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 import { Clock } from "../../clock";
 
 const hourMs = 60 * 60 * 1000;
 
-type SessionsProps = {
+export type SessionsProps = {
   /** `undefined` if they cannot be read: the rest of the page does not need them. */
   read: Awaited<ReturnType<typeof readSessions>>;
   accountId: string;
@@ -19,17 +23,13 @@ type SessionsProps = {
   isLocal: boolean;
   /** The list of sessions that the owner has just ended, or any other text for one session. */
   ended: string | undefined;
-  /** Whether the owner has just given an app another week. */
-  hasExtended: boolean;
+  /** Whether the owner has just kept their apps. */
+  hasKept: boolean;
   nowMs: number;
 };
 
 /** What the owner has just done on this page, or why there is nothing to do it with. */
-export function SessionsNote({
-  read,
-  ended,
-  hasExtended,
-}: Pick<SessionsProps, "read" | "ended" | "hasExtended">) {
+export function SessionsNote({ read, ended, hasKept }: Pick<SessionsProps, "read" | "ended" | "hasKept">) {
   return (
     <>
       {ended !== undefined && (
@@ -37,47 +37,13 @@ export function SessionsNote({
           {endedWords.get(ended) ?? "Disconnected. It no longer has access."}
         </p>
       )}
-      {hasExtended && <p role="status">The app has another week.</p>}
+      {hasKept && <p role="status">Your apps have another {sessionDays.app} days.</p>}
       {!read && (
         <p className="quiet">
           We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
         </p>
       )}
     </>
-  );
-}
-
-/** The apps and agents that the account is connected to. */
-export function Apps({ read, accountId, ownId, nowMs }: SessionsProps) {
-  const apps = read?.sessions.filter(({ kind }) => kind === "app") ?? [];
-  const shown = { accountId, ownId, nowMs, names: distinctNames(read?.sessions ?? []) };
-  return (
-    <section id="sessions">
-      <h2>Connected apps and agents</h2>
-      {read?.replayed.map(({ name, endedAtMs }) => (
-        <p className="notice" key={endedAtMs}>
-          “{name}” was disconnected on <Clock atMs={endedAtMs} shows="day and time" />: an old token of it was
-          used again, so someone else may have a copy. All its tokens are now invalid. Connect it again if you
-          trust the device that it runs on.
-        </p>
-      ))}
-      <SessionList sessions={apps} {...shown} />
-      {read && apps.length === 0 && <p className="quiet">No apps connected yet.</p>}
-      {apps.length > 0 && (
-        <EndAll
-          accountId={accountId}
-          group="apps"
-          summary="Disconnect all apps"
-          button={`Disconnect ${count(apps, "app")}`}
-        >
-          Each app has to be connected again before it can check whether your company may run.
-        </EndAll>
-      )}
-      {read && apps.length > 0 && <MailSwitch accountId={accountId} isOn={read.wantsAppEndMails} />}
-      <p className="quiet">
-        Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
-      </p>
-    </section>
   );
 }
 
@@ -114,10 +80,10 @@ export function BrowsersAndTokens({ read, accountId, ownId, isLocal, nowMs }: Se
       </section>
       <section>
         <h2>Copied tokens</h2>
-        {read && read.crowdedOut.length > 0 && (
+        {read && read.crowdedOut > 0 && (
           <p className="notice">
             An account has at most {maxSessions} sessions. In the last day, the oldest{" "}
-            {read.crowdedOut.length === 1 ? "one" : read.crowdedOut.length} ended to make room for a new one.
+            {read.crowdedOut === 1 ? "one" : read.crowdedOut} ended to make room for a new one.
           </p>
         )}
         <SessionList sessions={copied} {...shown} />
@@ -146,7 +112,7 @@ const endedWords = new Map([
   ["operator-tokens", "The operator’s tokens have ended."],
 ]);
 
-const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
+export const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
 
 /** The sessions of an account; `undefined` if it cannot be read. */
 export async function readSessions({ id, email }: Pick<Account, "id" | "email">, nowMs: number) {
@@ -154,8 +120,8 @@ export async function readSessions({ id, email }: Pick<Account, "id" | "email">,
     const db = await store();
     return {
       sessions: await listSessions(db, id, nowMs),
-      replayed: await listEndedSessions(db, email, "app replay", nowMs - 7 * dayMs),
-      crowdedOut: await listEndedSessions(db, email, "session limit", nowMs - dayMs),
+      endedApps: await listEndedApps(db, id, nowMs),
+      crowdedOut: await countCrowdedOut(db, email, nowMs - dayMs),
       wantsAppEndMails: await wantsAppEndMails(db, id),
     };
   } catch (failure) {
@@ -172,7 +138,7 @@ type SessionListProps = {
 
 const shownAtOnce = 20;
 
-function SessionList({ sessions, ...shown }: SessionListProps) {
+export function SessionList({ sessions, ...shown }: SessionListProps) {
   if (sessions.length === 0) return null;
   const more = sessions.slice(shownAtOnce);
   return (
@@ -200,7 +166,6 @@ function SessionRow({ session: stored, names, accountId, ownId, nowMs }: Session
     <li data-key={session.id}>
       <div>
         <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
-        {session.kind === "app" && <AnotherWeek accountId={accountId} session={session} nowMs={nowMs} />}
       </div>
       {session.id !== ownId && (
         <EndButton accountId={accountId} session={session.id} label={`End “${session.name}”`}>
@@ -244,7 +209,7 @@ function OperatorsTokens({
 const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
 
 export function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
-  const { kind, name, origin, begunAtMs, startedIn, lastSeenAtMs, endsAtMs } = session;
+  const { kind, name, origin, begunAtMs, startedIn, endsAtMs, lastDateMs } = session;
   return (
     <>
       <strong>{name}</strong> {origin && <span className="tag">{origin}</span>}
@@ -257,15 +222,29 @@ export function Description({ session, isOwn, nowMs }: { session: Session; isOwn
             {startedIn.network && ` from the address ${startedIn.network}`},{" "}
           </>
         )}
-        {isOwn ? "in use now" : seenInWords(lastSeenAtMs, nowMs)}, until{" "}
+        {isOwn ? "in use now" : usedInWords(session, nowMs)}, until{" "}
         <Clock atMs={endsAtMs} shows="day and time" />
+        {lastDateMs !== null && lastDateMs > endsAtMs && (
+          <>
+            {" "}
+            without further use, <Clock atMs={lastDateMs} shows="date" /> at the latest
+          </>
+        )}
       </p>
     </>
   );
 }
 
+const yeses: readonly string[] = ["licensed", "trial", "hobby"] satisfies Standing["status"][];
+
+/** The last check of an app, or else the last use of the session. */
+export function usedInWords({ checkedAtMs, told, lastSeenAtMs }: Session, nowMs: number): string {
+  if (checkedAtMs === null || told === null) return seenInWords(lastSeenAtMs, nowMs);
+  return `checked ${describeDistance(checkedAtMs, nowMs)}, told ${yeses.includes(told) ? "yes" : "no"}`;
+}
+
 /** The last use is stored to the hour. */
-export function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
+function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   if (lastSeenAtMs === null) return "not used yet";
   const hours = Math.floor((nowMs - lastSeenAtMs) / hourMs);
   if (hours < 1) return "used within the last hour";
@@ -273,52 +252,10 @@ export function seenInWords(lastSeenAtMs: number | null, nowMs: number): string 
   return `used ${Math.floor(hours / 24)} days ago`;
 }
 
-function endInWords(leftMs: number): string {
-  const hours = Math.ceil(leftMs / hourMs);
-  if (hours <= 1) return "Ends within the hour";
-  return hours < 36 ? `Ends in ${hours} hours` : `Ends in ${Math.round(hours / 24)} days`;
-}
-
-type AnotherWeekProps = { accountId: string; session: Session; nowMs: number };
-
-/** When an app loses its access, and a button that gives it another week. */
-function AnotherWeek({ accountId, session: { id, name, endsAtMs }, nowMs }: AnotherWeekProps) {
-  return (
-    <form method="post" action={actions.extendApp.path}>
-      <input type="hidden" name="account" value={accountId} />
-      {`${endInWords(endsAtMs - nowMs)} · `}
-      <button
-        type="submit"
-        name="session"
-        value={id}
-        className="linklike"
-        aria-label={`Give it another week: “${name}”`}
-      >
-        Give it another week
-      </button>
-    </form>
-  );
-}
-
-/** Switches the mails a day before the end of an app. */
-function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean }) {
-  return (
-    <form method="post" action={actions.switchAppMails.path} className="quiet">
-      <input type="hidden" name="account" value={accountId} />
-      {isOn
-        ? "We email you a day before an app that you use loses access."
-        : "We do not email you before an app loses access."}{" "}
-      <button type="submit" name="mails" value={isOn ? "off" : "on"} className="linklike">
-        {isOn ? "Stop these emails" : "Send these emails"}
-      </button>
-    </form>
-  );
-}
-
 type EndAllProps = { accountId: string; group: string; summary: string; button: string; children: string };
 
 /** Ends a list of sessions, after a question that also works without JavaScript. */
-function EndAll({ accountId, group, summary, button, children }: EndAllProps) {
+export function EndAll({ accountId, group, summary, button, children }: EndAllProps) {
   return (
     <details className="confirm">
       <summary className="button plain">{summary}</summary>

@@ -1,0 +1,114 @@
+import type { EndedApp, Ending } from "@/lib/auth/ended-app";
+import type { Session } from "@/lib/auth/session";
+import { distinctNames } from "@/lib/auth/session-name";
+import { sessionDays } from "@/lib/config/session-lifetimes";
+import { actions, pages } from "@/lib/http/pages";
+import { Clock } from "../../clock";
+import { count, EndAll, SessionList, type SessionsProps } from "./sessions";
+
+/** The apps and agents that the account is connected to, and those that ended lately. */
+export function Apps({ read, accountId, ownId, nowMs }: SessionsProps) {
+  const apps = read?.sessions.filter(({ kind }) => kind === "app") ?? [];
+  const shown = { accountId, ownId, nowMs, names: distinctNames(read?.sessions ?? []) };
+  return (
+    <section id="sessions">
+      <h2>Connected apps and agents</h2>
+      <SessionList sessions={apps} {...shown} />
+      {read && apps.length === 0 && (
+        <p className="quiet">
+          {read.endedApps.length === 0 ? "No apps connected yet." : "No app is connected."}
+        </p>
+      )}
+      {apps.length > 0 && (
+        <>
+          <KeepAll accountId={accountId} />
+          <EndAll
+            accountId={accountId}
+            group="apps"
+            summary="Disconnect all apps"
+            button={`Disconnect ${count(apps, "app")}`}
+          >
+            Each app has to be connected again before it can check whether your company may run.
+          </EndAll>
+        </>
+      )}
+      {read && apps.length > 0 && <MailSwitch accountId={accountId} isOn={read.wantsAppEndMails} />}
+      <p className="quiet">
+        Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
+      </p>
+      {read && <EndedApps ended={read.endedApps} apps={apps} />}
+    </section>
+  );
+}
+
+/** One button that moves the last date of every connected app. */
+function KeepAll({ accountId }: { accountId: string }) {
+  return (
+    <form method="post" action={actions.keepApps.path}>
+      <input type="hidden" name="account" value={accountId} />
+      <button type="submit" className="plain">
+        Keep all for another {sessionDays.app} days
+      </button>
+      <p className="quiet">
+        Without that, an app ends on its last date; any app ends after {sessionDays.idle} days without use. We
+        store checks to the minute, and other use to the hour.
+      </p>
+    </form>
+  );
+}
+
+/** Switches the mails before the last date of apps. */
+function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean }) {
+  return (
+    <form method="post" action={actions.switchAppMails.path} className="quiet">
+      <input type="hidden" name="account" value={accountId} />
+      {isOn
+        ? "We email you 7 days before the last date of an app."
+        : "We do not email you before the last date of an app."}{" "}
+      <button type="submit" name="mails" value={isOn ? "off" : "on"} className="linklike">
+        {isOn ? "Stop these emails" : "Send these emails"}
+      </button>
+    </form>
+  );
+}
+
+const endingWords: Record<Ending, string> = {
+  owner: "you ended it",
+  operator: "we ended it for you",
+  app: "the app ended it itself",
+  "sign-in": "it ended with the sign-in in which you approved it",
+  replay:
+    "an old token of it was used again, so someone else may have a copy. All its tokens are now invalid. Connect it again only if you trust the device that it runs on",
+  limit: "it made room for a newer session",
+  idle: `it was not used for ${sessionDays.idle} days`,
+  "last date": `its ${sessionDays.app} days were over`,
+};
+
+/** The apps that ended in the last 30 days, each with the reason. */
+function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
+  if (ended.length === 0) return null;
+  const isBack = ({ name, origin }: EndedApp) =>
+    apps.some((app) => app.name === name && app.origin === origin);
+  return (
+    <details className="fold" open>
+      <summary>Ended in the last {sessionDays.ended} days</summary>
+      <ul className="sessions">
+        {ended.map((app) => (
+          <li key={app.id} data-key={app.id}>
+            <div>
+              <strong>{app.name}</strong> {app.origin && <span className="tag">{app.origin}</span>}
+              <p className="quiet">
+                Ended on <Clock atMs={app.endedAtMs} shows="day and time" />: {endingWords[app.ending]}.
+              </p>
+            </div>
+            {isBack(app) ? (
+              <span className="quiet">Connected again</span>
+            ) : (
+              <a href="#connect-something">Connect again</a>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}

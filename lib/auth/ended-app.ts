@@ -1,0 +1,63 @@
+import { dayMs } from "@/lib/config/durations";
+import { sessionDays } from "@/lib/config/session-lifetimes";
+import type { Actor } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+
+/*
+ * The row of an app's session stays for 30 days after its end: its owner sees that it has ended and why, and the app is
+ * told so when it asks for another token.
+ */
+
+/** Why an app's session has ended; these are stored, and the other two follow from its ends. */
+const storedEndings = ["owner", "operator", "app", "sign-in", "replay", "limit"] as const;
+type StoredEnding = (typeof storedEndings)[number];
+export type Ending = StoredEnding | "idle" | "last date";
+
+/** An app's session that has ended. */
+export type EndedApp = {
+  id: string;
+  name: string;
+  origin: string | null;
+  lastSeenAtMs: number | null;
+  endedAtMs: number;
+  ending: Ending;
+};
+
+/** The ending to store, by who ends a session and for what; `undefined` if it never began for its owner. */
+export function endingOf({ by, what }: { by: Actor; what: string }): StoredEnding | undefined {
+  if (what === "app replay") return "replay";
+  if (what === "session limit") return "limit";
+  if (by === "clerk") return "sign-in";
+  if (by === "app" || by === "owner") return by;
+  return by === "service" ? undefined : "operator";
+}
+
+type EndedRow = Pick<Tables["local_sessions"], "ended_as" | "expires_at_ms" | "last_date_ms">;
+
+/** Why the session of this row has ended. The last date of an older build's row is its end. */
+export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow): Ending {
+  const stored = storedEndings.find((ending) => ending === ended_as);
+  return stored ?? (expires_at_ms === (last_date_ms ?? expires_at_ms) ? "last date" : "idle");
+}
+
+/** The apps of an account that ended in the last 30 days, the newest first. */
+export async function listEndedApps(db: Db, accountId: string, nowMs: number): Promise<EndedApp[]> {
+  const rows = await db
+    .selectFrom("local_sessions")
+    .select(["id", "name", "app_origin", "last_seen_at_ms", "expires_at_ms", "last_date_ms", "ended_as"])
+    .where("account_id", "=", accountId)
+    .where("kind", "=", "app")
+    .where("expires_at_ms", "<=", nowMs)
+    .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
+    .orderBy("expires_at_ms", "desc")
+    .execute();
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name ?? "An app",
+    origin: row.app_origin,
+    lastSeenAtMs: row.last_seen_at_ms,
+    endedAtMs: row.expires_at_ms,
+    ending: readEnding(row),
+  }));
+}

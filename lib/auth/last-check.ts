@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { store } from "@/lib/db/store";
+import { processSingleton } from "@/lib/process-singleton";
+import { afterResponse } from "@/lib/runtime/after-response";
+import { log } from "@/lib/runtime/log";
+import { LruCache } from "@/lib/runtime/lru-cache";
+
+const everyMs = 60_000; // 1 minute
+const batchEveryMs = 1000;
+const batchSize = 100;
+const maxRemembered = 10_000;
+
+type Check = { told: string; atMs: number };
+
+const checks = () =>
+  processSingleton("checks", () => ({
+    recorded: new LruCache<Check>(maxRemembered),
+    /** Not written yet; never more than are remembered. */
+    waiting: new Map<string, Check>(),
+  }));
+
+/**
+ * Records what `GET /api/entitlement` has told an app. The caller does not wait. At most one write per session and minute,
+ * and another if it was told something else; those of one second share a statement.
+ *
+ * @param told - the status
+ */
+export function recordCheck(sessionId: string, told: string, nowMs: number): void {
+  const { recorded, waiting } = checks();
+  const last = recorded.get(sessionId);
+  if (last?.told === told && nowMs - last.atMs < everyMs) return;
+  if (waiting.size >= maxRemembered) return;
+  recorded.set(sessionId, { told, atMs: nowMs });
+  waiting.set(sessionId, { told, atMs: nowMs });
+  if (waiting.size === 1) afterResponse(writeWaiting);
+}
+
+async function writeWaiting(): Promise<void> {
+  const { waiting } = checks();
+  await sleep(batchEveryMs, undefined, { ref: false });
+  const batch = [...waiting];
+  waiting.clear();
+  try {
+    for (const told of new Set(batch.map(([, check]) => check.told))) {
+      const same = batch.filter(([, check]) => check.told === told);
+      for (let from = 0; from < same.length; from += batchSize) {
+        await write(told, same.slice(from, from + batchSize));
+      }
+    }
+  } catch (failure) {
+    log().warn({ err: failure }, "the last checks of apps could not be recorded");
+  }
+}
+
+async function write(told: string, batch: [sessionId: string, check: Check][]): Promise<void> {
+  const db = await store();
+  const ids = batch.map(([id]) => id);
+  const checked_at_ms = Math.max(...batch.map(([, { atMs }]) => atMs));
+  await db.updateTable("local_sessions").set({ checked_at_ms, told }).where("id", "in", ids).execute();
+}

@@ -1,0 +1,43 @@
+import { type Ending, readEnding } from "@/lib/auth/ended-app";
+import { sessionDays } from "@/lib/config/session-lifetimes";
+import type { Db } from "@/lib/db/store";
+import { appSessionId } from "@/lib/oauth/app-session";
+import { hash } from "@/lib/oauth/id-hash";
+
+/** Each reason, for the developer or the agent that reads it, in the characters of RFC 6749 §5.2. */
+const endingWords: Record<Ending, string> = {
+  owner: "The owner ended this access.",
+  operator: "The operator ended this access.",
+  app: "The app ended this access itself.",
+  "sign-in": "This access ended with the sign-in in which the owner approved it.",
+  replay: "A refresh token was used twice, so someone else may have a copy, and this access has ended.",
+  limit: "This access ended to make room for a newer session of the account.",
+  idle: `This access was not used for ${sessionDays.idle} days.`,
+  "last date": `The ${sessionDays.app} days of this access are over.`,
+};
+
+/**
+ * Why the session of a refresh token has ended, in words for the client that holds it; `undefined` if the token is not
+ * ours, is another client's, or its session has not ended.
+ */
+export async function describeRefusedRefresh(
+  db: Db,
+  { refreshToken, clientId }: { refreshToken: string; clientId: string | null },
+  nowMs: number,
+): Promise<string | undefined> {
+  const token = await db
+    .selectFrom("connect_state")
+    .select(["grant_id", "payload"])
+    .where("kind", "=", "RefreshToken")
+    .where("id_hash", "=", hash(refreshToken))
+    .where("expires_at_ms", ">", nowMs)
+    .executeTakeFirst();
+  if (!token?.grant_id || JSON.parse(token.payload).clientId !== clientId) return undefined;
+  const session = await db
+    .selectFrom("local_sessions")
+    .select(["ended_as", "expires_at_ms", "last_date_ms"])
+    .where("id", "=", appSessionId(token.grant_id))
+    .executeTakeFirst();
+  if (!session || (session.ended_as === null && session.expires_at_ms > nowMs)) return undefined;
+  return `${endingWords[readEnding(session)]} Ask the owner to connect it again.`;
+}

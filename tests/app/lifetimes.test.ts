@@ -1,0 +1,482 @@
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Browser } from "@/tests/support/browser";
+import { makeClock } from "@/tests/support/clock";
+import { eventually } from "@/tests/support/databases";
+import { engines, type Stage } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
+import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
+import { answerApp } from "@/tests/support/owner";
+import { Service } from "@/tests/support/service";
+
+const email = "ceo@example.com";
+const hourMs = 60 * 60 * 1000;
+const refused = { error: "invalid_grant" };
+/** The `exp` of an access token. */
+const endOf = ({ access_token }: Tokens): number =>
+  JSON.parse(Buffer.from(access_token.split(".")[1] ?? "", "base64url").toString()).exp;
+
+describe.each(engines)("an app that was approved once, on $name", (engine) => {
+  const clock = makeClock();
+  let stage: Stage;
+  let service: Service;
+  let app: App;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    // The files of mails have the machine's time, so they would soon be too old for the clock's.
+    const keep = { RETENTION_DAYS: "3650" };
+    service = await Service.start({ ...stage.environment, ...clock.environment, ...keep });
+    for (const each of [email, "other@example.com"])
+      await service.adminJson("account", "add", each, "--plan", "licensed");
+    app = await openidClient.makeApp(service);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  const entitlement = async ({ access_token }: Tokens) =>
+    (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } })).status;
+
+  async function connect(): Promise<Tokens> {
+    const { address, redeem } = await app.ask();
+    const browser = await Browser.signIn(service, email);
+    return redeem(new URL(await answerApp(browser, service, address.href)));
+  }
+
+  /** Lets eight hours pass, in which the token expires, and renews it like the app does. */
+  async function goOn(tokens: Tokens): Promise<Tokens> {
+    clock.pass(8 * hourMs);
+    expect(await entitlement(tokens), "a token of eight hours ago").toBe(401);
+    const renewed = await app.refresh(tokens.refresh_token);
+    expect(renewed.expires_in).toBeLessThanOrEqual(3600);
+    expect(await entitlement(renewed)).toBe(200);
+    return renewed;
+  }
+
+  const days = (n: number) => clock.pass(n * 24 * hourMs);
+  /** What the token endpoint answers to a refresh token. */
+  const renew = async (refresh_token = "", client_id = "native") => {
+    const fields = { grant_type: "refresh_token", refresh_token, client_id };
+    const { status, text } = await service.submit("/oauth/token", fields);
+    return { status, ...JSON.parse(text) };
+  };
+  const refusal = (why: string) => ({
+    status: 400,
+    error: "invalid_grant",
+    error_description: `${why} Ask the owner to connect it again.`,
+  });
+  const access = async () => (await (await Browser.signIn(service, email)).open("/home/access")).text;
+
+  it("goes on for 180 days if it is used once in 30, says when it ends, and is refused afterwards", async () => {
+    const { refresh_token_expires_in, ...first } = (await connect()) as Tokens & Record<string, unknown>;
+    let tokens: Tokens = first;
+    expect(refresh_token_expires_in).toBeGreaterThan(30 * 24 * 3600 - 60);
+    expect(refresh_token_expires_in).toBeLessThanOrEqual(30 * 24 * 3600);
+    tokens = await goOn(tokens);
+    for (let month = 0; month < 6; month++) {
+      days(29);
+      expect(await entitlement(tokens), "a token of 29 days ago").toBe(401);
+      const { status, ...renewed } = await renew(tokens.refresh_token);
+      expect(status).toBe(200);
+      const left = month < 5 ? 30 * 24 * 3600 : (180 - 6 * 29) * 24 * 3600 - 8 * 3600;
+      expect(renewed.refresh_token_expires_in).toBeGreaterThan(left - 60);
+      expect(renewed.refresh_token_expires_in).toBeLessThanOrEqual(left);
+      tokens = renewed;
+      expect(await entitlement(tokens)).toBe(200);
+    }
+    clock.pass((180 - 6 * 29) * 24 * hourMs - 8.5 * hourMs);
+    tokens = await app.refresh(tokens.refresh_token);
+    const sessions = await service.adminJson<{ kind: string; endsAt: string }[]>("session", "list", email);
+    const { endsAt = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
+    expect(endOf(tokens), "the last token expires with the session").toBe(
+      Math.floor(Date.parse(endsAt) / 1000),
+    );
+    const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+    expect(entries.filter(({ what }) => what === "app approve")).toHaveLength(1);
+    clock.pass(hourMs);
+    expect(await entitlement(tokens)).toBe(401);
+    expect(await renew(tokens.refresh_token)).toEqual(refusal("The 180 days of this access are over."));
+    expect(await access()).toContain(": its 180 days were over.");
+  });
+
+  it("goes on after 29 days without use, and after 31 is refused in words, as long as its owner sees why", async () => {
+    const tokens = await connect();
+    days(29);
+    const renewed = await app.refresh(tokens.refresh_token);
+    days(31);
+    const idle = refusal("This access was not used for 30 days.");
+    expect(await renew(renewed.refresh_token)).toEqual(idle);
+    const text = await access();
+    expect(text).toContain("No app is connected.");
+    expect(text).toContain(": it was not used for 30 days.");
+    expect(text).toContain('<a href="#connect-something">Connect again</a>');
+    await connect();
+    expect(await access()).toContain("Connected again");
+    days(28);
+    expect(await renew(renewed.refresh_token)).toEqual(idle);
+    expect(await access()).toContain(": it was not used for 30 days.");
+    days(1.5);
+    expect(await renew(renewed.refresh_token)).not.toEqual(idle);
+    expect(await access()).not.toContain(": it was not used for 30 days.");
+    await service.adminJson("session", "end", email, "--all");
+  });
+
+  it("says why it has ended only to the holder of its token, and to its own client", async () => {
+    const tokens = await connect();
+    const browser = await Browser.signIn(service, email);
+    await browser.pressAtHome("/home/sessions/end", { session: "apps" });
+    expect(await renew(tokens.refresh_token)).toEqual(refusal("The owner ended this access."));
+    expect((await browser.open("/home/access")).text).toContain(": you ended it.");
+    const unknown = { error: "invalid_grant", error_description: "grant request is invalid" };
+    expect(await renew(`${tokens.refresh_token}x`)).toMatchObject(unknown);
+    const other = await service.adminJson<{ id: string }>(
+      "connect",
+      "add",
+      "desk",
+      "Desk",
+      "com.example.desk:/a",
+    );
+    expect(other).toBeDefined();
+    expect((await renew(tokens.refresh_token, "desk")).error_description).not.toContain("owner");
+    const again = await connect();
+    await service.adminJson("session", "end", email, "--all");
+    expect(await renew(again.refresh_token)).toEqual(refusal("The operator ended this access."));
+    const revoked = await connect();
+    await app.revoke(revoked.refresh_token);
+    expect(await access()).toContain(": the app ended it itself.");
+    await service.adminJson("connect", "remove", "desk");
+  });
+
+  it("ends when a build that knew no last date said, unless its owner keeps it", async () => {
+    const tokens = await connect();
+    const inAWeekMs = clock.now() + 7 * 24 * hourMs;
+    await stage.query(
+      `UPDATE local_sessions SET last_date_ms = NULL, last_seen_at_ms = NULL, expires_at_ms = ${inAWeekMs} WHERE kind = 'app' AND expires_at_ms > ${clock.now()}`,
+    );
+    days(6.9);
+    const { status, ...renewed } = await renew(tokens.refresh_token);
+    expect(status).toBe(200);
+    expect(renewed.refresh_token_expires_in).toBeLessThanOrEqual(0.1 * 24 * 3600);
+    const browser = await Browser.signIn(service, email);
+    await browser.pressAtHome("/home/sessions/keep");
+    days(29);
+    expect((await renew(renewed.refresh_token)).status).toBe(200);
+    await service.adminJson("session", "end", email, "--all");
+  });
+
+  it("is shown with its last check and what it was told", async () => {
+    const other = "trial@example.com";
+    await service.adminJson("account", "add", other, "--trial-days", "1");
+    const { address, redeem } = await app.ask();
+    const browser = await Browser.signIn(service, other);
+    const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
+    const shown = async (path = "/home/access") => {
+      await browser.open("/sign-in/renew");
+      return (await browser.open(path)).text;
+    };
+    expect(await shown()).not.toContain("checked ");
+    expect(await entitlement(tokens)).toBe(200);
+    await eventually(async () => expect(await shown()).toContain("checked now, told yes"));
+    clock.pass(4 * 60_000);
+    expect(await shown()).toContain("checked 4 minutes ago, told yes");
+    expect(await shown("/home")).toContain("checked 4 minutes ago, told yes");
+    days(1);
+    expect(await entitlement(await app.refresh(tokens.refresh_token))).toBe(403);
+    await eventually(async () => expect(await shown()).toContain("checked now, told no"));
+  });
+
+  it("is announced to its owner by a mail when it is connected, which names it", async () => {
+    const named = async () =>
+      (await mailsTo(service.dataDir, email)).filter(
+        ({ subject }) => subject === "An app was connected to your account",
+      );
+    const before = (await named()).length;
+    await connect();
+    await eventually(async () => expect(await named()).toHaveLength(before + 1));
+    const [mail] = (await named()).slice(-1);
+    const sessions = await service.adminJson<{ kind: string; name: string }[]>("session", "list", email);
+    const { name = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
+    expect(mail?.text).toMatch(/^An app was connected to your account on .+ UTC:/);
+    expect(mail?.text).toContain(`It calls itself: “${name}”`);
+    expect(mail?.text).toContain("We verified that it is: a program on a computer");
+    expect(mail?.text).toContain(`${service.url}/home`);
+  });
+
+  it("is refused from its next request on after `admin session end`, on any day", async () => {
+    let tokens = await connect();
+    for (let day = 0; day < 5; day++) tokens = await goOn(tokens);
+    const sessions = await service.adminJson<{ id: string; kind: string }[]>("session", "list", email);
+    const { id = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
+    await service.adminJson("session", "end", email, id);
+    expect(await entitlement(tokens)).toBe(401);
+    await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
+  });
+
+  describe("that its owner keeps on /home/access", () => {
+    const path = "/home/sessions/keep";
+    type Listed = { id: string; kind: string; endsAt: string; lastDate: string };
+    const list = async () =>
+      (await service.adminJson<Listed[]>("session", "list", email)).filter(({ kind }) => kind === "app");
+    const daysUntil = (at: string) => (Date.parse(at) - clock.now()) / (24 * hourMs);
+
+    beforeEach(async () => {
+      await service.adminJson("session", "end", email, "--all");
+    });
+
+    it("goes on with all others for another 180 days, however often, also if it rests for 29 days between", async () => {
+      const [one, other] = [await connect(), await connect()];
+      for (let time = 0; time < 10; time++) {
+        days(29);
+        const browser = await Browser.signIn(service, email);
+        expect((await browser.open("/home/access")).text).toContain("Keep all for another 180 days");
+        const { status, headers } = await browser.pressAtHome(path);
+        expect([status, headers.location]).toEqual([303, "/home/access?kept#sessions"]);
+        expect((await browser.open("/home/access?kept")).text).toContain("Your apps have another 180 days.");
+        for (const { endsAt, lastDate } of await list()) {
+          expect(daysUntil(endsAt)).toBeCloseTo(30, 2);
+          expect(daysUntil(lastDate)).toBeCloseTo(180, 2);
+        }
+      }
+      for (const { refresh_token } of [one, other]) {
+        expect(await entitlement(await app.refresh(refresh_token))).toBe(200);
+      }
+      days(31);
+      expect(await renew(one.refresh_token)).toEqual(refusal("This access was not used for 30 days."));
+    });
+
+    it("is kept whole or not at all", async () => {
+      await connect();
+      const before = await list();
+      days(1);
+      const browser = await Browser.signIn(service, email);
+      await browser.open("/home/access");
+      await stage.query("ALTER TABLE connect_state RENAME TO away");
+      const { status } = await browser.pressAtHome(path);
+      await stage.query("ALTER TABLE away RENAME TO connect_state");
+      expect(status).toBe(303);
+      expect(await list()).toEqual(before);
+      await eventually(() => expect(service.takeErrors()).toContain("unexpected failure"));
+    });
+
+    it("has it recorded in the audit", async () => {
+      await connect();
+      days(1);
+      const [before] = await list();
+      await (await Browser.signIn(service, email)).pressAtHome(path);
+      const [after] = await list();
+      const [entry] = await service.adminJson<object[]>("audit", "list", "--of", email);
+      const stateOf = (app?: Listed) => ({
+        [app?.id ?? ""]: { name: "A program on this computer", lastDate: app?.lastDate },
+      });
+      expect(entry).toMatchObject({
+        who: "owner",
+        what: "app keep",
+        before: stateOf(before),
+        after: stateOf(after),
+      });
+    });
+
+    it("is kept by no token, page or account but its owner's", async () => {
+      const tokens = await connect();
+      const own = await Browser.signIn(service, email);
+      const other = await Browser.signIn(service, "other@example.com");
+      const token = JSON.parse((await own.pressAtHome("/home/token")).text).token;
+      const before = await list();
+      const [, account = ""] =
+        /name="account" value="([^"]+)"/.exec((await own.open("/home/access")).text) ?? [];
+      clock.pass(1000);
+      for (const bearer of [tokens.access_token, token]) {
+        const headers = { authorization: `Bearer ${bearer}` };
+        const { status } = await service.submit(path, { account }, { headers });
+        expect(status).toBe(403);
+        const together = { headers: { ...headers, cookie: own.cookie } };
+        expect((await service.submit(path, { account }, together)).status).toBe(403);
+        const asCookie = { headers: { cookie: `__session=${bearer}` } };
+        const { location } = (await service.submit(path, { account }, asCookie)).headers;
+        expect(location).toBe("/sign-in?problem=ended");
+      }
+      const foreign = { origin: "https://evil.example" };
+      expect((await own.submit(path, { account }, foreign)).status).toBe(403);
+      const elsewhere = await own.submit(path, { account: "acc_other" });
+      expect(elsewhere.headers.location).toBe("/home/access?problem=account");
+      const strangers = await other.pressAtHome(path);
+      expect(strangers.headers.location).toBe("/home/access?problem=no-apps");
+      expect((await service.ask(path, { headers: { cookie: own.cookie } })).status).toBe(405);
+      expect(await list()).toEqual(before);
+    });
+
+    it("is not kept after its end, nor is a browser or a program", async () => {
+      const tokens = await connect();
+      const own = await Browser.signIn(service, email);
+      await own.pressAtHome("/home/token");
+      const others = await service.adminJson<Listed[]>("session", "list", email);
+      await service.adminJson("session", "end", email, (await list())[0]?.id ?? "");
+      clock.pass(1000);
+      const { headers } = await own.pressAtHome(path);
+      expect(headers.location).toBe("/home/access?problem=no-apps");
+      expect((await own.open("/home/access?problem=no-apps")).text).toContain("No app is connected.");
+      expect(await entitlement(tokens)).toBe(401);
+      expect(await list()).toEqual([]);
+      const left = await service.adminJson<Listed[]>("session", "list", email);
+      for (const { id, lastDate } of left) {
+        expect(others.find((session) => session.id === id)?.lastDate).toBe(lastDate);
+      }
+    });
+  });
+
+  describe("gets its owner one mail 7 days before its last date", () => {
+    const subject = "An app loses access to your account soon";
+    const sendDue = () => service.adminJson("emails", "send-due");
+    const mails = async () =>
+      (await mailsTo(service.dataDir, email)).filter((mail) => mail.subject === subject);
+    /** Connects an app that is used once a month, until an hour before the mail is due. */
+    async function connectAndUse(): Promise<Tokens> {
+      let tokens = await connect();
+      for (let month = 0; month < 6; month++) {
+        days(28);
+        tokens = await app.refresh(tokens.refresh_token);
+      }
+      clock.pass(5 * 24 * hourMs - hourMs);
+      return tokens;
+    }
+    const switchMails = async (mails: "on" | "off") => {
+      const browser = await Browser.signIn(service, email);
+      const { headers } = await browser.pressAtHome("/home/app-mails", { mails });
+      expect(headers.location).toBe("/home/access#sessions");
+      return browser;
+    };
+
+    beforeEach(async () => {
+      await service.adminJson("session", "end", email, "--all");
+      for (const name of readdirSync(join(service.dataDir, "mail")))
+        rmSync(join(service.dataDir, "mail", name));
+    });
+
+    it("with a link to the access page and no secret, and says how to switch it off", async () => {
+      await connectAndUse();
+      await sendDue();
+      expect(await mails()).toEqual([]);
+      clock.pass(1.1 * hourMs);
+      for (let time = 0; time < 3; time++) await sendDue();
+      const [mail, ...others] = await mails();
+      expect(others).toEqual([]);
+      expect(mail?.text).toContain("“A program on this computer”, as the app calls itself, loses access");
+      expect(mail?.text).toContain("You can switch these emails off on your access page");
+      const links = [mail?.text, mail?.html].flatMap((part) => part?.match(/https?:[^"\s<]+/g) ?? []);
+      expect(new Set(links)).toEqual(new Set([`${service.url}/home/access`]));
+      expect(mail?.headers.find(({ key }) => key === "list-unsubscribe")).toBeUndefined();
+      days(7);
+      await sendDue();
+      expect(await mails()).toHaveLength(1);
+    });
+
+    it("not if it has ended, by its owner or without use", async () => {
+      await connectAndUse();
+      await service.adminJson("session", "end", email, "--all");
+      clock.pass(2 * hourMs);
+      await sendDue();
+      await connect();
+      days(174);
+      await sendDue();
+      expect(await mails()).toEqual([]);
+    });
+
+    it("and a second one only before the next last date", async () => {
+      const tokens = await connectAndUse();
+      const keep = async () => (await Browser.signIn(service, email)).pressAtHome("/home/sessions/keep");
+      expect((await keep()).headers.location).toBe("/home/access?kept#sessions");
+      clock.pass(2 * hourMs);
+      await sendDue();
+      expect(await mails(), "the first last date has moved").toEqual([]);
+      let renewed = await app.refresh(tokens.refresh_token);
+      for (let month = 0; month < 6; month++) {
+        days(28.9);
+        renewed = await app.refresh(renewed.refresh_token);
+      }
+      await sendDue();
+      expect(await mails()).toHaveLength(1);
+      await keep();
+      await sendDue();
+      expect(await mails()).toHaveLength(1);
+    });
+
+    it("unless the owner has switched these mails off, which the export shows", async () => {
+      const wants = async () =>
+        (await service.adminJson<{ wantsAppEndMails: boolean }>("person", "export", email)).wantsAppEndMails;
+      await connectAndUse();
+      expect(await wants()).toBe(true);
+      const off = await switchMails("off");
+      expect((await off.open("/home/access")).text).toContain(
+        "We do not email you before the last date of an app.",
+      );
+      expect(await wants()).toBe(false);
+      clock.pass(2 * hourMs);
+      await sendDue();
+      expect(await mails()).toEqual([]);
+      const on = await switchMails("on");
+      expect((await on.open("/home/access")).text).toContain(
+        "We email you 7 days before the last date of an app.",
+      );
+      expect(await wants()).toBe(true);
+      const changes = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+      const switched = changes.map(({ what }) => what).filter((what) => what.startsWith("app mails"));
+      expect(switched).toEqual(["app mails on", "app mails off"]);
+    });
+
+    it("and takes the switch only from the owner's own page", async () => {
+      await connect();
+      const own = await Browser.signIn(service, email);
+      const fields = { mails: "off" };
+      const foreign = { origin: "https://evil.example" };
+      expect((await own.submit("/home/app-mails", fields, foreign)).status).toBe(403);
+      const headers = { authorization: `Bearer ${await service.token(email)}` };
+      expect((await service.submit("/home/app-mails", fields, { headers })).status).toBe(403);
+      expect(
+        (await own.submit("/home/app-mails", { account: "acc_other", mails: "off" })).headers.location,
+      ).toBe("/home/access?problem=account");
+      expect((await own.open("/home/access")).text).toContain("We email you 7 days before");
+    });
+  });
+});
+
+describe.each(engines)("a browser that signed in once, on $name", (engine) => {
+  const clock = makeClock();
+  let stage: Stage;
+  let service: Service;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    stage = await engine.prepare();
+    service = await Service.start({ ...stage.environment, ...clock.environment });
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+  });
+  beforeEach(async () => {
+    browser = await Browser.signIn(service, email);
+  });
+  afterAll(async () => {
+    await service.stop();
+    await stage.clear();
+  });
+
+  const isSignedIn = async () => {
+    await browser.open("/sign-in/renew");
+    return (await browser.open("/home")).status === 200;
+  };
+
+  it("stays signed in for 90 days if it is used once in 30", async () => {
+    for (const days of [29, 29, 29, 2.9]) {
+      clock.pass(days * 24 * hourMs);
+      expect(await isSignedIn(), `after ${days} more days`).toBe(true);
+    }
+    clock.pass(0.2 * 24 * hourMs);
+    expect(await isSignedIn()).toBe(false);
+  });
+
+  it("is signed out after 30 days without use", async () => {
+    clock.pass(30.1 * 24 * hourMs);
+    expect(await isSignedIn()).toBe(false);
+  });
+});
