@@ -59,32 +59,24 @@ export class ConcurrencyLimiter {
     }
   }
 
-  private wait(client: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+  private async wait(client: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const { waiting, waitingPerClient, waitMs } = this.bounds;
     const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
     if (own >= waitingPerClient) throw tooManyRequests({ retryAfterSeconds });
     if (this.waiters.size >= waiting) throw overloaded();
-    return new Promise((resolve, reject) => {
-      const waiter = {
-        client,
-        begin: () => {
-          settle();
-          resolve();
-        },
-      };
-      const giveUp = (reason: unknown) => {
-        settle();
-        reject(reason);
-      };
-      const abort = () => giveUp(signal?.reason);
-      const settle = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", abort);
-        this.waiters.delete(waiter);
-      };
-      const timer = setTimeout(() => giveUp(overloaded()), waitMs);
-      signal?.addEventListener("abort", abort);
-      this.waiters.add(waiter);
+    const { promise, resolve: begin, reject } = Promise.withResolvers<void>();
+    const waiter = { client, begin };
+    const giveUp = (reason: unknown) => {
+      this.waiters.delete(waiter);
+      reject(reason);
+    };
+    const abort = () => giveUp(signal?.reason);
+    const timer = setTimeout(() => giveUp(overloaded()), waitMs);
+    signal?.addEventListener("abort", abort);
+    this.waiters.add(waiter);
+    await promise.finally(() => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
     });
   }
 }

@@ -10,7 +10,6 @@ import {
   type RouteHandler,
 } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
-import type { RequestContext } from "@/lib/http/request-context";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { rememberTypedEmail } from "@/lib/http/typed-email";
@@ -23,16 +22,11 @@ export type Redirect = { to: string; cookies?: string[] };
 export type LeadAway = { away: string };
 
 /** The input of a form's handler. Fields are trimmed. */
-export type FormSubmission = {
+export type FormSubmission = Pick<HandlerRequest, "headers" | "browser" | "context" | "nowMs"> & {
   field: (name: string) => string;
   cookie: (name: CookieName) => string | undefined;
-  headers: Headers;
-  /** The id of a browser that has signed in before. */
-  browser: string | undefined;
   /** The hashed client address; none if it cannot be told from others. */
   client: string | undefined;
-  context: RequestContext;
-  nowMs: number;
 };
 
 type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
@@ -63,18 +57,8 @@ export function form<Who = undefined>(
       const { headers, browser, context, nowMs } = call;
       const client = knownClientKey(headers);
       const cookie = (name: CookieName) => readCookie(headers, name);
-      const done = await handler(
-        {
-          field: readFields(call),
-          cookie,
-          headers,
-          browser,
-          client,
-          context,
-          nowMs,
-        },
-        who,
-      );
+      const submission = { field: readFields(call), cookie, headers, browser, client, context, nowMs };
+      const done = await handler(submission, who);
       if ("status" in done) return done;
       return "away" in done ? leadAway(done.away) : send(call, done);
     },

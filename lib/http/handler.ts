@@ -52,11 +52,7 @@ const checks: readonly Check[] = [
   { isAsked: ({ limit }) => limit, run: requireWithinOwnLimit }, // 429
   { isAsked: ({ needsBilling }) => needsBilling, run: requireBilling }, // 503
   { isAsked: ({ contentType }) => contentType, ofPost: true, run: requireContentType }, // 415
-  {
-    isAsked: ({ credential }) => credential === "signature",
-    ofPost: true,
-    run: ({ options }) => options.requireKey?.(),
-  }, // 400, 503
+  { isAsked: ({ credential }) => credential === "signature", ofPost: true, run: requireKey }, // 400, 503
   { isAsked: ({ methods }) => methods.some((method) => method === "POST"), ofPost: true, run: takeBody }, // 413, 400
   { isAsked: ({ credential }) => credential, run: identify }, // 401, 403, 409, 503
   { isAsked: ({ needsProof }) => needsProof, run: requireProof }, // 403
@@ -324,6 +320,10 @@ function requireContentType({ route, headers }: HandlerRequest): void {
     message: `The Content-Type of the body is not ${route.contentType}.`,
     hint: `Send one JSON-RPC message as 'Content-Type: ${route.contentType}'.`,
   });
+}
+
+function requireKey({ options }: HandlerRequest): void {
+  options.requireKey?.();
 }
 
 /** Reads the body, and refuses in a form the byte that PostgreSQL can store in no text. */

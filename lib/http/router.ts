@@ -1,34 +1,36 @@
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { type Page, pages, routes } from "@/lib/http/pages";
+import { isPage, type Page, routes } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
-const byPath = new Map<string, Route>();
-for (const operation of Object.values(operations)) byPath.set(operation.path, operation);
-for (const path of mcpServer.paths) byPath.set(path, { ...mcpServer, path });
+const byPath = <R extends Route>(all: readonly R[]) =>
+  new Map<string, R>(all.map((route) => [route.path, route]));
+
+const apiRoutes = byPath<Route>([
+  ...Object.values(operations),
+  ...mcpServer.paths.map((path) => ({ ...mcpServer, path })),
+]);
 
 /** The operation or MCP endpoint at exactly this path. */
 export function apiRouteAt(path: string): Route | undefined {
-  return byPath.get(path);
+  return apiRoutes.get(path);
 }
 
-const routesByPath = new Map(routes.map((route) => [route.path as string, route]));
+const otherRoutes = byPath(routes);
 
 /** The route at exactly this path outside `/api` and `/mcp`, if it is enabled. */
 export function routeAt(path: string): Route | undefined {
-  const route = routesByPath.get(path);
+  const route = otherRoutes.get(path);
   return route && isEnabled(route) ? route : undefined;
 }
 
-const pagesByPath = new Map(Object.values<Page>(pages).map((page) => [page.path as string, page]));
-
 /** The page at exactly this path, if it is enabled. */
 export function pageAt(path: string): Page | undefined {
-  const page = pagesByPath.get(path);
-  return page && isEnabled(page) ? page : undefined;
+  const route = routeAt(path);
+  return route && isPage(route) ? route : undefined;
 }
 
 /** Whether a route is enabled: some depend on the kind of sign-in, on a setting, or on development mode. */

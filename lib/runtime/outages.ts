@@ -6,9 +6,9 @@ type Dependency = "mail" | "writes";
 const since = () => processSingleton("outages", () => new Map<Dependency, number>());
 
 /** Records whether a dependency was available when it was last used. */
-export function recordOutage(dependency: Dependency, isUnavailable: boolean, nowMs = Date.now()): void {
+export function recordOutage(dependency: Dependency, isUnavailable: boolean): void {
   if (!isUnavailable) since().delete(dependency);
-  else if (!since().has(dependency)) since().set(dependency, nowMs);
+  else if (!since().has(dependency)) since().set(dependency, Date.now());
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { type IncomingBody, incomingBody } from "@/lib/http/body";
 import { delegateToReal, type Lazy } from "@/lib/http/lazy-object";
-import { type HeaderList, LazyResponse } from "@/lib/http/response";
+import { LazyResponse } from "@/lib/http/response";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 
 /** Lazy Headers of a Node request. */
@@ -103,35 +103,20 @@ export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse)
   if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
 }
 
-/**
- * Sends a Response.
- *
- * @param defaults - headers for names that the response does not set
- */
+/** Sends a Response. */
 export async function send(
   response: Response,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  defaults?: HeaderList,
 ): Promise<void> {
   leaveUnread(incoming, outgoing);
   const ready = response instanceof LazyResponse ? response.parts : undefined;
   if (ready) {
-    outgoing.writeHead(
-      response.status,
-      defaults ? withDefaults(ready.fields, defaults) : (ready.fields as string[]),
-    );
-    outgoing.end(ready.content);
+    outgoing.writeHead(response.status, ready.fields as string[]).end(ready.content);
     return;
   }
-  outgoing.writeHead(response.status, withDefaults([...response.headers].flat(), defaults ?? []));
+  outgoing.writeHead(response.status, [...response.headers].flat());
   outgoing.end(response.body && Buffer.from(await response.arrayBuffer()));
-}
-
-/** Adds the defaults whose names the fields do not contain. */
-function withDefaults(fields: HeaderList, defaults: HeaderList): string[] {
-  const own = new Set(fields.filter((_, at) => at % 2 === 0));
-  return [...fields, ...defaults.filter((_, at) => !own.has(defaults[at - (at % 2)] ?? ""))];
 }
 
 /** Whether a body follows the headers (RFC 9112 §6.3). */
