@@ -1,10 +1,10 @@
 import { createHash, X509Certificate } from "node:crypto";
-import { request } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type Browser, chromium as browserType, expect, type Page, test } from "@playwright/test";
 import { chromium } from "@/playwright.config";
 import { certificate } from "@/tests/support/certificate";
+import { passOn } from "@/tests/support/http-proxy";
 import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
@@ -25,16 +25,11 @@ async function serve(host: string, port: number, settings: Record<string, string
 /** A proxy with TLS in front of the port, for both hosts, and a browser that trusts it. */
 async function openBrowser(port: number): Promise<{ browser: Browser; close: () => Promise<void> }> {
   const { key, cert } = certificate();
-  const proxy = createServer({ key, cert }, (incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    const forwarded = { ...headers, "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" };
-    const onward = request({ host: "127.0.0.1", port, method, path: url, headers: forwarded }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    onward.once("error", () => outgoing.destroy());
-    incoming.pipe(onward);
-  });
+  const forwarded = { "x-forwarded-for": "192.0.2.1", "x-forwarded-proto": "https" };
+  const proxy = createServer(
+    { key, cert },
+    passOn(() => port, forwarded),
+  );
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const at = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const publicKey = new X509Certificate(cert).publicKey.export({ type: "spki", format: "der" });

@@ -10,8 +10,10 @@ export type Client = {
   path: (typeof mcpServer.paths)[number];
   /** A stand-in for its model calls the tool, or a program does. */
   caller: "model" | "program";
-  /** Adds our address, and logs in if its documents say that users do. Throws on failure. */
-  connect?: (desk: Desk, address: string) => Promise<unknown>;
+  /** Adds our address. Throws on failure. */
+  add?: (desk: Desk, address: string) => Promise<unknown>;
+  /** Logs in, if its documents say that users do. Throws on failure. */
+  logIn?: (desk: Desk) => Promise<unknown>;
   /** Calls the tool, or has the model call it. Returns its output. Throws on failure. */
   call: (desk: Desk, address: string) => Promise<string>;
 };
@@ -38,10 +40,9 @@ export const clients: Client[] = [
     packages: ["@anthropic-ai/claude-code@2.1.330"],
     path: "/mcp",
     caller: "model",
-    async connect(desk, address) {
-      await desk.run("claude", ["mcp", "add", "--scope", "user", "--transport", "http", server, address]);
-      await desk.runInTerminal("claude", ["mcp", "login", server]);
-    },
+    add: (desk, address) =>
+      desk.run("claude", ["mcp", "add", "--scope", "user", "--transport", "http", server, address]),
+    logIn: (desk) => desk.runInTerminal("claude", ["mcp", "login", server]),
     call: (desk) =>
       desk.run("claude", ["-p", question, "--allowedTools", `mcp__${server}__${tool}`], {
         ANTHROPIC_BASE_URL: desk.model,
@@ -53,13 +54,14 @@ export const clients: Client[] = [
     packages: ["@openai/codex@0.169.0"],
     path: "/mcp",
     caller: "model",
-    async connect(desk, address) {
+    async add(desk, address) {
       const provider = `name = "Stand-in"\nbase_url = "${desk.model}/v1"\nwire_api = "responses"\n`;
       const config = `model = "stand-in"\nmodel_provider = "local"\n[model_providers.local]\n${provider}`;
       desk.write(".codex/config.toml", config);
       // This also logs in.
       await desk.run("codex", ["mcp", "add", server, "--url", address]);
     },
+    logIn: (desk) => desk.run("codex", ["mcp", "login", server]),
     call: (desk) => desk.run("codex", ["exec", "--skip-git-repo-check", question]),
   },
   {
@@ -67,10 +69,12 @@ export const clients: Client[] = [
     packages: ["@google/gemini-cli@0.61.0"],
     path: "/mcp/account",
     caller: "model",
-    async connect(desk, address) {
+    async add(desk, address) {
       const auth = { selectedType: "gemini-api-key" };
       desk.write(".gemini/settings.json", JSON.stringify({ security: { auth } }));
       await desk.run("gemini", ["mcp", "add", "--scope", "user", "--transport", "http", server, address]);
+    },
+    async logIn(desk) {
       const login = ["--skip-trust", "-i", `/mcp auth ${server}`];
       // It sometimes takes its first command for a question to the model, before it has loaded its commands.
       const dialogue = {
@@ -91,7 +95,7 @@ export const clients: Client[] = [
     packages: ["opencode-ai@1.18.33"],
     path: "/mcp/account",
     caller: "model",
-    async connect(desk, address) {
+    async add(desk, address) {
       const local = {
         npm: "@ai-sdk/openai-compatible",
         options: { baseURL: `${desk.model}/v1`, apiKey: "none" },
@@ -99,8 +103,8 @@ export const clients: Client[] = [
       };
       desk.write(".config/opencode/opencode.json", JSON.stringify({ provider: { local } }));
       await desk.run("opencode", ["mcp", "add", server, "--url", address]);
-      await desk.runInTerminal("opencode", ["mcp", "auth", server]);
     },
+    logIn: (desk) => desk.runInTerminal("opencode", ["mcp", "auth", server]),
     call: (desk) => desk.run("opencode", ["run", "--model", "local/stand-in", question]),
   },
   {
@@ -108,9 +112,11 @@ export const clients: Client[] = [
     packages: ["@github/copilot@1.0.102"],
     path: "/mcp",
     caller: "model",
-    async connect(desk, address) {
+    async add(desk, address) {
       desk.write(".copilot/config.json", JSON.stringify({ trusted_folders: [desk.home] }));
       await desk.run("copilot", ["mcp", "add", "--transport", "http", server, address]);
+    },
+    async logIn(desk) {
       const login = ["-i", `/mcp auth ${server}`];
       await desk.runInTerminalUntil(
         { wanted: /Successfully authenticated/ },
@@ -154,11 +160,11 @@ export const clients: Client[] = [
     packages: ["mcporter@0.12.3"],
     path: "/mcp/account",
     caller: "program",
-    async connect(desk, address) {
+    async add(desk, address) {
       const mcpServers = { [server]: { url: address, auth: "oauth" } };
       desk.write(".mcporter/mcporter.json", JSON.stringify({ mcpServers }));
-      await desk.run("mcporter", ["auth", server]);
     },
+    logIn: (desk) => desk.run("mcporter", ["auth", server]),
     call: (desk) => desk.run("mcporter", ["call", `${server}.${tool}`]),
   },
   {

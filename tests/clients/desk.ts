@@ -28,7 +28,8 @@ export class Desk {
 
   private constructor(
     readonly service: Service,
-    private readonly browser: Browser,
+    /** Signs the owner's browser in. */
+    private readonly signIn: () => Promise<Browser>,
     /** The URL of the stand-in for models. */
     readonly model: string,
     /** The settings of a Node program that follows the service's clock. */
@@ -40,14 +41,14 @@ export class Desk {
   /** Fetches a client from npm, before its timeout starts, and sets it up. */
   static async setUp(
     service: Service,
-    browser: Browser,
+    signIn: () => Promise<Browser>,
     model: string,
     clock: Record<string, string>,
     packages: string[],
   ): Promise<Desk> {
     const wanted = packages.flatMap((name) => ["-p", name]);
     const fetched = await promisify(execFile)("npx", ["-y", ...wanted, "-c", "echo $PATH | cut -d: -f1"]);
-    const desk = new Desk(service, browser, model, clock, fetched.stdout.trim());
+    const desk = new Desk(service, signIn, model, clock, fetched.stdout.trim());
     symlinkSync(dirname(desk.programs), join(desk.home, "node_modules"));
     const server = createServer(async (request, response) => {
       const address = await text(request);
@@ -69,9 +70,7 @@ export class Desk {
 
   private async approve(address: string): Promise<void> {
     if (!address.startsWith(`${this.service.url}/`)) throw new Error("it is not ours");
-    // The clock may have passed the end of the browser's token.
-    await this.browser.open("/sign-in/renew");
-    const back = await answerApp(this.browser, this.service, address);
+    const back = await answerApp(await this.signIn(), this.service, address);
     this.approved.push(new URL(address).searchParams.get("client_id") ?? "");
     await fetch(back, { redirect: "manual" });
   }

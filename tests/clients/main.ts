@@ -3,21 +3,27 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
+import { startLosingProxy } from "@/tests/support/http-proxy";
 import { startOutside } from "@/tests/support/outside";
+import { answerApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 import { type Client, clients, tool } from "./clients";
+import { Connector, type Vendor, vendors } from "./connector";
 import { Desk, maxMs } from "./desk";
 import { startModel } from "./model";
 
 /*
  * Connects third-party MCP clients from npm, each with only our address and its owner's approval: `npm run clients`, or
- * `npm run clients -- codex` for those of that name. Each calls a tool, at once and after its token has expired. Exits 1 if
- * one cannot.
+ * `npm run clients -- codex` for those of that name. Each calls a tool at once, after its token has expired, after an answer
+ * with new tokens was lost, five times at once, after a restart of the service, and after it was idle for almost too long
+ * and for too long, on the service's clock. Stand-ins do the same for two that run at their makers'. Exits 1 if one cannot.
  */
 
 const email = "ceo@example.com";
 /** A number that no client prints by chance. */
 const credits = "48271";
+const dayMs = 24 * 60 * 60 * 1000;
+const idleMs = lifetimes.session * 1000;
 
 /** Fakes of the documents that agents publish: this needs only the npm registry of the Internet. */
 const published = {
@@ -33,28 +39,71 @@ const outside = await startOutside({
   [claude]: { ...published, client_id: claude, client_name: "Claude Code" },
   [codex]: { ...published, client_id: codex, client_name: "Codex" },
   [copilot]: { ...published, client_id: copilot, client_name: "GitHub Copilot CLI" },
+  ...Object.fromEntries(vendors.map(({ document }) => [document.client_id, document])),
 });
 
-const [wanted = ""] = process.argv.slice(2);
-const chosen = clients.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
 const clock = makeClock();
 const clientClock = {
   ...clock.environment,
   NODE_OPTIONS: `--import ${resolve("tests/support/clock-ahead.mjs")}`,
 };
 const model = await startModel(tool);
+const proxy = await startLosingProxy(() => service.port);
 const service = await Service.start({
   ...outside.environment,
   ...clock.environment,
   NODE_OPTIONS: `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`,
+  APP_URL: proxy.url,
   SIGN_IN: "local",
+  RATE_LIMIT_MCP: "100000",
 });
 await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", credits);
-const owner = await Browser.signIn(service, email);
 
-const rows = [["client", "version", "address", "let in by", "tool called by", "result", "after an hour"]];
+/** A client that its owner has set up. */
+type Trial = {
+  /** Has it read the balance; throws if it does not know it. */
+  read: () => Promise<void>;
+  /** Logs in, for a client whose users do that. */
+  logIn?: () => Promise<unknown>;
+  /** The ids with which its owner was asked. */
+  asked: () => string[];
+};
+
+const pastToken = () => clock.pass(lifetimes.accessToken * 1000 + 1);
+
+/** What happens before a client reads the balance, and whether its owner is asked then. */
+const phases: { name: string; asks: boolean; before?: () => unknown; times?: number }[] = [
+  { name: "signed in", asks: true },
+  { name: "an hour", asks: false, before: pastToken },
+  {
+    name: "a lost answer",
+    asks: false,
+    before: () => {
+      pastToken();
+      proxy.loseNext("/oauth/token");
+    },
+  },
+  { name: "five at once", asks: false, before: pastToken, times: 5 },
+  {
+    name: "a restart",
+    asks: false,
+    before: async () => {
+      await service.stop();
+      await service.run();
+    },
+  },
+  { name: `${(idleMs - dayMs) / dayMs} idle days`, asks: false, before: () => clock.pass(idleMs - dayMs) },
+  { name: `${(idleMs + dayMs) / dayMs} idle days`, asks: true, before: () => clock.pass(idleMs + dayMs) },
+];
+
+const [wanted = ""] = process.argv.slice(2);
+const isWanted = ({ name }: { name: string }) => name.toLowerCase().includes(wanted.toLowerCase());
+const rows = [
+  ["client", "version", "address", "let in by", "tool called by", ...phases.map(({ name }) => name)],
+];
 let failed = 0;
-for (const client of chosen) rows.push(await tryOut(client));
+for (const client of clients.filter(isWanted)) rows.push(await tryClient(client));
+for (const vendor of vendors.filter(isWanted)) rows.push(await tryVendor(vendor));
 const widths = rows[0]?.map((_, n) => Math.max(...rows.map((row) => row[n]?.length ?? 0))) ?? [];
 for (const row of rows) {
   const line = row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join("  ");
@@ -62,41 +111,80 @@ for (const row of rows) {
 }
 process.exit(failed > 0 ? 1 : 0);
 
-/** Tries a client, and returns its table row; prints its output if it fails. */
-async function tryOut({ name, packages, path, caller, connect, call }: Client): Promise<string[]> {
-  const desk = await Desk.setUp(service, owner, model.url, clientClock, packages);
+async function tryClient({ name, packages, path, caller, add, logIn, call }: Client): Promise<string[]> {
+  const desk = await Desk.setUp(
+    service,
+    () => Browser.signIn(service, email),
+    model.url,
+    clientClock,
+    packages,
+  );
   const address = service.url + path;
-  const read = async () => {
-    const said = await within(call(desk, address));
-    if (!said.includes(credits)) throw new Error(`it does not know the balance: ${said}`);
-    return `${credits} credits`;
-  };
-  let result = "";
-  let later = "";
-  let why = "";
-  try {
-    if (connect) await within(connect(desk, address));
-    result = await read();
-    if (desk.approved.length === 0) throw new Error("its owner was not asked");
-    const before = desk.approved.length;
-    clock.pass(lifetimes.accessToken * 1000 + 1);
-    await read();
-    later = desk.approved.length === before ? "renewed" : "asked its owner again";
-  } catch (error) {
-    failed++;
-    why = String(error);
-    process.stderr.write(`${name}: ${why}\n${desk.said}\n`);
-  }
+  await add?.(desk, address);
+  const outcomes = await goThrough(name, {
+    async read() {
+      const said = await within(call(desk, address));
+      if (!said.includes(credits)) throw new Error(`it does not know the balance: ${said}`);
+    },
+    ...(logIn && { logIn: () => within(logIn(desk)) }),
+    asked: () => desk.approved,
+  });
+  if (outcomes.includes("✗")) process.stderr.write(`${desk.said}\n`);
   desk.clear();
-  return [
-    `${why ? "✗" : "✓"} ${name}`,
-    packages[0].replace(/.*@/, ""),
-    path,
-    describeId(desk.approved[0]),
-    caller === "model" ? "its model" : "a program",
-    result || "failed",
-    later || "failed",
-  ];
+  const version = packages[0].replace(/.*@/, "");
+  const called = caller === "model" ? "its model" : "a program";
+  return [title(name, outcomes), version, path, describeId(desk.approved[0]), called, ...outcomes];
+}
+
+async function tryVendor(vendor: Vendor): Promise<string[]> {
+  const path = "/mcp/account";
+  const asked: string[] = [];
+  const approve = async (address: string) => {
+    asked.push(new URL(address).searchParams.get("client_id") ?? "");
+    return answerApp(await Browser.signIn(service, email), service, address);
+  };
+  const connector = new Connector(vendor, "document", service, approve, service.url + path, clock.now);
+  await connector.add();
+  const outcomes = await goThrough(vendor.name, {
+    async read() {
+      const said = JSON.stringify(await connector.call(tool));
+      if (!said.includes(credits)) throw new Error(`it does not know the balance: ${said}`);
+    },
+    asked: () => asked,
+  });
+  return [title(vendor.name, outcomes), "a stand-in", path, describeId(asked[0]), "a program", ...outcomes];
+}
+
+/** Takes a client through the phases. Returns the outcome of each; prints why one failed, and ends with it. */
+async function goThrough(name: string, { read, logIn, asked }: Trial): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (const { name: phase, asks, before, times = 1 } of phases) {
+    const isFirst = outcomes.length === 0;
+    const earlier = isFirst ? 0 : asked().length;
+    try {
+      await before?.();
+      // Codex has logged in with the command that added our address.
+      if (isFirst && asked().length === 0) await logIn?.();
+      // A client may fail once, where its user tries again or logs in.
+      const readAgain = async () => {
+        if (asks && !isFirst) await logIn?.();
+        await read();
+      };
+      await Promise.all(Array.from({ length: times }, () => read().catch(readAgain)));
+      if (asked().length > earlier !== asks)
+        throw new Error(asks ? "its owner was not asked" : "its owner was asked");
+      outcomes.push("✓");
+    } catch (error) {
+      failed++;
+      outcomes.push("✗");
+      process.stderr.write(`${name}, ${phase}: ${error}\n`);
+    }
+  }
+  return outcomes;
+}
+
+function title(name: string, outcomes: string[]): string {
+  return `${outcomes.includes("✗") ? "✗" : "✓"} ${name}`;
 }
 
 function describeId(id = "nothing"): string {

@@ -76,10 +76,12 @@ describe.each(engines)("inside HOSTED_AGENT_NETWORKS, on $name", (engine) => {
     expect([first, second].map(({ headers }) => headers["ratelimit-remaining"])).toEqual(["59", "58"]);
   });
 
-  it("says so in the operator's check", async () => {
+  it("says so in the operator's check and in the document of limits", async () => {
     const { stdout } = await service.admin("check");
     expect(stdout).toContain(
       "the address of the socket; inside 127.0.9.0/24, 2001:db8::/32 requests to the MCP server with a valid token count for their account",
     );
+    const { text } = await service.ask("/docs/api/limits.md");
+    expect(text).toContain("with a valid token counts for its account instead, with the same limit");
   });
 });
