@@ -88,7 +88,7 @@ describe.each(cases)("$name at $path, known by its $identification", ({ vendor, 
     expect(connector.asked).toBe(1);
   });
 
-  it("stays connected while it is used, and then asks again", async () => {
+  it("stays connected through 29 idle days, and asks again after 31", async () => {
     const connector = await connect();
     await read(connector);
     clock.pass((sessionDays.idle - 1) * dayMs);

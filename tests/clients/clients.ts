@@ -14,6 +14,8 @@ export type Client = {
   add?: (desk: Desk, address: string) => Promise<unknown>;
   /** Logs in, if its documents say that users do. Throws on failure. */
   logIn?: (desk: Desk) => Promise<unknown>;
+  /** It asks its owner again instead of renewing its token. */
+  neverRenews?: boolean;
   /** Calls the tool, or has the model call it. Returns its output. Throws on failure. */
   call: (desk: Desk, address: string) => Promise<string>;
 };
@@ -146,6 +148,7 @@ export const clients: Client[] = [
   },
   {
     name: "MCP Inspector",
+    neverRenews: true,
     packages: ["@modelcontextprotocol/inspector@2.12.0"],
     path: "/mcp",
     caller: "program",

@@ -303,6 +303,13 @@ export const connect: Mutant[] = [
     tests: ["tests/lib/mcp/tools.test.ts"],
   },
   {
+    file: "lib/mcp/handler.ts",
+    mistake: "ChatGPT is not told to have its user sign in, as long as it has no token",
+    was: "challenge(true, {",
+    becomes: "challenge(tokenWasSent, {",
+    tests: ["tests/lib/mcp/tools.test.ts", "tests/app/connectors.test.ts"],
+  },
+  {
     file: "lib/oauth/metadata-document.ts",
     mistake: "the document of an app may name any address for the answer",
     was: "uris.filter(isAllowedRedirectUri)",

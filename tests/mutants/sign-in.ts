@@ -30,6 +30,20 @@ export const signIn: Mutant[] = [
     tests: ["tests/app/pages/passkeys.test.ts"],
   },
   {
+    file: "lib/auth/passkeys.ts",
+    mistake: "a browser is told that an operator's passkey is unknown, and deletes it",
+    was: "return owner !== undefined || operator !== undefined;",
+    becomes: "return owner !== undefined;",
+    tests: ["tests/lib/office/attacks.test.ts"],
+  },
+  {
+    file: "lib/auth/passkeys.ts",
+    mistake: "passkeys do not go on after a move",
+    was: "passkeyHost ?? new URL(appUrl).hostname",
+    becomes: "new URL(appUrl).hostname",
+    tests: ["tests/app/pages/passkey-host.test.ts"],
+  },
+  {
     file: "lib/auth/passkey-sign-in.ts",
     mistake: "another account's passkey signs in over a session",
     was: "current.accountId !== passkey.accountId",

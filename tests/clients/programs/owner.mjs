@@ -55,6 +55,10 @@ export const provider = {
   saveCodeVerifier: (verifier) => keep({ verifier }),
   authorizationServerInformation: () => state.issuer,
   saveAuthorizationServerInformation: (issuer) => keep({ issuer }),
+  invalidateCredentials(scope) {
+    if (["all", "tokens"].includes(scope)) keep({ tokens: undefined });
+    if (["all", "client"].includes(scope)) keep({ client: undefined });
+  },
   redirectToAuthorization(url) {
     server.ref();
     open(url);
