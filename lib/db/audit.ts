@@ -144,7 +144,7 @@ async function insertEntry(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs
 export const rejectUnaudited: KyselyPlugin = {
   transformQuery({ node }) {
     const table = auditedTable(node);
-    if (table) throw new Error(`${table} is written to by change() of lib/db/audit.ts only`);
+    if (table) throw new Error(`${table} is written to by auditedTransaction() of lib/db/audit.ts only`);
     return node;
   },
   async transformResult({ result }) {

@@ -1,5 +1,5 @@
 import { Socket } from "node:net";
-import type { PostgresPool, PostgresPoolClient, QueryResult } from "kysely";
+import type { PostgresPool as Pool, PostgresPoolClient, QueryResult } from "kysely";
 import pg from "pg";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { StoreOutage } from "@/lib/db/store-outage";
@@ -31,7 +31,7 @@ type Use = "writes" | "reads" | "none";
  * connection that broke, or that became read-only in a failover, is not used again. All connections lead to the host that
  * accepts writes. While there is none, they lead to one whose data are recent enough to be read, and writes fail.
  */
-export class Connections implements PostgresPool {
+export class PostgresPool implements Pool {
   private readonly limits: Record<string, number>;
   /** Whether the server accepts our timeouts at connection start. With a pooler it does not. */
   private isDirect: boolean;

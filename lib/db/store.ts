@@ -4,7 +4,7 @@ import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
 import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
 import { migrations } from "@/lib/db/migrations";
-import type { Connections } from "@/lib/db/postgres";
+import type { PostgresPool } from "@/lib/db/postgres";
 import { sqliteDialect } from "@/lib/db/sqlite-dialect";
 import { boundLog, forgetDeleted } from "@/lib/db/sqlite-file";
 import type { Tables } from "@/lib/db/tables";
@@ -66,7 +66,7 @@ export function countConnections(): { used: number; idle: number; waiting: numbe
 
 /** The store on either engine. It opens nothing until first use. */
 export class Store {
-  private connections: Connections | undefined;
+  private connections: PostgresPool | undefined;
   private readonly db: Db;
   private migrated: Promise<Db> | undefined;
 
@@ -79,8 +79,8 @@ export class Store {
     const options = { connections: databasePool, queryTimeoutMs, isPooled };
     const connect = async (url: string) => {
       // A tenth of a command's start, which the embedded store does not need.
-      const { Connections } = await import("@/lib/db/postgres");
-      this.connections = new Connections(url, options);
+      const { PostgresPool } = await import("@/lib/db/postgres");
+      this.connections = new PostgresPool(url, options);
       return this.connections;
     };
     const dialect = databaseUrl

@@ -1,5 +1,5 @@
 /**
- * An approximate LRU cache of at maxEntries `maxEntries`. It keeps at least the latest half of that number in two
+ * An approximate LRU cache of at most `maxEntries`. It keeps at least the latest half of that number in two
  * generations, because dropping a whole generation is cheaper than evicting key by key.
  */
 export class LruCache<Value> {

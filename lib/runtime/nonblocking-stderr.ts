@@ -6,13 +6,13 @@ const flushAtCharacters = 16 * 1024;
 const retryDelayMs = 10; // before retrying a write to a slow reader
 const maxHeldCharacters = 1024 * 1024; // before lines are dropped
 const finishTimeoutMs = 500;
-const emptyBatch = Buffer.alloc(0);
+const nothing = Buffer.alloc(0);
 
 const standardError = 2;
 
 /**
  * Standard error, written in batches and without blocking, so that the log never delays a request. A slow reader gets
- * its lines later. A stalled reader loses the newest lines and gets their number. A closed reader gets emptyBatch. (With a
+ * its lines later. A stalled reader loses the newest lines and gets their number. A closed reader gets nothing. (With a
  * stalled reader, pino's own destination retries forever, and the process cannot stop.)
  */
 export class NonblockingStderr {
@@ -21,7 +21,7 @@ export class NonblockingStderr {
   /** The buffer of a batch, reused because allocating one takes longer than filling it. */
   private readonly batch = Buffer.allocUnsafeSlow(64 * 1024);
   /** The unwritten rest of a partly written batch. */
-  private rest: Uint8Array = emptyBatch;
+  private rest: Uint8Array = nothing;
   private dropped = 0;
   private timer: NodeJS.Timeout | undefined;
 
@@ -53,7 +53,7 @@ export class NonblockingStderr {
         this.rest = batch.subarray(writeSync(this.descriptor, batch));
       }
     } catch (failure) {
-      if ((failure as NodeJS.ErrnoException).code !== "EAGAIN") this.rest = emptyBatch;
+      if ((failure as NodeJS.ErrnoException).code !== "EAGAIN") this.rest = nothing;
       else this.timer = setTimeout(() => this.flush(), retryDelayMs).unref();
     }
   }
