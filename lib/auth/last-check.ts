@@ -3,7 +3,7 @@ import { store } from "@/lib/db/store";
 import { processSingleton } from "@/lib/process-singleton";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const everyMs = 60_000; // 1 minute
 const batchEveryMs = 1000;
@@ -14,7 +14,7 @@ type Check = { told: string; atMs: number };
 
 const checks = () =>
   processSingleton("checks", () => ({
-    recorded: new LruCache<Check>(maxRemembered),
+    recorded: new RecentCache<Check>(maxRemembered),
     /** Not written yet; never more than are remembered. */
     waiting: new Map<string, Check>(),
   }));

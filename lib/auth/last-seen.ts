@@ -3,7 +3,7 @@ import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const everyMs = 60 * 60 * 1000; // 1 hour
 const maxRemembered = 10_000;
@@ -21,7 +21,7 @@ export type Used = Pick<Tables["local_sessions"], "expires_at_ms" | "last_date_m
 export function recordSessionUse(id: string, row: Used, nowMs: number): number {
   const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
   if (last_seen_at_ms !== null && nowMs - last_seen_at_ms < everyMs) return expires_at_ms;
-  const recorded = processSingleton("sessions seen", () => new LruCache<number>(maxRemembered));
+  const recorded = processSingleton("sessions seen", () => new RecentCache<number>(maxRemembered));
   if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) >= everyMs) {
     recorded.set(id, nowMs);
     writeLastSeen(id, nowMs).catch((failure) =>

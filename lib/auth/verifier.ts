@@ -4,7 +4,7 @@ import { isCurrentlyValid, isSignedBy, type ParsedToken, parseSessionToken } fro
 import { issuerPrefix } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** The verified claims of a token. */
 export type VerifiedToken = Pick<ParsedToken, "subject" | "sessionId" | "origin" | "audience" | "actor"> & {
@@ -23,7 +23,7 @@ const maxRemembered = 10_000;
 const remembered = () =>
   processSingleton(
     "verified tokens",
-    () => new LruCache<{ verified: VerifiedToken; startsAt: number; endsAt: number }>(maxRemembered),
+    () => new RecentCache<{ verified: VerifiedToken; startsAt: number; endsAt: number }>(maxRemembered),
   );
 
 /**

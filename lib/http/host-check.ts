@@ -2,7 +2,7 @@ import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import type { Route } from "@/lib/http/route";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** Refuses a request for another host than the one that its route needs. */
 export function requireHost(needed: Route["host"], headers: Headers): void {
@@ -46,7 +46,7 @@ function requireOurHost(headers: Headers): void {
 }
 
 // Parsing a URL is slow, and clients send few different hosts.
-const cached = new LruCache<string>(100);
+const cached = new RecentCache<string>(100);
 
 function hostnameOf(url: string): string | undefined {
   const known = cached.get(url);

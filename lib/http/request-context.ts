@@ -5,8 +5,8 @@ import { files, routes } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { logFields } from "@/lib/runtime/log";
-import { LruCache } from "@/lib/runtime/lru-cache";
 import { metrics } from "@/lib/runtime/metrics";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** The facts of a request, for its answer and its log line. */
 export type RequestContext = {
@@ -98,7 +98,7 @@ function routeName(path: string): string {
 }
 
 // The hash costs more than the rest of the line, so recent ones are cached, only in memory.
-const subjectHashes = () => processSingleton("recent subjects", () => new LruCache<string>(1000));
+const subjectHashes = () => processSingleton("recent subjects", () => new RecentCache<string>(1000));
 
 function hashSubject(subject: string): string {
   const known = subjectHashes().get(subject);

@@ -7,7 +7,7 @@ import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { findParamsProblem } from "@/lib/mcp/params";
 import { describeServer } from "@/lib/mcp/server-info";
 import { type Tool, tools } from "@/lib/mcp/tools";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** A valid tool call. */
 export type SimpleCall = { tool: Tool; input: unknown; id: string | number; isModern: boolean };
@@ -54,7 +54,7 @@ const hasOnly = (value: unknown, names: string[]): value is Fields =>
 type Era = "modern" | "legacy";
 
 // A client repeats its metadata in every call, so the result of its validation is cached.
-const cached = new LruCache<{ era: Era | undefined }>(200);
+const cached = new RecentCache<{ era: Era | undefined }>(200);
 const maxKeyCharacters = 2048;
 
 /** The protocol era of a valid call; `undefined` if the library must answer. */

@@ -3,7 +3,7 @@ import { isIP, isIPv6 } from "node:net";
 import { type Settings, settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { derivedKeys } from "@/lib/runtime/app-secret";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const socketOwner = () => processSingleton("socket owner", () => ({ isFrontServer: false }));
 
@@ -36,7 +36,7 @@ class Client {
 
 // Only in memory.
 const recentClients = () =>
-  processSingleton("recent clients", () => new LruCache<Client>(maxCachedAddresses));
+  processSingleton("recent clients", () => new RecentCache<Client>(maxCachedAddresses));
 
 function findClient(headers: Headers): Client {
   const source = trustedEntries(headers);

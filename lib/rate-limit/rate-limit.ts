@@ -8,8 +8,8 @@ import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-cou
 import { RedisStore } from "@/lib/rate-limit/redis-store";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
-import { LruCache } from "@/lib/runtime/lru-cache";
 import { metrics } from "@/lib/runtime/metrics";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const storeTimeoutMs = 400; // the shared store, a round
 
@@ -97,7 +97,7 @@ function rateLimitHeaders({ name, fixed }: Quota, left: number, wait = ""): read
 export type Sender = { headers: Headers; browser: string | undefined };
 
 const maxKnownNetworks = 10_000;
-const knownNetworks = () => processSingleton("known networks", () => new LruCache<true>(maxKnownNetworks));
+const knownNetworks = () => processSingleton("known networks", () => new RecentCache<true>(maxKnownNetworks));
 
 /** Whether one has signed in before in this browser or, while this process runs, in another of its network. */
 export function isKnownSender({ headers, browser }: Sender): boolean {

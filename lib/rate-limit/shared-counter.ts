@@ -3,8 +3,8 @@ import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-stor
 import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
-import { LruCache } from "@/lib/runtime/lru-cache";
 import { metrics } from "@/lib/runtime/metrics";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const probeEveryMs = 1000; // 1 second
 const maxRefusals = 100_000;
@@ -27,7 +27,7 @@ type Spend = { key: string; nowMs: number; decide: (decision: RateLimitDecision)
  */
 export class SharedCounter {
   private readonly ratelimit: Ratelimit;
-  private readonly refusedUntilMs = new LruCache<number>(maxRefusals);
+  private readonly refusedUntilMs = new RecentCache<number>(maxRefusals);
   private waiting: Spend[] = [];
   private isAsking = false;
   private isAway = false;

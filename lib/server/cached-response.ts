@@ -4,7 +4,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { weightsOf } from "@/lib/http/accepted";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
 import type { HeaderList } from "@/lib/http/response";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 type Encoding = "br" | "gzip" | "identity";
 
@@ -91,7 +91,7 @@ export async function compressOnce(
 }
 
 // Browsers send only a few different values.
-const cache = new LruCache<Encoding>(100);
+const cache = new RecentCache<Encoding>(100);
 
 /** The client's preferred encoding among ours (RFC 9110 §12.5.3). */
 function bestEncoding(accepted = ""): Encoding {

@@ -1,8 +1,8 @@
 /**
- * An approximate LRU cache of at most `maxEntries`. It keeps at least the latest half of that number in two
+ * A cache of at most `maxEntries`. It keeps at least the latest half of that number in two
  * generations, because dropping a whole generation is cheaper than evicting key by key.
  */
-export class LruCache<Value> {
+export class RecentCache<Value> {
   private young = new Map<string, Value>();
   private old = new Map<string, Value>();
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { LruCache } from "@/lib/runtime/lru-cache";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 it("keeps at least half of its maximum, and never more than the maximum", () => {
-  const recent = new LruCache<number>(100);
+  const recent = new RecentCache<number>(100);
   for (let at = 0; at < 1000; at++) {
     recent.set(`key ${at}`, at);
     if (at >= 49) expect(recent.get(`key ${at - 49}`)).toBe(at - 49);
@@ -11,7 +11,7 @@ it("keeps at least half of its maximum, and never more than the maximum", () => 
 });
 
 it("returns the latest value", () => {
-  const recent = new LruCache<string>(4);
+  const recent = new RecentCache<string>(4);
   recent.set("key", "first");
   for (const other of ["a", "b"]) recent.set(other, other);
   recent.set("key", "second");
