@@ -18,7 +18,7 @@ import {
   requireEmail,
   requireLine,
 } from "@/lib/office/page";
-import { Instant, Table, Their, trialEndOf } from "@/lib/office/parts";
+import { Instant, Table, trialEndOf, UntrustedText } from "@/lib/office/parts";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 
@@ -148,7 +148,7 @@ export function Credits({ call, account, entries }: CreditsProps) {
             "Credits",
             ({ thousandths }) => toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
           ],
-          ["Reason", ({ reason }) => <Their>{reason}</Their>],
+          ["Reason", ({ reason }) => <UntrustedText>{reason}</UntrustedText>],
         ]}
         whenEmpty="No entries."
       />
@@ -245,7 +245,7 @@ export function Delete({ email, id }: { email: string; id: string }) {
         </p>
         <button type="submit" className="danger">
           <span>
-            Delete <Their>{email}</Their>
+            Delete <UntrustedText>{email}</UntrustedText>
           </span>
         </button>
       </Form>

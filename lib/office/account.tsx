@@ -21,7 +21,7 @@ import {
 import { auditColumns, auditQueriesOf } from "@/lib/office/audit";
 import { ActButton } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
-import { Instant, MailState, Outcome, standingOf, Table, Their } from "@/lib/office/parts";
+import { FormResult, Instant, MailState, standingOf, Table, UntrustedText } from "@/lib/office/parts";
 import { inviteMany } from "@/lib/office/waiting";
 
 export const account: OfficePage = {
@@ -72,9 +72,9 @@ async function show(call: OfficeCall) {
     content: (
       <>
         <h1>
-          <Their>{email}</Their>
+          <UntrustedText>{email}</UntrustedText>
         </h1>
-        <Outcome call={call} done={doneWords} />
+        <FormResult call={call} done={doneWords} />
         <section className="card">
           {facts.hasAccount && <StatusLights state={state} />}
           <p>{explained.signIn}</p>
@@ -105,7 +105,7 @@ async function show(call: OfficeCall) {
             <Table
               rows={found.passkeys}
               columns={[
-                ["Name", ({ name }) => <Their>{name}</Their>],
+                ["Name", ({ name }) => <UntrustedText>{name}</UntrustedText>],
                 ["Added", ({ added_at_ms }) => <Instant atMs={added_at_ms} nowMs={nowMs} />],
                 ["Last used", ({ last_used_at_ms }) => <Instant atMs={last_used_at_ms} nowMs={nowMs} />],
               ]}
@@ -132,7 +132,7 @@ async function show(call: OfficeCall) {
             ["Kind", ({ kind }) => kind],
             ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
             ["State", ({ state }) => <MailState state={state} />],
-            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
           ]}
           whenEmpty="No mails."
         />

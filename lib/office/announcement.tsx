@@ -8,7 +8,7 @@ import {
   type OfficePage,
   requireLine,
 } from "@/lib/office/page";
-import { Instant, Outcome, Their } from "@/lib/office/parts";
+import { FormResult, Instant, UntrustedText } from "@/lib/office/parts";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** The notice at the top of the site: the current one, the form, and how the typed one will look. */
@@ -21,13 +21,13 @@ async function show(call: OfficeCall) {
     content: (
       <>
         <h1>Banner</h1>
-        <Outcome
+        <FormResult
           call={call}
           done={{ set: "It shows within half a minute.", cleared: "It is gone within half a minute." }}
         />
         {current ? (
           <p>
-            Now: the {current.kind} “<Their>{current.message}</Their>”
+            Now: the {current.kind} “<UntrustedText>{current.message}</UntrustedText>”
             {current.startsAtMs !== null && (
               <>
                 {" "}

@@ -6,7 +6,7 @@ import { readTogether } from "@/lib/db/read-together";
 import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { type Column, Instant, LongTable, Person, perPage, Their } from "@/lib/office/parts";
+import { type Column, Instant, LongTable, Person, perPage, UntrustedText } from "@/lib/office/parts";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
@@ -36,7 +36,7 @@ async function show({ db, nowMs, input }: OfficeCall) {
   const emails = await findEmails(db, rows.slice(0, perPage));
   const showWhom = (entry: AuditEntry) => {
     const whom = emails.get(entry.whom ?? "") ?? entry.whom;
-    return whom?.includes("@") ? <Person email={whom} /> : <Their>{whom}</Their>;
+    return whom?.includes("@") ? <Person email={whom} /> : <UntrustedText>{whom}</UntrustedText>;
   };
   return {
     title: "Audit",
@@ -90,10 +90,13 @@ export function auditQueriesOf(db: Db, email: string, query: ReturnType<typeof a
 export function auditColumns(nowMs: number, ...more: Column<AuditEntry>[]): Column<AuditEntry>[] {
   return [
     ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
-    ["Who", ({ who }) => <Their>{who}</Their>],
+    ["Who", ({ who }) => <UntrustedText>{who}</UntrustedText>],
     ["What", ({ what }) => what],
     ...more,
-    ["Change", ({ before, after }) => <Their>{describeChanges(parse(before), parse(after))}</Their>],
+    [
+      "Change",
+      ({ before, after }) => <UntrustedText>{describeChanges(parse(before), parse(after))}</UntrustedText>,
+    ],
   ];
 }
 

@@ -1,10 +1,10 @@
 import { renderToStaticMarkup } from "react-dom/server";
 import { Mark } from "@/app/(pages)/mark";
-import { doors } from "@/lib/office/door-paths";
 import { officeFiles } from "@/lib/office/files";
 import type { Operator } from "@/lib/office/operators";
-import type { OfficePage, Shown } from "@/lib/office/page";
+import type { OfficePage, OfficeView } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
+import { signInPaths } from "@/lib/office/sign-in-paths";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const currentOf = (entry: OfficePage, page: OfficePage | undefined) =>
@@ -14,12 +14,12 @@ const currentOf = (entry: OfficePage, page: OfficePage | undefined) =>
 export type Place = { page?: OfficePage; operator?: Operator };
 
 /** Renders a whole page. Its values come from strangers, so nothing invisible reaches the browser. */
-export function renderPage(shown: Shown, place: Place): string {
+export function renderPage(shown: OfficeView, place: Place): string {
   const html = renderToStaticMarkup(<Frame {...shown} {...place} />);
   return `<!doctype html>${html.split("\n").map(toPrintable).join("\n")}`;
 }
 
-function Frame({ title, content, page, operator }: Shown & Place) {
+function Frame({ title, content, page, operator }: OfficeView & Place) {
   return (
     <html lang="en">
       {/* biome-ignore lint/style/noHeadElement: Next does not render the office */}
@@ -56,7 +56,7 @@ function Frame({ title, content, page, operator }: Shown & Place) {
         <main id="main">{content}</main>
         {operator && (
           <footer className="foot">
-            <form method="post" action={doors.leave}>
+            <form method="post" action={signInPaths.leave}>
               <p>
                 Signed in as <b>{operator.name}</b>. Everything that you change here is recorded under this
                 name.

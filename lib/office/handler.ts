@@ -12,13 +12,19 @@ import {
 } from "@/lib/http/handler";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Method, Route } from "@/lib/http/route";
-import { ceremonyAt, doors } from "@/lib/office/door-paths";
-import { askAgain, describeProblem, showEnrol, showEnter } from "@/lib/office/doors";
 import { type Place, renderPage } from "@/lib/office/frame";
-import { addressOf, type OfficeAct, type OfficeCall, type OfficePage, type Shown } from "@/lib/office/page";
+import {
+  addressOf,
+  type OfficeAct,
+  type OfficeCall,
+  type OfficePage,
+  type OfficeView,
+} from "@/lib/office/page";
 import { askForPasskey, finishPasskey, prove, signInWithPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
 import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
+import { askAgain, describeProblem, showEnrol, showEnter } from "@/lib/office/sign-in-pages";
+import { ceremonyAt, signInPaths } from "@/lib/office/sign-in-paths";
 import { today } from "@/lib/office/today";
 import { log } from "@/lib/runtime/log";
 
@@ -53,7 +59,7 @@ function listHandlers(): Map<string, RouteHandler> {
     for (const { act, route } of actsOf(page))
       addInSession(route, actHandler(page, act), askFirst(page, act));
   }
-  const { enter, enrol, proof, leave } = doors;
+  const { enter, enrol, proof, leave } = signInPaths;
   add({ ...reads, path: "/" }, () => redirect(today.path));
   add({ ...reads, path: enter }, (call) => toPage(showEnter(whereTo(call))));
   add({ ...reads, path: enrol }, () => toPage(showEnrol()));
@@ -101,7 +107,7 @@ function showProblem(error: ApiError, { headers, context }: HandlerRequest): Res
 function signInFirst(error: ApiError, call: HandlerRequest): ResponseParts {
   if (error.code !== "signed_out") return showProblem(error, call);
   const { pathname, search } = call.url;
-  return redirect(addressOf(doors.enter, { to: pathname + search }));
+  return redirect(addressOf(signInPaths.enter, { to: pathname + search }));
 }
 
 /** An act without a session or a proof asks for the passkey, and keeps what was typed. */
@@ -134,7 +140,7 @@ function withStore<Rest extends unknown[], Result>(
 }
 
 async function endAndLeave(db: Db, { nowMs }: HandlerRequest, session: OfficeSession) {
-  return redirect(doors.enter, [await endSession(db, session, nowMs)]);
+  return redirect(signInPaths.enter, [await endSession(db, session, nowMs)]);
 }
 
 function pageHandler(page: OfficePage): Handler<OfficeSession> {
@@ -177,7 +183,7 @@ function redirect(location: string, cookies: string[] = []): ResponseParts {
   return { status: 303, body: null, headers: ["location", location, ...cookieHeaders(cookies)] };
 }
 
-function toPage(shown: Shown, place: Place = {}): ResponseParts {
+function toPage(shown: OfficeView, place: Place = {}): ResponseParts {
   const body = renderPage(shown, place);
   return { status: shown.status ?? 200, body, mediaType: "text/html; charset=utf-8" };
 }

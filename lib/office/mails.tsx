@@ -3,7 +3,7 @@ import { readTogether } from "@/lib/db/read-together";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { ActButton } from "@/lib/office/forms";
 import { addressOf, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { Instant, MailState, Outcome, Person, Table, Their } from "@/lib/office/parts";
+import { FormResult, Instant, MailState, Person, Table, UntrustedText } from "@/lib/office/parts";
 
 const maxRows = 50;
 const maxGrouped = 1000;
@@ -40,12 +40,12 @@ async function show(call: OfficeCall) {
     content: (
       <>
         <h1>Mails that failed</h1>
-        <Outcome call={call} done={{ retried: "They are tried again now." }} />
+        <FormResult call={call} done={{ retried: "They are tried again now." }} />
         <h2>Onboarding, by the provider’s words</h2>
         <Table
           rows={found.groups}
           columns={[
-            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
             ["Mails", ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails)],
             [
               "",
@@ -69,7 +69,7 @@ async function show(call: OfficeCall) {
             ["To", ({ email }) => (email ? <Person email={email} /> : "an account that is gone")],
             ["Mail", ({ kind }) => kind],
             ["Was due", ({ due_at_ms }) => <Instant atMs={due_at_ms} nowMs={nowMs} />],
-            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
             [
               "",
               ({ id, kind, email }) => (
@@ -89,7 +89,7 @@ async function show(call: OfficeCall) {
             ["Mail", ({ kind }) => kind],
             ["Last tried", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
             ["State", ({ state }) => <MailState state={state} />],
-            ["Provider’s words", ({ failure }) => <Their>{failure}</Their>],
+            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
           ]}
           whenEmpty="None failed."
         />

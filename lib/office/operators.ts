@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { doors } from "@/lib/office/door-paths";
+import { signInPaths } from "@/lib/office/sign-in-paths";
 import { log } from "@/lib/runtime/log";
 
 /** A person who works in the office. */
@@ -44,7 +44,7 @@ export async function makeOperatorLink(db: Db, name: string, nowMs: number): Pro
       .execute(),
   );
   // The fragment reaches no server and no log.
-  return `${origin}${doors.enrol}#${token}`;
+  return `${origin}${signInPaths.enrol}#${token}`;
 }
 
 /** The operators by name, with what they have. */

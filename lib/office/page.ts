@@ -20,7 +20,7 @@ export type OfficeCall = {
   problem?: ApiError;
 };
 
-export type Shown = { title: string; content: ReactNode; status?: number };
+export type OfficeView = { title: string; content: ReactNode; status?: number };
 
 /** A page of the office, which changes nothing. */
 export type OfficePage = {
@@ -29,7 +29,7 @@ export type OfficePage = {
   name?: string;
   /** The page of the navigation that it belongs to, if it is not there itself. */
   section?: OfficePage["path"];
-  show: (call: OfficeCall) => Promise<Shown>;
+  show: (call: OfficeCall) => Promise<OfficeView>;
   /** What its forms do. It explains their refusals. */
   acts?: readonly OfficeAct[];
 };
@@ -42,7 +42,7 @@ export type OfficeAct = {
   /** It gives, takes away or speaks to everyone, so the operator proves again who they are. */
   needsProof?: true;
   /** Throws an {@link ApiError} if it changes nothing. Returns the address to go to, or what to show. */
-  run: (call: OfficeCall) => Promise<string | Shown>;
+  run: (call: OfficeCall) => Promise<string | OfficeView>;
 };
 
 /** A path with these parameters; empty ones are left out. */

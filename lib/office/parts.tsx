@@ -7,7 +7,7 @@ import { describeDistance } from "@/lib/config/instants";
 import { accountAddress, type OfficeCall } from "@/lib/office/page";
 
 /** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
-export function Their({ children }: { children: string | null | undefined }) {
+export function UntrustedText({ children }: { children: string | null | undefined }) {
   return <bdi>{children ?? "–"}</bdi>;
 }
 
@@ -15,7 +15,7 @@ export function Their({ children }: { children: string | null | undefined }) {
 export function Person({ email }: { email: string }) {
   return (
     <a href={accountAddress(email)}>
-      <Their>{email}</Their>
+      <UntrustedText>{email}</UntrustedText>
     </a>
   );
 }
@@ -50,7 +50,7 @@ export function MailState({ state }: { state: string }) {
 }
 
 /** Why an act was refused, or what it did. */
-export function Outcome({ call, done }: { call: OfficeCall; done: Record<string, string> }) {
+export function FormResult({ call, done }: { call: OfficeCall; done: Record<string, string> }) {
   if (call.problem) {
     return (
       <div className="problem" role="alert">

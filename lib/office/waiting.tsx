@@ -10,14 +10,23 @@ import {
   type OfficeAct,
   type OfficeCall,
   type OfficePage,
-  type Shown,
+  type OfficeView,
 } from "@/lib/office/page";
-import { Instant, LinkButton, LongTable, Outcome, Person, perPage, Table, Their } from "@/lib/office/parts";
+import {
+  FormResult,
+  Instant,
+  LinkButton,
+  LongTable,
+  Person,
+  perPage,
+  Table,
+  UntrustedText,
+} from "@/lib/office/parts";
 
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
 
 /** Those who wait for an invitation, the first ones first, and the form that invites. */
-async function show(call: OfficeCall): Promise<Shown> {
+async function show(call: OfficeCall): Promise<OfficeView> {
   const { db, nowMs, input, typed } = call;
   const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
   let query = db
@@ -38,7 +47,7 @@ async function show(call: OfficeCall): Promise<Shown> {
     content: (
       <>
         <h1>Waitlist</h1>
-        <Outcome call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
+        <FormResult call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
         <p>
           An address that is not confirmed may have been mistyped, or be someone else’s. It leaves the
           waitlist after {confirmationDays} days.
@@ -118,7 +127,7 @@ export const inviteMany: OfficeAct = {
 
 type Refused = { email: string; why: string };
 
-function report(all: number, refused: Refused[], queued: Refused[]): Shown {
+function report(all: number, refused: Refused[], queued: Refused[]): OfficeView {
   return {
     title: "Invited",
     content: (
@@ -131,7 +140,7 @@ function report(all: number, refused: Refused[], queued: Refused[]): Shown {
           caption={queued.length > 0 ? "Not invited, or not yet" : "Not invited"}
           rows={[...refused, ...queued]}
           columns={[
-            ["Email", ({ email }) => <Their>{email}</Their>],
+            ["Email", ({ email }) => <UntrustedText>{email}</UntrustedText>],
             ["Why", ({ why }) => why],
           ]}
         />

@@ -1,40 +1,40 @@
 import type { ApiError } from "@/lib/http/errors";
-import { ceremonyAt, doors } from "@/lib/office/door-paths";
-import { addressOf, type OfficeAct, type OfficePage, type Shown } from "@/lib/office/page";
-import { Their } from "@/lib/office/parts";
+import { addressOf, type OfficeAct, type OfficePage, type OfficeView } from "@/lib/office/page";
+import { UntrustedText } from "@/lib/office/parts";
+import { ceremonyAt, signInPaths } from "@/lib/office/sign-in-paths";
 
 /** Sign-in. */
-export function showEnter(to: string): Shown {
+export function showEnter(to: string): OfficeView {
   return {
     title: "Sign in",
     content: (
-      <Door heading="Sign in to the office">
+      <SignInCard heading="Sign in to the office">
         <p>The office is for operators. Owners of accounts sign in on the public site.</p>
-        <Ceremony kind="get" door={doors.enter} to={to}>
+        <Ceremony kind="get" path={signInPaths.enter} to={to}>
           Use your passkey
         </Ceremony>
         <p className="quiet">
           Lost your passkey? <code>npm run -s admin -- operator add NAME</code> prints another link.
         </p>
-      </Door>
+      </SignInCard>
     ),
   };
 }
 
 /** Where a link leads. Its token is in the fragment, which no server and no log ever sees. */
-export function showEnrol(): Shown {
+export function showEnrol(): OfficeView {
   return {
     title: "Add a passkey",
     content: (
-      <Door heading="Add your passkey">
+      <SignInCard heading="Add your passkey">
         <p>
           This link works once. The passkey that you add now opens the office, with your name on everything
           that you do there.
         </p>
-        <Ceremony kind="create" door={doors.enrol} to="/">
+        <Ceremony kind="create" path={signInPaths.enrol} to="/">
           Add a passkey
         </Ceremony>
-      </Door>
+      </SignInCard>
     ),
   };
 }
@@ -45,7 +45,7 @@ export function askAgain(
   page: OfficePage,
   act: OfficeAct,
   fields: URLSearchParams,
-): Shown {
+): OfficeView {
   const isOut = why === "signed out";
   const form = "again";
   const email = fields.get("email");
@@ -53,13 +53,13 @@ export function askAgain(
     title: isOut ? "Sign in to go on" : "Confirm that it is you",
     status: isOut ? 401 : 403,
     content: (
-      <Door heading={isOut ? "Your session has ended" : "Confirm that it is you"}>
+      <SignInCard heading={isOut ? "Your session has ended" : "Confirm that it is you"}>
         <p>
           You asked to <strong>{act.name}</strong>
           {email && (
             <>
               {" "}
-              of <Their>{email}</Their>
+              of <UntrustedText>{email}</UntrustedText>
             </>
           )}
           .{" "}
@@ -72,23 +72,23 @@ export function askAgain(
             <input key={name} type="hidden" name={name} value={fields.get(name) ?? ""} />
           ))}
         </form>
-        <Ceremony kind="get" door={isOut ? doors.enter : doors.proof} form={form}>
+        <Ceremony kind="get" path={isOut ? signInPaths.enter : signInPaths.proof} form={form}>
           Use passkey and go on
         </Ceremony>
         <p>
           <a href={addressOf(page.path, { email: email ?? undefined })}>Go back without it</a>
         </p>
-      </Door>
+      </SignInCard>
     ),
   };
 }
 
-export function describeProblem({ status, message, hint }: ApiError, requestId: string): Shown {
+export function describeProblem({ status, message, hint }: ApiError, requestId: string): OfficeView {
   return {
     title: "That did not work",
     status,
     content: (
-      <Door heading="That did not work">
+      <SignInCard heading="That did not work">
         <p>{message}</p>
         <p>{hint}</p>
         {status >= 500 && (
@@ -96,12 +96,12 @@ export function describeProblem({ status, message, hint }: ApiError, requestId: 
             The log has more under <code>{requestId}</code>.
           </p>
         )}
-      </Door>
+      </SignInCard>
     ),
   };
 }
 
-function Door({ heading, children }: { heading: string; children: React.ReactNode }) {
+function SignInCard({ heading, children }: { heading: string; children: React.ReactNode }) {
   return (
     <div className="narrow">
       <h1>{heading}</h1>
@@ -112,7 +112,7 @@ function Door({ heading, children }: { heading: string; children: React.ReactNod
 
 type CeremonyProps = {
   kind: "get" | "create";
-  door: `/${string}`;
+  path: `/${string}`;
   /** The address to open afterwards, or the form to send. */
   to?: string;
   form?: string;
@@ -120,8 +120,8 @@ type CeremonyProps = {
 };
 
 /** A button that uses a passkey or creates one. The script shows it, and empties the status. */
-function Ceremony({ kind, door, to, form, children }: CeremonyProps) {
-  const { options, done } = ceremonyAt(door);
+function Ceremony({ kind, path, to, form, children }: CeremonyProps) {
+  const { options, done } = ceremonyAt(path);
   return (
     <div
       className="stack"
