@@ -1,7 +1,7 @@
 import { type Owner, rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import type { PublicErrorCode } from "@/lib/http/errors";
-import { type FormSubmission, form, type LeadAway, type Redirect, readFields } from "@/lib/http/form";
+import { type ExternalRedirect, type FormSubmission, form, type Redirect, readFields } from "@/lib/http/form";
 import {
   createHandler,
   type Handler,
@@ -26,7 +26,7 @@ export function ownerHandler(route: Route, handler: Handler<Owner>): RouteHandle
 /** Creates the POST handler of a form on one of the owner's pages, which explains its failures. */
 export function ownerForm(
   route: Route,
-  handler: (submission: FormSubmission, owner: Owner) => Promise<Redirect | LeadAway | ResponseParts>,
+  handler: (submission: FormSubmission, owner: Owner) => Promise<Redirect | ExternalRedirect | ResponseParts>,
   explained?: readonly PublicErrorCode[],
 ): RouteHandler {
   return form(route, () => route.page ?? pages.home.path, handler, {

@@ -19,7 +19,7 @@ import { knownClientKey } from "@/lib/rate-limit/client-address";
 export type Redirect = { to: string; cookies?: string[] };
 
 /** The address at another service to which the browser is led after a form. */
-export type LeadAway = { away: string };
+export type ExternalRedirect = { away: string };
 
 /** The input of a form's handler. Fields are trimmed. */
 export type FormSubmission = Pick<HandlerRequest, "headers" | "browser" | "context" | "nowMs"> & {
@@ -44,7 +44,7 @@ type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
 export function form<Who = undefined>(
   route: Route,
   page: (field: FormSubmission["field"]) => string,
-  handler: (submission: FormSubmission, who: Who) => Promise<Redirect | LeadAway | ResponseParts>,
+  handler: (submission: FormSubmission, who: Who) => Promise<Redirect | ExternalRedirect | ResponseParts>,
   { explained, ...checks }: FormOptions<Who> = {},
 ): RouteHandler {
   const send = (call: HandlerRequest, { to, cookies = [] }: Redirect) =>
@@ -60,7 +60,7 @@ export function form<Who = undefined>(
       const submission = { field: readFields(call), cookie, headers, browser, client, context, nowMs };
       const done = await handler(submission, who);
       if ("status" in done) return done;
-      return "away" in done ? leadAway(done.away) : send(call, done);
+      return "away" in done ? redirectAway(done.away) : send(call, done);
     },
     {
       ...checks,
@@ -103,7 +103,7 @@ export function withProblem(page: string, problem: string): string {
  * A page in between, because browsers hold a redirect after a form to the CSP `form-action` of the form's page, and the
  * address is not ours: Stripe serves its pages from hosts that its customers choose.
  */
-function leadAway(url: string): ResponseParts {
+function redirectAway(url: string): ResponseParts {
   const [href, host] = [escapeHtml(url), escapeHtml(new URL(url).host)];
   return {
     status: 200,
