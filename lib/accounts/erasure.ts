@@ -13,7 +13,7 @@ import {
   textTables,
 } from "@/lib/db/redaction";
 import { sweepDrafts } from "@/lib/db/snapshot";
-import { type Db, forgetDeletedRows } from "@/lib/db/store";
+import { type Db, purgeDeletedRows } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { eraseMailFilesTo } from "@/lib/mail/file-sender";
 import { requireKeys } from "@/lib/mail/link-keys";
@@ -61,7 +61,7 @@ export async function erasePerson(
   await auditedTransaction(db, about, nowMs, (transaction) => replaceAllMentions(transaction, newMentions));
   await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
   sweepDrafts(settings().dataDir);
-  await forgetDeletedRows();
+  await purgeDeletedRows();
 }
 
 /** Finds the person's other identifiers: the account's id, and the subjects of the account and of users at Clerk. */

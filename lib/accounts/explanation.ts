@@ -10,20 +10,20 @@ import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
-import { readTogether } from "@/lib/db/read-together";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { endWords } from "@/lib/http/entitlement-words";
 import { pages } from "@/lib/http/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 
-type Facts = ReturnType<typeof toFacts>;
+type Facts = ReturnType<typeof toAccountFacts>;
 
 /** Reads what decides whether someone can sign in and what their apps are told. */
 export async function readFacts(db: Db, email: string, nowMs: number) {
-  return toFacts(await readTogether(db, factQueries(db, email, nowMs)), nowMs);
+  return toAccountFacts(await readInOneQuery(db, factQueries(db, email, nowMs)), nowMs);
 }
 
-/** The queries that {@link toFacts} reads, all by the email. */
+/** The queries that {@link toAccountFacts} reads, all by the email. */
 export function factQueries(db: Db, email: string, nowMs: number) {
   return {
     accounts: db.selectFrom("accounts").select(accountColumnNames).where("email", "=", email),
@@ -59,9 +59,9 @@ export function factQueries(db: Db, email: string, nowMs: number) {
   };
 }
 
-export type FactRows = Awaited<ReturnType<typeof readTogether<ReturnType<typeof factQueries>>>>;
+export type FactRows = Awaited<ReturnType<typeof readInOneQuery<ReturnType<typeof factQueries>>>>;
 
-export function toFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
+export function toAccountFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
   const [row] = accounts;
   const [[invitation], [waiting], [atClerk]] = [others.invitations, others.waiting, others.atClerk];
   return {

@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type SelectQueryBuilder, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
-import { readTogether } from "@/lib/db/read-together";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { countSealedMails } from "@/lib/mail/outbox";
@@ -27,13 +27,13 @@ export async function readOverview(db: Db, nowMs: number) {
     .groupBy("plan")
     .execute();
   await yieldToEventLoop();
-  const days = await readTogether(db, {
+  const days = await readInOneQuery(db, {
     signIns: perDay(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", firstDay),
     newAccounts: perDay(db.selectFrom("accounts"), "created_at_ms", firstDay),
     unsubscribes: perDay(db.selectFrom("email_suppressions"), "created_at_ms", firstDay),
   });
   await yieldToEventLoop();
-  const found = await readTogether(db, {
+  const found = await readInOneQuery(db, {
     waiting: db
       .selectFrom("waitlist")
       .select(({ fn }) => [count, fn.min<number | null>("joined_at_ms").as("oldest_at_ms")])

@@ -4,7 +4,7 @@ import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
-import { boundStoreLog, type Db, forgetDeletedRows, store } from "@/lib/db/store";
+import { boundStoreLog, type Db, purgeDeletedRows, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -62,7 +62,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
   await eraseMailFiles(settings().dataDir, await findErased(db));
-  await forgetDeletedRows();
+  await purgeDeletedRows();
 }
 
 /** Deletes expired data now and every hour, and bounds the store's log. If the store is unavailable, retries until it is back. */

@@ -143,7 +143,7 @@ const logInUse =
  * Writes the write-ahead log into the database file and truncates it, so that neither contains deleted rows. Throws if
  * another process still reads from the log at `deadlineMs`.
  */
-export async function forgetDeleted(path: string, deadlineMs: number): Promise<void> {
+export async function purgeDeleted(path: string, deadlineMs: number): Promise<void> {
   using db = new DatabaseSync(path);
   await retryWhileLocked(deadlineMs, () => {
     const { busy } = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() as { busy: number };
@@ -155,7 +155,7 @@ export async function forgetDeleted(path: string, deadlineMs: number): Promise<v
 export async function boundLog(path: string): Promise<void> {
   const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {};
   if (size <= maxLogBytes) return;
-  await forgetDeleted(path, 0).catch((failure) => {
+  await purgeDeleted(path, 0).catch((failure) => {
     if (resultCode(failure) !== busy) throw failure;
   });
 }

@@ -6,7 +6,7 @@ import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from 
 import { migrations } from "@/lib/db/migrations";
 import type { PostgresPool } from "@/lib/db/postgres";
 import { sqliteDialect } from "@/lib/db/sqlite-dialect";
-import { boundLog, forgetDeleted } from "@/lib/db/sqlite-file";
+import { boundLog, purgeDeleted } from "@/lib/db/sqlite-file";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
 import { metrics } from "@/lib/runtime/metrics";
@@ -35,9 +35,9 @@ export function migrateStore(): Promise<string[]> {
 }
 
 /** Removes deleted rows from the embedded store's write-ahead log, which would keep them until it is overwritten. */
-export async function forgetDeletedRows(): Promise<void> {
+export async function purgeDeletedRows(): Promise<void> {
   const { databaseUrl, dataDir } = settings();
-  if (!databaseUrl) await forgetDeleted(fileIn(dataDir), performance.now() + queryTimeoutMs);
+  if (!databaseUrl) await purgeDeleted(fileIn(dataDir), performance.now() + queryTimeoutMs);
 }
 
 /** Bounds the embedded store's write-ahead log, which grows next to a long reader. */

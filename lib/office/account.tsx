@@ -2,11 +2,11 @@ import { StatusLights } from "@/app/(pages)/home/verdict";
 import type { Account } from "@/lib/accounts/account";
 import { accountIdOf, defaultTrialDays } from "@/lib/accounts/accounts";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { explain, type FactRows, factQueries, toFacts } from "@/lib/accounts/explanation";
+import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { dashboardUrl } from "@/lib/accounts/licence";
 import { moneyInWords } from "@/lib/config/money";
 import { auditEntries } from "@/lib/db/audit";
-import { readTogether } from "@/lib/db/read-together";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
 import {
   Credits,
@@ -38,7 +38,7 @@ async function show(call: OfficeCall) {
   const { db, nowMs } = call;
   const email = requireEmail(call);
   const id = accountIdOf(db, email);
-  const found = await readTogether(db, {
+  const found = await readInOneQuery(db, {
     ...factQueries(db, email, nowMs),
     passkeys: db
       .selectFrom("passkeys")
@@ -59,7 +59,7 @@ async function show(call: OfficeCall) {
       .limit(maxRows),
     ...auditQueriesOf(db, email, auditEntries(db, {}).limit(maxRows)),
   });
-  const facts = toFacts(found, nowMs);
+  const facts = toAccountFacts(found, nowMs);
   const explained = explain(facts);
   const current = facts.account;
   const state = standingOf(current, nowMs, found.subscriptions);

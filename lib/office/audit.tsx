@@ -2,7 +2,7 @@ import { accountIdOf } from "@/lib/accounts/accounts";
 import { describeChanges, findEmails } from "@/lib/accounts/audit-trail";
 import { dayMs } from "@/lib/config/durations";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
-import { readTogether } from "@/lib/db/read-together";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
@@ -28,7 +28,7 @@ async function show({ db, nowMs, input }: OfficeCall) {
     after: atMs ? { at_ms: Number(atMs), id } : undefined,
   }).limit(perPage + 1);
   const found = filter.whom
-    ? await readTogether(db, auditQueriesOf(db, filter.whom, query))
+    ? await readInOneQuery(db, auditQueriesOf(db, filter.whom, query))
     : { all: await query.execute() };
   const rows = Object.values(found)
     .flat()

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { readTogether } from "@/lib/db/read-together";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { ActButton } from "@/lib/office/forms";
 import { addressOf, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
@@ -16,7 +16,7 @@ async function show(call: OfficeCall) {
     .where(sql`state`, "=", sql`'failed'`) // as in the partial index
     .orderBy("next_attempt_at_ms", "desc")
     .orderBy("onboarding_emails.id", "desc");
-  const found = await readTogether(db, {
+  const found = await readInOneQuery(db, {
     groups: db
       .selectFrom(failed.select("failure").limit(maxGrouped).as("newest"))
       .select(["failure", sql<number>`count(*)`.as("mails")])

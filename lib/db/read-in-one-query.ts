@@ -9,7 +9,7 @@ type Query = Parameters<typeof asSqliteArray<object>>[0] & Compilable<object>;
  * Runs several queries in one round trip and at one instant: each is an array of JSON in a single row. A query has to name
  * its columns, and numbers in its result are numbers.
  */
-export async function readTogether<Q extends Record<string, Query>>(
+export async function readInOneQuery<Q extends Record<string, Query>>(
   db: Db,
   queries: Q,
 ): Promise<{ [Name in keyof Q]: InferResult<Q[Name]> }> {
