@@ -1,12 +1,13 @@
-import { STATUS_CODES } from "node:http";
-import * as healthOperation from "@/app/api/health/route";
+import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { settings } from "@/lib/config/settings";
-import { operationWords } from "@/lib/docs/operation-descriptions";
-import { operations } from "@/lib/http/operations";
 import { actions, files, pages, publications } from "@/lib/http/pages";
-import { processSingleton } from "@/lib/process-singleton";
 import { AboutEmail, EmailField } from "./email-form";
+import { ApprovalScreen } from "./front/approval-screen";
+import { Apps, nameApps } from "./front/apps";
+import { Prices, readPrices } from "./front/prices";
+import { Questions } from "./front/questions";
 import { htmlPage } from "./html-page";
+import { WayHome } from "./way-home";
 
 /** Links from which a program that knows only our address finds everything else (RFC 9727 §3, RFC 8631). */
 const discovery = [
@@ -15,45 +16,56 @@ const discovery = [
   `<${pages.quickStart.path}>; rel="service-doc"; type="text/html"`,
 ].join(", ");
 
-export const GET = htmlPage(pages.front, async () => ({
-  content: <FrontPage answer={await askHealth()} />,
-  headers: ["link", discovery],
-}));
-
-function FrontPage({ answer }: { answer: HealthAnswer }) {
-  return (
-    <div className="front">
-      <div className="hero">
-        <div>
-          <h1>Run a company of AI assistants</h1>
-          <p className="lead">
-            They work in your own apps. Nothing is sent, published, deployed or charged until you approve it.
-          </p>
-          {settings().signIn.kind === "none" ? <Closed /> : <AskForPlace />}
+/** What a visitor gets, for whom, and with what. It is kept in two copies, one for browsers that look signed in. */
+export const GET = htmlPage(pages.front, async ({ headers, nowMs }) => {
+  const prices = await readPrices(nowMs);
+  return {
+    content: (
+      <div className="front">
+        <Hero isSignedIn={hasSessionCookie(headers)} />
+        <Jobs />
+        <section className="split" aria-labelledby="approve">
+          <div>
+            <h2 id="approve">Nothing leaves without you</h2>
+            <p className="lead">
+              An app asks once to connect, on this screen. Then it knows whether your company may run, and how
+              many credits are left: nothing more.
+            </p>
+            <p>Finished work waits for you in the app. No program, ours included, can approve for you.</p>
+          </div>
+          <ApprovalScreen />
+        </section>
+        <div className="split">
+          <Apps />
+          <Prices prices={prices} />
         </div>
-        <img
-          className="drawing"
-          src={files.office.path}
-          width="540"
-          height="434"
-          alt="An office. Three assistants work at their desks. On the CEO’s desk, in the corner by the windows, a letter waits for approval."
-        />
+        <Questions />
+        <WhoRunsIt />
       </div>
-      <ol className="steps">
-        <li>
-          <h2>They prepare</h2>
-          <p>Each assistant has one job, in the apps that you already use.</p>
-        </li>
-        <li>
-          <h2>You approve</h2>
-          <p>Finished work waits on your desk. You read it, then approve or decline.</p>
-        </li>
-        <li>
-          <h2>Nothing leaves without you</h2>
-          <p>No program, ours included, can approve for you.</p>
-        </li>
-      </ol>
-      <ForDevelopers answer={answer} />
+    ),
+    headers: ["link", discovery],
+  };
+});
+
+function Hero({ isSignedIn }: { isSignedIn: boolean }) {
+  const [first, second] = nameApps();
+  return (
+    <div className="hero">
+      <div>
+        <h1>Run a company of AI assistants</h1>
+        <p className="lead">
+          For one person with the work of ten. Assistants in {second ? `${first}, ${second}` : first} or your
+          own apps prepare it, and nothing is sent, published, deployed or charged until you approve.
+        </p>
+        {settings().signIn.kind === "none" ? <Closed /> : isSignedIn ? <WayHome /> : <AskForPlace />}
+      </div>
+      <img
+        className="drawing"
+        src={files.office.path}
+        width="540"
+        height="434"
+        alt="An office. Three assistants work at their desks. On the CEO’s desk, in the corner by the windows, a letter waits for approval."
+      />
     </div>
   );
 }
@@ -84,67 +96,59 @@ function Closed() {
   );
 }
 
-function ForDevelopers({ answer }: { answer: HealthAnswer }) {
+function Jobs() {
   return (
-    <section className="strip" aria-labelledby="developers">
-      <div>
-        <h2 id="developers">For developers</h2>
-        <p>
-          One request tells an app whether the company may run. Five operations, one error format, and an MCP
-          server with the same answers.
-        </p>
-        <ul>
-          {Object.entries(operations).map(([name, { path, methods }]) => (
-            <li key={path}>
-              <a href={operationWords[name as keyof typeof operations].page}>
-                <span className={`method ${methods[0].toLowerCase()}`}>{methods[0]}</span>
-                <code>{path}</code>
-              </a>
-            </li>
-          ))}
-        </ul>
-        <p className="actions">
-          <a className="button plain" href={pages.quickStart.path}>
-            Quick start
-          </a>
-        </p>
-      </div>
-      <LiveAnswer answer={answer} />
+    <section aria-labelledby="jobs">
+      <h2 id="jobs">Three jobs to begin with</h2>
+      <ol className="steps">
+        <li>
+          <h3>The inbox, before breakfast</h3>
+          <p>It sorts the night’s mail and drafts the replies. You send those that you like.</p>
+        </li>
+        <li>
+          <h3>The report, every Friday</h3>
+          <p>It collects the figures and writes two pages. You publish them, or say what is wrong.</p>
+        </li>
+        <li>
+          <h3>The invoices, as they fall due</h3>
+          <p>It matches payments and prepares the reminders. You decide who gets one.</p>
+        </li>
+      </ol>
     </section>
   );
 }
 
-const shownHeaders = ["content-type", "api-version", "ratelimit-policy", "ratelimit", "cache-control"];
-
-/** A real response of the public handler of `GET /api/health`. */
-function LiveAnswer({ answer: { status, headers, body } }: { answer: HealthAnswer }) {
-  const { path } = operations.health;
-  const lines = shownHeaders.flatMap((name) => (headers.has(name) ? [`${name}: ${headers.get(name)}`] : []));
+function WhoRunsIt() {
+  const { appUrl, operatorName, operatorAddress, supportEmail, sourceUrl } = settings();
+  const who = [operatorName, operatorAddress].filter(Boolean).join(", ");
   return (
-    <figure className="terminal">
-      <figcaption>
-        <span>A response of this service</span>
-        <a className="unbroken" href={path}>
-          Open it
-        </a>
-      </figcaption>
-      <pre>
-        <code>
-          {`$ curl -i ${settings().appUrl}${path}\n\n`}
-          {`HTTP/1.1 ${status} ${STATUS_CODES[status]}\n${lines.join("\n")}\n\n`}
-          {JSON.stringify(body, null, 2)}
-        </code>
-      </pre>
-    </figure>
+    <section className="strip" aria-labelledby="who">
+      <div>
+        <h2 id="who">Who runs it</h2>
+        <p>
+          {operatorName
+            ? `Corner Office at ${new URL(appUrl).host} is run by ${who}.`
+            : `The operator of ${new URL(appUrl).host} has not given a name here.`}{" "}
+          {supportEmail && (
+            <>
+              Questions go to <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
+            </>
+          )}{" "}
+          {sourceUrl && (
+            <>
+              The software is <a href={sourceUrl}>open source</a>.
+            </>
+          )}
+        </p>
+      </div>
+      <div>
+        <h2>For developers</h2>
+        <p>
+          One request tells your app whether the company may run.{" "}
+          <a href={pages.quickStart.path}>Quick start</a> · <a href={pages.apiReference.path}>The API</a> ·{" "}
+          <a href={pages.mcp.path}>MCP</a>
+        </p>
+      </div>
+    </section>
   );
-}
-
-type HealthAnswer = { status: number; headers: Headers; body: unknown };
-
-/** Called once per process, so that views of this page consume no quota. */
-function askHealth(): Promise<HealthAnswer> {
-  return processSingleton("answer on the front page", async () => {
-    const answer = await healthOperation.GET(new Request(`${settings().appUrl}${operations.health.path}`));
-    return { status: answer.status, headers: answer.headers, body: await answer.json() };
-  });
 }

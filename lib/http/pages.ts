@@ -63,7 +63,7 @@ export const ownerPages = {
 
 /** The register of pages. Plain data: adding one starts here. */
 export const pages = {
-  front: { path: "/", ...open, isShared: true },
+  front: { path: "/", ...open, isShared: true, freshForMs: 60_000 },
   waitlist: { path: "/waitlist", ...open, isSharedWithoutCookies: true },
   signIn: {
     path: "/sign-in",

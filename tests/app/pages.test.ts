@@ -83,15 +83,6 @@ describe.each([
     });
   });
 
-  it("shows a real response of this service on the front page", async () => {
-    const { headers, text } = await service.ask("/api/health");
-    const page = (await service.ask("/")).text.replaceAll("&quot;", '"');
-    expect(page).toContain("HTTP/1.1 200 OK\n");
-    for (const name of ["content-type", "api-version", "ratelimit-policy", "cache-control"])
-      expect(page).toContain(`\n${name}: ${headers[name]}\n`);
-    expect(page).toContain(JSON.stringify(JSON.parse(text), null, 2));
-  });
-
   it("sends X-Request-Id on every response except those that shared caches store", async () => {
     const sent = { headers: { "X-Request-Id": "somebody-elses" } };
     for (const { path } of [

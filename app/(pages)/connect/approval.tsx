@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import type { Account } from "@/lib/accounts/account";
 import type { Owner } from "@/lib/accounts/owner";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { ApiError } from "@/lib/http/errors";
@@ -8,26 +9,36 @@ import { accountScopeWords } from "@/lib/oauth/resources";
 import { Clock } from "../clock";
 
 /** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
-type Reader = Owner | ApiError;
+type Reader = (Pick<Owner, "by"> & { account: Pick<Account, "id" | "email"> }) | ApiError;
 
 type ApprovalProps = ClientDescriptionProps & {
   /** The cookie value that names the request, so that the answer applies to this request only. */
   requestCookie: string;
   reader: Reader;
+  /** On a page that only shows what an approval looks like, it is no heading. */
+  Title?: "h1" | "p";
 };
 
 /** The app, the access that it asks for, and the form by which the owner approves or declines. */
-export function Approval({ requestCookie, client, userCode, reader, readersNetwork }: ApprovalProps) {
+export function Approval({
+  requestCookie,
+  client,
+  userCode,
+  reader,
+  readersNetwork,
+  Title = "h1",
+}: ApprovalProps) {
+  const Part = Title === "h1" ? "h2" : "p";
   return (
     <>
-      <h1>Connect {client.origin.is === "device" ? "a device" : "an app"}?</h1>
+      <Title>Connect {client.origin.is === "device" ? "a device" : "an app"}?</Title>
       <ClientDescription client={client} userCode={userCode} readersNetwork={readersNetwork} />
-      <h2>What it can do</h2>
+      <Part className="part">What it can do</Part>
       <p>
         {accountScopeWords}. It has to ask you again after {sessionDays.idle} days without use, and after{" "}
         {sessionDays.app} days in any case. You can disconnect it on your access page at any time.
       </p>
-      <h2>What it can never do</h2>
+      <Part className="part">What it can never do</Part>
       <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>
       <form method="post" action={actions.answerApp.path} className="stack">
         <input type="hidden" name="request" value={requestCookie} />

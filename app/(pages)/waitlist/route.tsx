@@ -1,3 +1,4 @@
+import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
@@ -5,6 +6,7 @@ import { readTypedEmail } from "@/lib/http/typed-email";
 import { EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote, titleOf } from "../problem";
+import { WayHome } from "../way-home";
 
 const problems: Record<string, Problem> = {
   network: { words: "Too many people joined from your network today. Try again tomorrow." },
@@ -22,6 +24,7 @@ export const GET = htmlPage(pages.waitlist, ({ url: { searchParams }, headers })
     const title = titleOf("Confirm your address", problem);
     return { title, content: <Confirm token={token} problem={problem} /> };
   }
+  if (hasSessionCookie(headers)) return { title: "You have a place", content: <HasPlace /> };
   return {
     title: titleOf("Join the waitlist", problem),
     content: <Join problem={problem} typed={typed} />,
@@ -63,6 +66,16 @@ function Joined({ email }: { email: string }) {
         Mistyped? <a href={pages.waitlist.path}>Join with another address</a>. Already have an account?{" "}
         <a href={pages.signIn.path}>Sign in</a>
       </p>
+    </div>
+  );
+}
+
+function HasPlace() {
+  return (
+    <div className="narrow">
+      <h1>You have a place</h1>
+      <p>You are signed in: the waitlist is for others.</p>
+      <WayHome />
     </div>
   );
 }

@@ -13,9 +13,9 @@ export function accountDeletionMail({ to, deletesAtMs, token }: AccountDeletionM
     preview: `On ${end}. Until then you can keep it.`,
     body: [
       `You asked us to delete your account. That happens on ${end}. A running licence ends then, and is not refunded by us.`,
-      "Until then nothing changes. If you want to keep the account, or if it wasn't you who asked:",
+      "Until then nothing changes. If you want to keep the account, or if it wasn’t you who asked:",
       { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
-      "If it wasn't you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
+      "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
     ],
     footer: [accountMailNote],
   });

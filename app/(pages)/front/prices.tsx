@@ -1,0 +1,36 @@
+import { settings } from "@/lib/config/settings";
+import { withTimeout } from "@/lib/runtime/timeout";
+import { type Offer, readOffers } from "../home/billing/offers";
+
+const waitMs = 2000;
+
+/** The prices of licences, as Stripe had them at most ten minutes ago; none without billing, or while Stripe is away. */
+export async function readPrices(nowMs: number): Promise<Offer[]> {
+  const { licencePrices = [] } = settings().billing ?? {};
+  const offers = await withTimeout(waitMs, readOffers(licencePrices, "Licence", nowMs)).catch(() => []);
+  return offers.filter(({ amount }) => amount !== undefined);
+}
+
+/** What an account costs. */
+export function Prices({ prices }: { prices: Offer[] }) {
+  return (
+    <section aria-labelledby="prices">
+      <h2 id="prices">What it costs</h2>
+      <ul className="prices">
+        <li>
+          <strong>Trial</strong> <span>free, ends by itself</span>
+        </li>
+        {prices.map(({ priceId, name, amount }) => (
+          <li key={priceId}>
+            <strong>{name}</strong> <span>{amount}</span>
+          </li>
+        ))}
+      </ul>
+      <p className="quiet">
+        {settings().billing
+          ? "You see every price before you pay, and cancel by yourself. Your apps’ own subscriptions are not included."
+          : "Nothing can be bought here. Who invites you tells you what comes after the trial."}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { engines } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import { Service } from "@/tests/support/service";
+import { openShop } from "@/tests/support/shop";
+import { unconfigured } from "@/tests/support/unconfigured";
+
+const mainOf = (text: string) => /<main.*<\/main>/s.exec(text)?.[0] ?? "";
+const look = async (service: Service, path: string, cookie = "") => {
+  const { status, headers, text } = await service.ask(path, cookie ? { headers: { cookie } } : {});
+  expect(status).toBe(200);
+  return { caching: headers["cache-control"], main: mainOf(text) };
+};
+
+const [embedded = expect.fail("there is no engine")] = engines;
+
+describe("the front page", () => {
+  let service: Service;
+  beforeAll(async () => {
+    ({ service } = await lend(embedded));
+  });
+  afterAll(() => giveBack(service));
+
+  it("says what a visitor gets, with which apps, at what price, and answers four questions", async () => {
+    const { main } = await look(service, "/");
+    const headings = [...main.matchAll(/<h[1-3][^>]*>([^<]*)</g)].map(([, words]) => words);
+    expect(headings).toEqual([
+      "Run a company of AI assistants",
+      ...["Three jobs to begin with", "The inbox, before breakfast", "The report, every Friday"],
+      ...["The invoices, as they fall due", "Nothing leaves without you", "In the apps that you have"],
+      ...["What it costs", "Four questions", "Who sees my work?", "What can an app do here?"],
+      ...["What happens after the trial?", "How do I leave?", "Who runs it", "For developers"],
+    ]);
+    for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`<li>${name}</li>`);
+    expect(main).toContain("has not given a name here.");
+    expect(main, "addresses of operations are in the documents").not.toContain("/api/");
+    expect(main).not.toContain("open source");
+  });
+
+  it("shows the approval page itself, which can be neither used nor read twice", async () => {
+    const { main } = await look(service, "/");
+    const screen = /<figure class="screen" role="img" aria-label="[^"]+"><div inert="".*<\/figure>/s.exec(
+      main,
+    );
+    expect(screen?.[0]).toContain("<strong>claude.ai</strong> is asking for access.");
+    expect(screen?.[0]).toContain("It can’t send, publish, deploy or charge.");
+    expect(screen?.[0]).toMatch(/<button [^>]*value="approve"[^>]*>Approve<\/button>/);
+  });
+
+  it.each(["/", "/waitlist"])(
+    "%s shows the way home in place of the form to who looks signed in",
+    async (path) => {
+      const open = await look(service, path);
+      expect(open.main).toContain('action="/waitlist/join"');
+      expect(open.main).not.toContain("Open your home page");
+      for (const cookie of ["__session=x", "office-client=x"]) {
+        const { main, caching } = await look(service, path, cookie);
+        expect(main).toContain('<a class="button" href="/home">Open your home page</a>');
+        expect(main).not.toContain('action="/waitlist/join"');
+        expect(caching, "no shared cache keeps it").toMatch(/^(?:private, no-cache|no-store)$/);
+      }
+      expect(await look(service, path)).toEqual(open);
+    },
+  );
+});
+
+describe("the front page of an operator", () => {
+  it("names who runs it, their own apps, and where the source is", async () => {
+    const service = await Service.start({
+      SIGN_IN: "local",
+      OPERATOR_NAME: "Example GmbH",
+      SOURCE_URL: "https://example.com/source",
+      APPS: "Desk | macOS and Windows | https://example.com/desk; Pocket | iOS | https://example.com/pocket",
+    });
+    const { main } = await look(service, "/");
+    await service.stop();
+    expect(main).toContain("Assistants in Desk, Pocket or your own apps");
+    expect(main).toContain(
+      '<a href="https://example.com/desk">Desk</a> <span class="quiet">macOS and Windows</span>',
+    );
+    expect(main).not.toContain("<li>Claude</li>");
+    expect(main).toContain("is run by Example GmbH.");
+    expect(main).toContain('The software is <a href="https://example.com/source">open source</a>.');
+  });
+
+  it("has no form where no one can sign in", async () => {
+    const { main } = await look(await unconfigured(), "/");
+    expect(main).not.toContain("/waitlist/join");
+  });
+
+  it("shows the prices at Stripe, and itself while Stripe is away", async () => {
+    const shop = await openShop(embedded);
+    const { main } = await look(shop.service, "/");
+    expect(main).toMatch(/<li><strong>[^<]+<\/strong> <span>€[\d.]+ a month<\/span><\/li>/);
+    expect(main).toContain("You see every price before you pay");
+    await shop.close();
+
+    const closed = await openShop(embedded, { STRIPE_API_URL: "http://127.0.0.1:9" });
+    const { main: without } = await look(closed.service, "/");
+    await closed.close();
+    expect(without).toContain("<strong>Trial</strong> <span>free, ends by itself</span>");
+    expect(without).not.toContain("a month");
+  });
+});
