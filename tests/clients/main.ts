@@ -71,7 +71,8 @@ type Trial = {
   neverRenews?: boolean;
 };
 
-const pastToken = () => clock.pass(lifetimes.accessToken * 1000 + 1);
+/** Also past the seconds for which a clock may be behind, so that the token is refused. */
+const pastToken = () => clock.pass(lifetimes.accessToken * 1000 + 60_000);
 
 /**
  * What happens before a client reads the balance, and whether its owner is asked then: "maybe" where it depends on what a

@@ -9,7 +9,7 @@ import { officeStates, openOffice } from "@/tests/pictures/office";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
-import { openidClient } from "@/tests/support/oauth-libraries";
+import { openidClient, type Tokens } from "@/tests/support/oauth-libraries";
 import { startWithOffice } from "@/tests/support/office-browser";
 import { answerApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
@@ -49,6 +49,7 @@ const accounts = {
   ending: ["--trial-days", "2", "--assistant-limit", "3"],
   ended: ["--trial-ends", "2026-01-01"],
   connected: ["--plan", "hobby"],
+  disconnected: ["--plan", "hobby"],
   leaving: ["--plan", "hobby"],
 } as const;
 
@@ -97,11 +98,13 @@ const states: State[] = [
   { name: "home-ending", path: "/home", as: "ending" },
   { name: "home-ended", path: "/home", as: "ended" },
   { name: "home-connected", path: "/home", as: "connected" },
+  { name: "home-disconnected", path: "/home", as: "disconnected" },
   { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
   { name: "home-billing", path: "/home/billing", as: "licensed" },
   { name: "home-billing-trial", path: "/home/billing", as: "trial" },
   { name: "home-access", path: "/home/access", as: "licensed" },
   { name: "home-access-connected", path: "/home/access", as: "connected" },
+  { name: "home-access-disconnected", path: "/home/access", as: "disconnected" },
   { name: "home-account", path: "/home/account", as: "licensed" },
   {
     name: "home-account-delete",
@@ -184,6 +187,7 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     await context.close();
   }
   await connectMany("connected@example.com");
+  await disconnect("disconnected@example.com");
   return sessions;
 }
 
@@ -191,13 +195,23 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
 async function connectMany(email: string): Promise<void> {
   const owner = await Browser.signIn(service, email);
   await Browser.signIn(service, email);
-  const app = await openidClient.makeApp(service);
-  for (let n = 0; n < 2; n++) {
-    const { address, redeem } = await app.ask();
-    await redeem(new URL(await answerApp(owner, service, address.href)));
-  }
+  await connectApp(owner);
+  const { access_token } = await connectApp(owner);
+  await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } });
   await owner.pressAtHome("/home/token");
   for (let n = 0; n < 3; n++) await service.token(email);
+}
+
+/** Connects an app to an account, and ends it. */
+async function disconnect(email: string): Promise<void> {
+  const owner = await Browser.signIn(service, email);
+  await connectApp(owner);
+  await owner.pressAtHome("/home/sessions/end", { session: "apps" });
+}
+
+async function connectApp(owner: Browser): Promise<Tokens> {
+  const { address, redeem } = await (await openidClient.makeApp(service)).ask();
+  return redeem(new URL(await answerApp(owner, service, address.href)));
 }
 
 /** The addresses of the pages that are reached by a mailed or generated link. */

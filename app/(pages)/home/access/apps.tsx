@@ -46,13 +46,13 @@ function KeepAll({ accountId }: { accountId: string }) {
   return (
     <form method="post" action={actions.keepApps.path}>
       <input type="hidden" name="account" value={accountId} />
+      <p className="quiet">
+        An app ends after {sessionDays.idle} days without use, and on its last date in any case. We store
+        checks to the minute, and other use to the hour.
+      </p>
       <button type="submit" className="plain">
         Keep all for another {sessionDays.app} days
       </button>
-      <p className="quiet">
-        Without that, an app ends on its last date; any app ends after {sessionDays.idle} days without use. We
-        store checks to the minute, and other use to the hour.
-      </p>
     </form>
   );
 }
