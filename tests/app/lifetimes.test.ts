@@ -130,6 +130,8 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     await browser.pressAtHome("/home/sessions/end", { session: "apps" });
     expect(await renew(tokens.refresh_token)).toEqual(refusal("The owner ended this access."));
     expect((await browser.open("/home/access")).text).toContain(": you ended it.");
+    const { endedApps } = await service.adminJson<{ endedApps: object[] }>("person", "export", email);
+    expect(endedApps[0]).toMatchObject({ name: "A program on this computer", ending: "owner" });
     const unknown = { error: "invalid_grant", error_description: "grant request is invalid" };
     expect(await renew(`${tokens.refresh_token}x`)).toMatchObject(unknown);
     const other = await service.adminJson<{ id: string }>(
