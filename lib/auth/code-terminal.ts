@@ -11,5 +11,6 @@ export function showCodesOnTerminal(): void {
 /** Prints a sign-in code if no mail is delivered and a person sits at the terminal: in `npm run dev` and the demo. */
 export function printCode(email: string, code: string): void {
   if (!terminal().showsCodes || settings().mail.kind !== "files") return;
-  process.stdout.write(`Sign-in code of ${email}: ${code}\n`);
+  const line = `Sign-in code of ${email}: ${code}`;
+  process.stdout.write(process.stdout.isTTY ? `\n\u001b[1;7m ${line} \u001b[0m\n\n` : `\n${line}\n\n`);
 }

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import type { Account } from "@/lib/accounts/account";
 import { listAccounts, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
@@ -13,6 +15,7 @@ import { pages } from "@/lib/http/pages";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { linkMinutes, makeOperatorLink } from "@/lib/office/operators";
+import { createFolder } from "@/lib/runtime/data-dir";
 import { logBeforeSettings } from "@/lib/runtime/log";
 import { start } from "@/lib/server/start";
 import { setBanner } from "@/lib/site-banner";
@@ -25,6 +28,7 @@ const toolCall = JSON.stringify({
 });
 
 loadEnvFiles((complaint) => logBeforeSettings().warn(complaint));
+process.env.LOG_LEVEL ||= "error"; // so that the terminal shows codes, not requests
 process.env.OFFICE_PORT ||= String(Number(process.env.PORT || 3000) + 1);
 await start();
 showCodesOnTerminal();
@@ -56,42 +60,46 @@ async function makeBanner(db: Db): Promise<void> {
   await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null }, Date.now());
 }
 
-async function describeDemo(db: Db, [licensed, ...others]: Account[]): Promise<string> {
-  const { appUrl } = settings();
-  const curl = (path: string, token?: string) =>
-    `curl -i ${token ? `-H 'Authorization: Bearer ${token}' ` : ""}'${appUrl}${path}'`;
-  const { token } = await mintTokenFor(db, licensed?.email ?? "");
+/** What the terminal shows last: it fits into 24 lines of 100 columns. Tokens and long fields are in files. */
+async function describeDemo(db: Db, accounts: Account[]): Promise<string> {
+  const { appUrl, dataDir } = settings();
+  const folder = join(dataDir, "demo");
+  createFolder(folder);
+  const keep = (name: string, text: string) => {
+    const file = join(folder, name);
+    writeFileSync(file, text, { mode: 0o600 });
+    return `@${relative(process.cwd(), file)}`;
+  };
+  const curl = (path: string, options = "") => `curl -i ${options}${appUrl}${path}`;
   const entitlements: string[] = [];
-  for (const { email } of others) {
+  for (const { email } of accounts) {
     const { token } = await mintTokenFor(db, email);
-    entitlements.push(`# as ${email}`, curl(operations.entitlement.path, token));
+    const header = keep(email.split("@")[0] ?? "", `Authorization: Bearer ${token}\n`);
+    entitlements.push(curl(operations.entitlement.path, `-H ${header} `));
   }
+  const [licensed = "", ...others] = entitlements;
+  const { search } = new URL(unsubscribeUrl(await findLinkKey(db, Date.now()), accounts[0]?.id ?? ""));
+  const unsubscribe = `-X POST -G -d ${keep("unsubscribe", search.slice(1))} `;
+  const ask = `-H 'Content-Type: application/json' -d ${keep("search.json", toolCall)} `;
   return `
 Corner Office runs at ${appUrl}
 
-A session cannot make an assistant send, publish, deploy or charge: those steps wait for the CEO's approval
-in the app. Never put a token into a chat, an issue or a log. These tokens expire in ${programTokenSeconds / 60} minutes.
+Sign in at     ${appUrl}${pages.signIn.path}, and the code is shown below, as one of
+               ${accounts.map(({ email }) => email).join(" ")}
+Operate it at  ${await makeOperatorLink(db, "demo", Date.now())}
+               The link adds your passkey, once and within ${linkMinutes} minutes.
 
-# a token of ${licensed?.email}
-${token}
+One line for each operation and one of an AI agent, to paste in this folder:
 
-# sign in at ${appUrl}${pages.signIn.path} as any of these; the code is shown here
-${[licensed, ...others].map((account) => account?.email).join(" ")}
-
-# one command for each operation
 ${curl(operations.health.path)}
 ${curl(operations.siteBanner.path)}
-${curl(operations.entitlement.path, token)}
-${curl(operations.creditsBalance.path, token)}
-curl -i -X POST '${unsubscribeUrl(await findLinkKey(db, Date.now()), licensed?.id ?? "")}'
+${licensed}
+${licensed.replace(operations.entitlement.path, operations.creditsBalance.path)}
+${curl(operations.unsubscribe.path, unsubscribe)}
+${curl(mcpServer.paths[0], ask)}
+${others.join("\n")}
 
-# a request of an AI agent
-curl -i -H 'Content-Type: application/json' -d '${toolCall}' '${appUrl}${mcpServer.paths[0]}'
-
-# the operators' office: this link adds your passkey, once and within ${linkMinutes} minutes
-${await makeOperatorLink(db, "demo", Date.now())}
-
-# the entitlement of the other accounts
-${entitlements.join("\n")}
+The tokens in these files expire in ${programTokenSeconds / 60} minutes. They can't send, publish, deploy or charge.
+Never put one into a chat, an issue or a log. LOG_LEVEL=info shows every request.
 `;
 }

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { eventually, isInstalled } from "@/tests/support/databases";
@@ -24,7 +25,7 @@ async function startDemo() {
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on("data", (chunk) => {
       printed += chunk;
-      if (printed.includes("# as hobby@example.com\ncurl") && printed.endsWith("\n")) resolve();
+      if (printed.includes("LOG_LEVEL=info shows") && printed.endsWith("\n")) resolve();
     });
     child.once("exit", () => reject(new Error(printed)));
   });
@@ -66,9 +67,23 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     await stop();
   });
 
+  it("ends with a screen of 24 lines of 100 columns, and shows no token and no request", async () => {
+    const { lines, printed, stop } = await startDemo();
+    const screen = printed().slice(printed().indexOf("\nCorner Office runs at")).trimEnd().split("\n");
+    expect(screen.length).toBeLessThanOrEqual(24);
+    // In the project's folder the files are in .data; the folder of this test has a longer name.
+    const wide = screen.map((line) => line.replaceAll(relative(process.cwd(), dataDir), ".data"));
+    for (const line of wide) expect(line.length, line).toBeLessThanOrEqual(100);
+    expect(printed()).not.toContain("Bearer");
+    expect(statSync(join(dataDir, "demo", "licensed")).mode & 0o777).toBe(0o600);
+    await paste(lines[0] ?? "");
+    await stop();
+    expect(printed()).not.toMatch(/^\{/m);
+  });
+
   it("prints a link to the operators' office, which listens next to it", async () => {
     const { printed, stop } = await startDemo();
-    const [, office = ""] = /^(http:\/\/localhost:\d+)\/enrol#[\w-]{43}$/m.exec(printed()) ?? [];
+    const [, office = ""] = /(http:\/\/localhost:\d+)\/enrol#[\w-]{43}$/m.exec(printed()) ?? [];
     const { status, body } = await paste(`curl -i ${office}/enter`);
     expect(status).toBe(200);
     expect(body).toContain("Sign in to the office");
@@ -87,7 +102,7 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     await stop();
   });
 
-  it("finds its accounts and starts again, and the tokens of the first start still work", async () => {
+  it("finds its accounts and starts again, and the lines of the first start still work", async () => {
     const first = await startDemo();
     await first.stop();
     const second = await startDemo();
