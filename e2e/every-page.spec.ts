@@ -158,7 +158,7 @@ async function expectWalkable(page: Page): Promise<void> {
         (element) =>
           element.checkVisibility({ visibilityProperty: true }) &&
           element.tabIndex >= 0 &&
-          !element.matches("[type=radio]:not(:checked), [type=hidden], :disabled"),
+          !element.matches("[type=radio]:not(:checked), [type=hidden], :disabled, [inert] *"),
       ).length,
   );
   // Each element is checked when it receives the focus, the first one too.
