@@ -1,5 +1,6 @@
 import { expect, type Page, type Request } from "@playwright/test";
 import { files, pages, type Page as RegisteredPage } from "@/lib/http/pages";
+import { mailTo } from "@/tests/support/mailbox";
 import { expectAccessible, expectNoSidewaysScroll, findViolations } from "./support/axe";
 import { newEmail, type Office, settle, signIn, test } from "./support/office";
 
@@ -31,6 +32,14 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
     await service.adminJson("account", "add", email);
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
     await page.goto(`/unsubscribe${new URL(url).search}`);
+  },
+  keepAccount: async (page, office) => {
+    await openAsOwner(pages.account.path)(page, office);
+    await page.getByText("Delete my account").click();
+    await page.getByRole("button", { name: "Delete it in a day" }).click();
+    const email = (await page.locator(".who p").textContent()) ?? "";
+    const { text = "" } = await mailTo(office.service.dataDir, email, /will be deleted/);
+    await page.goto(/\/keep-account\S+/.exec(text)?.[0] ?? "");
   },
   connect: async (page, { service }) => {
     const email = newEmail("every");

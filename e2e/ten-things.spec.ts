@@ -19,6 +19,11 @@ const things: Thing[] = [
   ["which browsers are signed in", ["Access"], (page) => page.getByText("This browser", { exact: true })],
   ["a token for a program", ["Access", "For developers"], (page) => page.getByText("Copy a token")],
   ["a passkey", ["Access"], (page) => page.getByRole("heading", { name: "Ways to sign in" })],
+  [
+    "how to leave",
+    ["Account", "Delete my account"],
+    (page) => page.getByRole("button", { name: "Delete it in a day" }),
+  ],
   ["the data that is kept", ["Account"], (page) => page.getByRole("button", { name: "Download your data" })],
 ];
 
