@@ -33,7 +33,7 @@ export const GET = htmlPage(pages.front, async ({ headers, nowMs }) => {
             </p>
             <p>Finished work waits for you in the app. No program, ours included, can approve for you.</p>
           </div>
-          <ApprovalScreen />
+          {settings().signIn.kind !== "none" && <ApprovalScreen />}
         </section>
         <div className="split">
           <Apps />

@@ -33,7 +33,9 @@ export function confirmationUrl(token: string): string {
 
 /** The hash of a mailbox: of an email without what its owner may add to it, after a plus or, at Gmail, by dots. */
 export function hashMailbox(email: string): string {
-  const [, local = "", domain = ""] = /^([^+]*)[^@]*@(.*)$/.exec(email) ?? [];
+  const at = email.lastIndexOf("@");
+  const [local = ""] = email.slice(0, at).split("+");
+  const domain = email.slice(at + 1);
   const isGmail = domain === "gmail.com" || domain === "googlemail.com";
   return hashEmail(isGmail ? `${local.replaceAll(".", "")}@gmail.com` : `${local}@${domain}`);
 }
