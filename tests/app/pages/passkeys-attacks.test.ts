@@ -288,10 +288,9 @@ describe.each(engines)("on $name", (engine) => {
     const browser = new Browser(service);
     const unknown = await signInWith(browser, new Authenticator(service.url));
     const wrong = await signInWith(browser, authenticator, { signature: Buffer.alloc(70, 1) });
-    expect([unknown.status, JSON.parse(unknown.text).error]).toEqual([
-      404,
-      { ...refusal, code: "not_found" },
-    ]);
+    const docs = expect.stringMatching(/\/docs\/api\/errors#not_found$/);
+    expect(unknown.status).toBe(404);
+    expect(JSON.parse(unknown.text).error).toEqual({ ...refusal, code: "not_found", docs });
     expect([wrong.status, JSON.parse(wrong.text).error]).toEqual([400, refusal]);
     for (let sent = 2; sent < 30; sent++) expect((await browser.post("/sign-in/passkey")).status).toBe(400);
     const { status, headers } = await browser.post("/sign-in/passkey");
