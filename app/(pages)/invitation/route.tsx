@@ -24,7 +24,8 @@ export const GET = htmlPage(
     const problem = findProblem(Object.fromEntries(url.searchParams), problems);
     const hindrance = await findHindrance(token, nowMs);
     const again =
-      hindrance === "unavailable" && `${pages.invitation.path}?${new URLSearchParams({ token, proof })}`;
+      hindrance === "unavailable" &&
+      `${pages.invitation.path}?${new URLSearchParams({ token, ...(proof && { proof }) })}`;
     return {
       title: titleOf("Your invitation", problem),
       content: (

@@ -537,7 +537,7 @@ describe("a deployment without billing", () => {
     expectRefusal(service, await service.ask("/hooks/stripe", { method: "POST", body: "{}" }), refused);
     const { text } = await browser.open("/home");
     expect(text).not.toMatch(/licence before|Buy/);
-    expect(text).toContain("For a plan, write to help@example.com");
+    expect(text).toContain("For a plan, ask the person who invited you");
   });
 
   it("does not load the library, with all pages and commands", async () => {

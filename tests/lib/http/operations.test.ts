@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { errorCatalogue } from "@/lib/http/errors";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { addresses } from "@/tests/support/contract";
+import { supportEmail } from "@/tests/support/lent-service";
 import { refusals } from "@/tests/support/refusals";
 
 /** The differences from the register, the catalogue or the specification's own lists. */
@@ -35,6 +36,10 @@ describe("the register", () => {
 
 describe("the error catalogue", () => {
   it("holds the 22 codes of version 1, each with its words", () => {
+    process.env.SUPPORT_EMAIL = supportEmail;
+    onTestFinished(() => {
+      delete process.env.SUPPORT_EMAIL;
+    });
     expect(Object.keys(errorCatalogue)).toHaveLength(22);
     expect(errorCatalogue).toMatchObject(refusals);
   });
