@@ -186,7 +186,7 @@ test("sessions have names of their own in three lists, and a list ends after a q
   await expect(page.getByText("Desk", { exact: true })).toBeVisible();
   await page.getByText("Disconnect all apps").click();
   await page.getByRole("button", { name: "Disconnect 2 apps" }).click();
-  await expect(page.getByText("No apps connected yet.")).toBeVisible();
+  await expect(page.getByText("No app is connected.")).toBeVisible();
   await expect(page.getByText("14 tokens from the operator", { exact: true })).toBeVisible();
   await page.close();
 });
@@ -222,8 +222,9 @@ test("the page of access names what each agent needs to connect, and the app tha
     type: "http",
     url: `${address}/account`,
   });
-  await expect(card.getByText(/^Tried with version \d/)).toHaveCount(2);
-  await expect(card.getByText(/^ChatGPT: tried by its documents alone, on /)).toBeVisible();
+  await card.getByText("What we tried").click();
+  await expect(card.getByText(/Claude Code: Tried with version \d/)).toBeVisible();
+  await expect(card.getByText(/ChatGPT: Tried by its documents alone, on /)).toBeVisible();
   await expect(card.getByText("Not tried by us: set up as its documents say.")).toHaveCount(2);
   await expect(card.getByText("is connected")).toHaveCount(0);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

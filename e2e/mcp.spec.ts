@@ -86,7 +86,7 @@ test("a page on another origin can read a refused method and a refused token", a
     headers: { ...headers, "Mcp-Name": name, Authorization: "Bearer bad" },
     body: JSON.stringify({ ...call, params: { ...call.params, name } }),
   });
-  expect(refused).toMatchObject({ status: 401, body: { error: { code: "signed_out" } } });
+  expect(refused).toMatchObject({ status: 401, body: { result: { isError: true } } });
   expect(refused.challenge).toMatch(
     /^Bearer realm="corner-office", error="invalid_token", resource_metadata=/,
   );

@@ -42,7 +42,7 @@ export function trialOf(name: string): string {
   const tried = knownClients.find((client) => client.name === name)?.tried;
   if (typeof tried === "object") return `Tried with version ${tried.version} on ${triedOn}.`;
   if (tried === "no") return "Not tried by us: set up as its documents say.";
-  return `${name}: tried by its documents alone, on ${triedOn}.`;
+  return `Tried by its documents alone, on ${triedOn}.`;
 }
 
 /**

@@ -75,7 +75,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
       __session: expect.stringMatching(
         /^[\w-]+\.[\w-]+\.[\w-]+; Path=\/; Max-Age=60; HttpOnly; SameSite=Lax$/,
       ),
-      "office-client": expect.stringMatching(/^[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Lax$/),
+      "office-client": expect.stringMatching(/^[\w-]{43}; Path=\/; Max-Age=7776000; HttpOnly; SameSite=Lax$/),
       "office-known": expect.stringMatching(
         /^[\w-]{22}\.[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
       ),

@@ -125,8 +125,10 @@ describe.each(engines)("the audit on $name", (engine) => {
 
   it("rejects any other write to an audited table", async () => {
     await addAccount(db, email, {}, tick());
-    await expect(db.updateTable("accounts").set({ plan: "licensed" }).execute()).rejects.toThrow("change()");
-    await expect(db.deleteFrom("credit_entries").execute()).rejects.toThrow("change()");
+    await expect(db.updateTable("accounts").set({ plan: "licensed" }).execute()).rejects.toThrow(
+      "auditedTransaction()",
+    );
+    await expect(db.deleteFrom("credit_entries").execute()).rejects.toThrow("auditedTransaction()");
     await expect(
       db.transaction().execute((transaction) =>
         transaction
@@ -134,8 +136,10 @@ describe.each(engines)("the audit on $name", (engine) => {
           .values({ email_hash: hashEmail(email), created_at_ms: 0 })
           .execute(),
       ),
-    ).rejects.toThrow("change()");
-    await expect(sql`UPDATE accounts SET plan = 'licensed'`.execute(db)).rejects.toThrow("change()");
+    ).rejects.toThrow("auditedTransaction()");
+    await expect(sql`UPDATE accounts SET plan = 'licensed'`.execute(db)).rejects.toThrow(
+      "auditedTransaction()",
+    );
     const unseen = { by: "service", what: "tidy", whom: null, look: async () => null } as const;
     await auditedTransaction(db, unseen, tick(), async (transaction) => {
       await transaction.updateTable("accounts").set({ plan: "hobby", trial_ends_at_ms: null }).execute();
@@ -162,7 +166,7 @@ describe.each(engines)("the audit on $name", (engine) => {
         writes.map((write) =>
           write.execute().then(
             () => false,
-            (failure: Error) => failure.message.includes("change()"),
+            (failure: Error) => failure.message.includes("auditedTransaction()"),
           ),
         ),
       );
@@ -181,9 +185,9 @@ describe.each(engines)("the audit on $name", (engine) => {
     await db.updateTable("local_sessions").set({ last_seen_at_ms: nowMs }).execute();
     await expect(
       db.updateTable("onboarding_emails").set({ state: "sent", account_id: "x" }).execute(),
-    ).rejects.toThrow("change()");
+    ).rejects.toThrow("auditedTransaction()");
     await expect(db.updateTable("local_sessions").set({ account_id: "x" }).execute()).rejects.toThrow(
-      "change()",
+      "auditedTransaction()",
     );
   });
 

@@ -5,6 +5,8 @@ import { pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { CopyLine } from "./copy-line";
 
+const listed = ["Claude", "ChatGPT", "Claude Code", "Codex", "Cursor", "VS Code"];
+
 /** How to connect the usual agents and apps, and the app that was connected last. */
 export function ConnectSomething({ sessions }: { sessions: readonly Session[] }) {
   const { address, accountAddress, claudeCode, codex, cursor, vsCode } = mcpClients(settings().appUrl);
@@ -35,41 +37,36 @@ export function ConnectSomething({ sessions }: { sessions: readonly Session[] })
           <dd>
             In the settings under connectors, add a custom connector with this address:
             <CopyLine text={accountAddress} label="the address for Claude and ChatGPT" />
-            <Trial of="Claude" /> <Trial of="ChatGPT" />
           </dd>
           <dt>Claude Code</dt>
           <dd>
             <CopyLine text={claudeCode.join("; ")} label="the line for Claude Code" />
-            <Trial of="Claude Code" />
           </dd>
           <dt>Codex</dt>
           <dd>
             <CopyLine text={codex} label="the line for Codex" />
-            <Trial of="Codex" />
           </dd>
-          <dt>Cursor</dt>
+          <dt>Cursor and VS Code</dt>
           <dd>
-            <a href={cursor.installLink}>Add to Cursor</a> <Trial of="Cursor" />
-          </dd>
-          <dt>VS Code</dt>
-          <dd>
-            <a href={vsCode.installLink}>Add to VS Code</a> <Trial of="VS Code" />
+            <a href={cursor.installLink}>Add to Cursor</a>, <a href={vsCode.installLink}>add to VS Code</a>
           </dd>
           <dt>Other agents</dt>
           <dd>
             <CopyLine text={address} label="the address for other agents" />
             <a href={`${pages.mcp.path}#connecting`}>How to connect them</a>
           </dd>
-          <dt>Other apps</dt>
-          <dd>
-            Choose to connect in the app. If it shows a code, <a href={pages.connect.path}>enter the code</a>.
-          </dd>
         </dl>
+        <details>
+          <summary>What we tried</summary>
+          <ul className="quiet">
+            {listed.map((name) => (
+              <li key={name}>
+                <strong>{name}</strong>: {trialOf(name)}
+              </li>
+            ))}
+          </ul>
+        </details>
       </details>
     </section>
   );
-}
-
-function Trial({ of }: { of: string }) {
-  return <small className="quiet">{trialOf(of)}</small>;
 }
