@@ -115,8 +115,9 @@ async function settle(
   { signal, now }: { signal: AbortSignal | undefined; now: () => number },
 ): Promise<SendError | undefined> {
   const { id, attempts, expiresAtMs } = claimed;
-  const mail = claimed.mail && (await addressMail(db, claimed.mail, now()));
-  if (expiresAtMs <= now() || (claimed.mail && !mail)) {
+  const isOver = expiresAtMs <= now();
+  const mail = claimed.mail && !isOver ? await addressMail(db, claimed.mail, now()) : undefined;
+  if (isOver || (claimed.mail && !mail)) {
     await deleteMail(db, claimed);
     return undefined;
   }

@@ -56,6 +56,7 @@ describe.each(engines)("an owner who deletes their account, on $name", (engine) 
     const { deletesAt } = await exported(buyer);
     expect(Math.abs(Date.parse(deletesAt ?? "") - shop.stripe.nowMs() - dayMs)).toBeLessThan(60_000);
     shop.pass(60_000);
+    await buyer.browser.open("/sign-in/renew");
     await leave(buyer);
     expect((await exported(buyer)).deletesAt).toBe(deletesAt);
     expect(await links(buyer)).toHaveLength(1);
