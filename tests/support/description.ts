@@ -101,7 +101,7 @@ function bodyFaults({ $ref }: { $ref: string }, value: unknown): string[] {
 /** The descriptions that this response covers: at its own path, and at any path. */
 export function signaturesOf({ method, path, status, body }: SeenAnswer): string[] {
   if (method === "HEAD" || method === "OPTIONS" || body === "") return [];
-  const code = status === 200 ? "success" : JSON.parse(body).error.code;
+  const code = status === 200 ? "success" : JSON.parse(body).error?.code;
   return [`${path} ${status} ${code}`, `any ${status} ${code}`];
 }
 
