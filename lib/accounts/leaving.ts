@@ -73,15 +73,19 @@ async function findDeletion(db: Db, id: string): Promise<number | null | undefin
   return row?.deletes_at_ms;
 }
 
-/** The accounts whose time has come, the longest due first. */
-export async function findLeavers(db: Db, nowMs: number, limit: number): Promise<Leaver[]> {
-  return db
-    .selectFrom("accounts")
-    .select(["id", "email"])
-    .where("deletes_at_ms", "<=", nowMs)
-    .orderBy("deletes_at_ms")
-    .limit(limit)
-    .execute();
+/** The ids of the accounts whose time has come, the longest due first. */
+export async function listLeavers(db: Db, nowMs: number, limit: number): Promise<string[]> {
+  const rows = await due(db, nowMs).orderBy("deletes_at_ms").limit(limit).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** The email of an account whose time has come; `undefined` if it is gone or stays. */
+export async function findLeaver(db: Db, id: string, nowMs: number): Promise<string | undefined> {
+  return (await due(db, nowMs).where("id", "=", id).executeTakeFirst())?.email;
+}
+
+function due(db: Db, nowMs: number) {
+  return db.selectFrom("accounts").select(["id", "email"]).where("deletes_at_ms", "<=", nowMs);
 }
 
 /** The token of the link that keeps an account: for that account and that deletion only. */
