@@ -9,13 +9,14 @@ import {
   verifyAuthentication,
 } from "@/lib/auth/passkey-ceremony";
 import { isChallenge, makeBrowserSecret, makeChallenge } from "@/lib/auth/passkey-challenge";
-import { findPasskey, isOfAnotherUse, relyingParty, usePasskey } from "@/lib/auth/passkeys";
+import { findPasskey, isStored, relyingParty, usePasskey } from "@/lib/auth/passkeys";
 import { type Db, store } from "@/lib/db/store";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { Redirect } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { log } from "@/lib/runtime/log";
+import { outageSince } from "@/lib/runtime/outages";
 
 /** How long a browser keeps the secret that binds its challenges. */
 export const browserSecretSeconds = 10 * 60; // longer than a challenge lives
@@ -86,7 +87,9 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
 
 /** Why a passkey of no account is refused. A browser that is told that one is unknown may delete it. */
 async function refusalOf(db: Db, credentialId: string): Promise<CeremonyError> {
-  return (await isOfAnotherUse(db, credentialId))
+  // A store that is only read may be a copy without the newest passkeys.
+  const isElsewhere = outageSince("writes") !== undefined || (await isStored(db, credentialId));
+  return isElsewhere
     ? new CeremonyError("the passkey is for another use")
     : new UnknownCredentialError("the passkey is not registered here");
 }

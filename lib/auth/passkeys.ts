@@ -61,14 +61,13 @@ export async function findPasskey(db: Db, credentialId: string) {
     .executeTakeFirst();
 }
 
-/** Whether a passkey that {@link findPasskey} does not find was made for another host, or for the operators' office. */
-export async function isOfAnotherUse(db: Db, credentialId: string): Promise<boolean> {
-  const [owner, operator] = await Promise.all(
-    (["passkeys", "operator_passkeys"] as const).map((table) =>
-      db.selectFrom(table).select("rp_id").where("credential_id", "=", credentialId).executeTakeFirst(),
-    ),
-  );
-  return owner !== undefined || operator !== undefined;
+/** Whether a passkey is stored at all: one that {@link findPasskey} does not find may be for another host or the office. */
+export async function isStored(db: Db, credentialId: string): Promise<boolean> {
+  for (const table of ["passkeys", "operator_passkeys"] as const) {
+    const stored = db.selectFrom(table).select("rp_id").where("credential_id", "=", credentialId);
+    if (await stored.executeTakeFirst()) return true;
+  }
+  return false;
 }
 
 /**

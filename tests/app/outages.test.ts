@@ -6,9 +6,11 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { routes } from "@/lib/http/pages";
 import type { Method } from "@/lib/http/route";
+import { Authenticator } from "@/tests/support/authenticator";
 import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
+import { signInWith } from "@/tests/support/passkeys";
 import { reservePort } from "@/tests/support/port";
 import { limitFiles } from "@/tests/support/process-limits";
 import { type Environment, Service } from "@/tests/support/service";
@@ -108,7 +110,7 @@ const toolCall = {
   params: { name: "get_entitlement", arguments: {} },
 };
 
-describe.each(stores)("while the store is ill, on $name", ({ prepare }) => {
+describe.each(stores)("while the store is ill, on $name", ({ name, prepare }) => {
   let ill: Ill;
   let service: Service;
   let browser: Browser;
@@ -168,4 +170,16 @@ describe.each(stores)("while the store is ill, on $name", ({ prepare }) => {
       expect(service.log, state).not.toContain("unexpected failure");
     }
   });
+
+  if (name === "PostgreSQL")
+    it("no passkey is called unknown while it is only read: a copy might not have the newest", async () => {
+      const [begin, end] = ill.states["read-only"] ?? [];
+      await begin?.(service);
+      await eventually(async () =>
+        expect((await service.ask("/api/entitlement", { headers })).status).toBe(200),
+      );
+      const refused = await signInWith(new Browser(service), new Authenticator(service.url));
+      await end?.(service);
+      expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([400, "invalid_request"]);
+    });
 });

@@ -32,9 +32,16 @@ export const signIn: Mutant[] = [
   {
     file: "lib/auth/passkeys.ts",
     mistake: "a browser is told that an operator's passkey is unknown, and deletes it",
-    was: "return owner !== undefined || operator !== undefined;",
-    becomes: "return owner !== undefined;",
+    was: '["passkeys", "operator_passkeys"] as const',
+    becomes: '["passkeys"] as const',
     tests: ["tests/lib/office/attacks.test.ts"],
+  },
+  {
+    file: "lib/auth/passkey-sign-in.ts",
+    mistake: "a browser is told by a copy of the store that a passkey is unknown, and deletes it",
+    was: 'outageSince("writes") !== undefined ||',
+    becomes: "",
+    tests: ["tests/app/outages.test.ts"],
   },
   {
     file: "lib/auth/passkeys.ts",
