@@ -1,43 +1,17 @@
+import { addressMail, renderMail } from "@/lib/auth/addressed-mail";
 import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { printCode } from "@/lib/auth/code-terminal";
-import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/auth/invitation-token";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
-import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-confirmation";
 import { type Db, store } from "@/lib/db/store";
-import { addressAppEndMail, enqueueAppEndMails } from "@/lib/mail/app-end-mails";
-import {
-  addressLicenceEnded,
-  addressLicenceEnding,
-  addressPaymentFailed,
-  enqueueLicenceEnding,
-} from "@/lib/mail/licence-mails";
+import { enqueueAppEndMails } from "@/lib/mail/app-end-mails";
+import { enqueueLicenceEnding } from "@/lib/mail/licence-mails";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { type Mail, SendError, type Sender, trySending } from "@/lib/mail/mail";
-import {
-  type ClaimedMail,
-  claimMails,
-  deleteMail,
-  type QueuedMail,
-  recordAttempt,
-  rescheduleMail,
-} from "@/lib/mail/outbox";
+import { SendError, type Sender, trySending } from "@/lib/mail/mail";
+import { type ClaimedMail, claimMails, deleteMail, recordAttempt, rescheduleMail } from "@/lib/mail/outbox";
 import { sendLeasedMails } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
 import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
-import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
-import { appEndMail } from "@/lib/mail/texts/app-end";
-import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
-import {
-  codeMail,
-  confirmationMail,
-  invitationMail,
-  newAppMail,
-  newBrowserMail,
-  passkeyMail,
-  replayedAppMail,
-} from "@/lib/mail/texts/sign-in";
-import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
-import { addressTrialMail, enqueueTrialMails } from "@/lib/mail/trial-mails";
+import { enqueueTrialMails } from "@/lib/mail/trial-mails";
 import { processSingleton } from "@/lib/process-singleton";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
@@ -129,7 +103,7 @@ async function settle(
   if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
   const failure = await (mail.kind === "clerk invitation"
     ? tryInviting(mail.to)
-    : trySending(mailSender, () => ({ id, ...render(mail) })));
+    : trySending(mailSender, () => ({ id, ...renderMail(mail) })));
   const next = failure && nextAttempt(failure, attempts, now());
   const willRetry = next !== undefined && next.atMs < expiresAtMs;
   if (failure) {
@@ -165,86 +139,6 @@ async function tryInviting(email: string): Promise<SendError | undefined> {
     return undefined;
   } catch (failure) {
     return new SendError((failure as Error).message, { mayRetry: true });
-  }
-}
-
-/** A mail with its recipient and what its text names. */
-type AddressedMail = NonNullable<Awaited<ReturnType<typeof addressMail>>>;
-
-/** Addresses a mail, unless it is no longer wanted: an invitation may have been used, and a trial extended. */
-async function addressMail(db: Db, mail: QueuedMail, nowMs: number) {
-  switch (mail.kind) {
-    case "trial ending":
-    case "trial ended":
-      return addressTrialMail(db, mail);
-    case "app ending":
-      return addressAppEndMail(db, mail, nowMs);
-    case "payment failed":
-      return addressPaymentFailed(db, mail, nowMs);
-    case "licence ending":
-      return addressLicenceEnding(db, mail);
-    case "licence ended":
-      return addressLicenceEnded(db, mail, nowMs);
-    case "clerk invitation":
-      return (await hasOpenInvitation(db, mail.to, nowMs)) ? mail : undefined;
-    case "invitation":
-      return (await findInvitationProblem(db, mail.token, nowMs)) ? undefined : mail;
-    case "waitlist":
-      return (await takeConfirmation(db, mail, nowMs)) ? mail : undefined;
-    case "account deletion":
-      return (await isLeaving(db, mail)) ? mail : undefined;
-    default:
-      return (await hasOwner(db, mail.to)) ? mail : undefined;
-  }
-}
-
-/** Whether someone can sign in to an account with this email. */
-async function hasOwner(db: Db, email: string): Promise<boolean> {
-  const account = await db
-    .selectFrom("accounts")
-    .select("id")
-    .where("email", "=", email)
-    .where("subject", "is not", null)
-    .executeTakeFirst();
-  return account !== undefined;
-}
-
-/** Whether an account is still to be deleted then. */
-async function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
-  const accounts = db.selectFrom("accounts").select("id").where("email", "=", to);
-  return (await accounts.where("deletes_at_ms", "=", deletesAtMs).executeTakeFirst()) !== undefined;
-}
-
-function render(mail: Exclude<AddressedMail, { kind: "clerk invitation" }>): Omit<Mail, "id"> {
-  switch (mail.kind) {
-    case "code":
-      return codeMail(mail);
-    case "invitation":
-      return invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) });
-    case "waitlist":
-      return confirmationMail({ to: mail.to, url: confirmationUrl(mail.token) });
-    case "passkey":
-      return passkeyMail(mail);
-    case "new browser":
-      return newBrowserMail(mail);
-    case "new app":
-      return newAppMail(mail);
-    case "replayed app":
-      return replayedAppMail(mail);
-    case "account deletion":
-      return accountDeletionMail(mail);
-    case "trial ending":
-      return trialEndingMail(mail);
-    case "trial ended":
-      return trialEndedMail(mail);
-    case "app ending":
-      return appEndMail(mail);
-    case "payment failed":
-      return paymentFailedMail(mail);
-    case "licence ending":
-      return licenceEndingMail(mail);
-    case "licence ended":
-      return licenceEndedMail(mail);
   }
 }
 

@@ -114,7 +114,7 @@ export const mails: Mutant[] = [
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
   },
   {
-    file: "lib/auth/outbox-runner.ts",
+    file: "lib/auth/addressed-mail.ts",
     mistake: "a code is mailed to who has no account",
     was: "return account !== undefined;",
     becomes: "return account !== null;",
@@ -170,7 +170,7 @@ export const mails: Mutant[] = [
     tests: ["tests/lib/admin/person.test.ts"],
   },
   {
-    file: "lib/auth/outbox-runner.ts",
+    file: "lib/auth/addressed-mail.ts",
     mistake: "a code is mailed to an account that cannot be signed in to",
     was: '    .where("subject", "is not", null)\n',
     becomes: "",
