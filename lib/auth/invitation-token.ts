@@ -27,8 +27,8 @@ export function invitationUrl(token: string): string {
 }
 
 /**
- * The same address for the mail alone. Its proof shows that whoever opens it can read the mailbox, which the link that an
- * operator passes on does not.
+ * The same address for the mail alone. Its proof shows that the person who opens it can read the mailbox, which the link
+ * that an operator passes on does not.
  */
 export function mailedInvitationUrl(token: string): string {
   return `${invitationUrl(token)}&proof=${proveMailed(token)}`;

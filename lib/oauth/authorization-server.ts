@@ -161,7 +161,10 @@ function promptAlways({ interactionPolicy: { Check, base } }: Library) {
 /** The account of a token, as the library keeps it until it has made the token. */
 type TokenAccount = Account & { sessionEndsAtMs?: number };
 
-/** Called for every token issued, which is a use of the session. Returns undefined if the session has ended, also because the account was deleted. */
+/**
+ * Called for every token issued, which is a use of the session. Returns undefined if the session has ended, also because
+ * the account was deleted.
+ */
 async function findAccount(
   _: KoaContextWithOIDC,
   subject: string,

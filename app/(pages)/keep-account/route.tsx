@@ -32,7 +32,7 @@ const words: Record<KeepLink["state"], { heading: string; says?: string }> = {
   stays: { heading: "Your account stays", says: "It is not going to be deleted. You can close this page." },
   deleted: {
     heading: "The account is deleted",
-    says: "Its day of grace is over, so it cannot be kept any more.",
+    says: "Its day of grace has ended, so it cannot be kept any more.",
   },
   invalid: {
     heading: "This link does not work",

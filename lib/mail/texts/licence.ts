@@ -3,7 +3,7 @@ import { ownerPages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
 import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
 
-/** What an account has once its licence is over: nothing, the hobby plan, or the rest of its trial. */
+/** What an account has once its licence has ended: nothing, the hobby plan, or the rest of its trial. */
 export type AfterLicence = "nothing" | "hobby" | "trial";
 
 const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
