@@ -3,7 +3,7 @@ import * as z from "zod";
 import { auditedColumns } from "@/lib/accounts/account-columns";
 import { accountIdOf, openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
-import { endSessionsOf } from "@/lib/auth/session";
+import { endSessionsOf } from "@/lib/auth/session-changes";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";

@@ -2,7 +2,8 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { countSessions } from "@/lib/accounts/explanation";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { endSessionsOf, listSessions, type Session } from "@/lib/auth/session";
+import { listSessions, type Session } from "@/lib/auth/session";
+import { endSessionsOf } from "@/lib/auth/session-changes";
 import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 

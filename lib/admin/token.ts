@@ -1,6 +1,7 @@
 import { findAccount } from "@/lib/accounts/accounts";
 import type { AdminCommand } from "@/lib/admin/command";
-import { programTokenSeconds, startProgramSession } from "@/lib/auth/session";
+import { programTokenSeconds } from "@/lib/auth/session";
+import { startProgramSession } from "@/lib/auth/session-changes";
 import { nameOperatorsToken } from "@/lib/auth/session-name";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";

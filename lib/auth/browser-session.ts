@@ -1,14 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expressionBuilder } from "kysely";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import {
-  type Confirmation,
-  confirmSession,
-  endSessionsOf,
-  mintSessionId,
-  type StartedIn,
-  startSession,
-} from "@/lib/auth/session";
+import { type Confirmation, mintSessionId, type StartedIn } from "@/lib/auth/session";
+import { confirmSession, endSessionsOf, startSession } from "@/lib/auth/session-changes";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";

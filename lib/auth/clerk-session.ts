@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { endSessionsOf, type SessionKind } from "@/lib/auth/session";
+import type { SessionKind } from "@/lib/auth/session";
+import { endSessionsOf } from "@/lib/auth/session-changes";
 import type { Db } from "@/lib/db/store";
 
 /** The data of `session.ended`, `session.removed` and `session.revoked`. */

@@ -1,4 +1,5 @@
-import { endSession, type StartedIn, startSession } from "@/lib/auth/session";
+import type { StartedIn } from "@/lib/auth/session";
+import { endSession, startSession } from "@/lib/auth/session-changes";
 import { dayMs } from "@/lib/config/durations";
 import { endsFrom } from "@/lib/config/session-lifetimes";
 import type { Db } from "@/lib/db/store";

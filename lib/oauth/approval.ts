@@ -1,6 +1,6 @@
 import type { AdapterPayload, InteractionResults } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/owner";
-import { endSession } from "@/lib/auth/session";
+import { endSession } from "@/lib/auth/session-changes";
 import { describeStart } from "@/lib/auth/session-name";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import * as z from "zod";
-import { currentSessions, endSession } from "@/lib/auth/session";
+import { currentSessions } from "@/lib/auth/session";
+import { endSession } from "@/lib/auth/session-changes";
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { beginOfClient, clientOfState } from "@/lib/db/app-state";

@@ -1,5 +1,5 @@
 import { ownerHandler } from "@/lib/accounts/owner-form";
-import { startProgramSession } from "@/lib/auth/session";
+import { startProgramSession } from "@/lib/auth/session-changes";
 import { describeStart, nameCopiedToken } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";

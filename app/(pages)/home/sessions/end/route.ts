@@ -1,5 +1,5 @@
 import { ownerForm } from "@/lib/accounts/owner-form";
-import { endSessionsOf, type SessionGroup } from "@/lib/auth/session";
+import { endSessionsOf, type SessionGroup } from "@/lib/auth/session-changes";
 import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
 

@@ -1,0 +1,335 @@
+import { sql } from "kysely";
+import { endingOf } from "@/lib/auth/ended-app";
+import { requireSigningKey } from "@/lib/auth/key-ring";
+import {
+  type Confirmation,
+  currentSessions,
+  mintSessionId,
+  programTokenSeconds,
+  type SessionKind,
+  type StartedIn,
+  toSessions,
+} from "@/lib/auth/session";
+import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
+import { dayMs } from "@/lib/config/durations";
+import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
+import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
+import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+
+type NewProgram = {
+  /** Who gets the token. */
+  by: "owner" | "operator";
+  name: string;
+  madeIn?: { sessionId: string; endsAtMs: number } | undefined;
+  startedIn?: StartedIn | undefined;
+  clerkSession?: string | undefined;
+};
+
+/**
+ * Starts a program's session and mints its only token, which is valid for an hour. It ends early if the browser session
+ * that it was made in ends.
+ */
+export async function startProgramSession(
+  db: Db,
+  account: { id: string; subject: string },
+  { by, name, madeIn, startedIn, clerkSession }: NewProgram,
+  nowMs: number,
+): Promise<MintedToken> {
+  const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
+  const id = mintSessionId();
+  const terms = { subject: account.subject, sessionId: id, endsAtMs };
+  const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
+  await startSession(
+    db,
+    { by, what: "token" },
+    {
+      id,
+      account_id: account.id,
+      kind: "program",
+      name,
+      made_in: madeIn?.sessionId ?? null,
+      expires_at_ms: minted.expiresAtMs,
+      last_date_ms: null,
+      client_hash: null,
+      clerk_session: clerkSession ?? null,
+      startedIn,
+    },
+    nowMs,
+  );
+  return minted;
+}
+
+/** Ends the session of this id and the sessions that were made in it. */
+export async function endSession(db: Db, source: AuditSource, id: string, nowMs: number): Promise<void> {
+  const row = await db
+    .selectFrom("local_sessions")
+    .select("account_id")
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row) await endSessionsOf(db, source, row.account_id, { id }, nowMs);
+}
+
+/** All sessions of a kind, or of those the ones that the operator started, except one. */
+export type SessionGroup = { kind: SessionKind; begunBy?: "operator"; allBut?: string | undefined };
+
+/** Selects sessions of an account: all, one, those of a kind, or those of some kinds that were made in a Clerk session. */
+export type Which =
+  | "all"
+  | { id: string }
+  | SessionGroup
+  | { clerkSession: string; kinds: readonly SessionKind[] };
+
+/** Ends sessions of an account, and the sessions that were made in them. Returns whether there was any. */
+export function endSessionsOf(
+  db: Db,
+  source: AuditSource,
+  accountId: string,
+  which: Which,
+  nowMs: number,
+): Promise<boolean> {
+  const find = async (transaction: Db) => {
+    const chosen = selectIds(transaction, accountId, which);
+    const rows = await currentSessions(transaction, nowMs)
+      .where(({ or, eb }) => or([eb("id", "in", chosen), eb("made_in", "in", chosen)]))
+      .execute();
+    return rows.map(({ id }) => id);
+  };
+  return changeSessions(db, source, accountId, nowMs, find, async (transaction, { ids }) => {
+    await endRows(transaction, ids, source, nowMs);
+    return ids.length > 0;
+  });
+}
+
+/** Ends sessions at once: an app's row says so for 30 days, the others are deleted. */
+async function endRows(transaction: Db, ids: string[], source: AuditSource, nowMs: number): Promise<void> {
+  if (ids.length === 0) return;
+  const ended_as = endingOf(source);
+  if (ended_as) {
+    await transaction
+      .updateTable("local_sessions")
+      .set({ ended_as, expires_at_ms: nowMs, end_mail_at_ms: null })
+      .where("id", "in", ids)
+      .where("kind", "=", "app")
+      .execute();
+  }
+  await transaction
+    .deleteFrom("local_sessions")
+    .where("id", "in", ids)
+    .where("ended_as", "is", null)
+    .execute();
+}
+
+function selectIds(db: Db, accountId: string, which: Which) {
+  const ids = db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);
+  if (which === "all") return ids;
+  if ("id" in which) return ids.where("id", "=", which.id);
+  if ("clerkSession" in which) {
+    return ids.where("clerk_session", "=", which.clerkSession).where("kind", "in", which.kinds);
+  }
+  const { kind, begunBy, allBut } = which;
+  let group = ids.where("kind", "=", kind);
+  if (begunBy) group = group.where("begun_by", "=", begunBy);
+  if (allBut) group = group.where("id", "!=", allBut);
+  return group;
+}
+
+type SetAtStart =
+  | "name"
+  | "begun_at_ms"
+  | "last_seen_at_ms"
+  | "end_mail_at_ms"
+  | "confirmed_at_ms"
+  | "confirmed_by"
+  | "begun_by"
+  | "begun_in"
+  | "network"
+  | "app_origin"
+  | "former_hash"
+  | "former_until_ms"
+  | "ended_as"
+  | "checked_at_ms"
+  | "told";
+
+type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
+  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms" | "app_origin">> & {
+    name: string;
+    confirmed_by?: Confirmation;
+    startedIn?: StartedIn | undefined;
+    /** The mail to the owner about the session, if there is one. */
+    mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
+  };
+
+/** Maximum current sessions of one account. */
+export const maxSessions = 100;
+
+/**
+ * Starts a session, and deletes those of the account that have expired, except the apps that ended last. Where the account
+ * has {@link maxSessions}, another one ends for it: the oldest program's, and without one the one that was unused for the
+ * longest time.
+ */
+export async function startSession(
+  db: Db,
+  source: AuditSource,
+  { startedIn, mail, ...session }: NewSession,
+  nowMs: number,
+): Promise<void> {
+  const accountId = session.account_id;
+  await transact(db, async (transaction) => {
+    await makeRoom(transaction, accountId, nowMs);
+    const find = async () => [session.id];
+    await changeSessions(transaction, source, accountId, nowMs, find, async (transaction, { email }) => {
+      await deleteExpiredOf(transaction, accountId, nowMs);
+      await transaction
+        .insertInto("local_sessions")
+        .values({
+          end_mail_at_ms: null,
+          confirmed_by: null,
+          app_origin: null,
+          ...session,
+          confirmed_at_ms: session.confirmed_by ? nowMs : null,
+          former_hash: null,
+          former_until_ms: null,
+          ended_as: null,
+          checked_at_ms: null,
+          told: null,
+          begun_at_ms: nowMs,
+          last_seen_at_ms: null,
+          begun_by: source.by,
+          begun_in: startedIn?.browser ?? null,
+          network: startedIn?.network ?? null,
+        })
+        .execute();
+      if (!mail || !email) return;
+      const about = {
+        kind: mail.kind,
+        to: email,
+        name: session.name,
+        origin: session.app_origin,
+        atMs: nowMs,
+      };
+      await enqueueMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
+    });
+  });
+}
+
+/** Deletes the expired sessions of an account, except those of its apps that ended last, for 30 days. */
+async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
+  const ended = transaction
+    .selectFrom("local_sessions")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("expires_at_ms", "<=", nowMs);
+  const kept = await ended
+    .where("kind", "=", "app")
+    .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
+    .orderBy("expires_at_ms", "desc")
+    .limit(maxSessions)
+    .execute();
+  const rows = await ended.execute();
+  const ids = rows.map(({ id }) => id).filter((id) => !kept.some((row) => row.id === id));
+  if (ids.length > 0) await transaction.deleteFrom("local_sessions").where("id", "in", ids).execute();
+}
+
+/** How the audit records that a session ended because its account had too many. */
+const overLimit = { by: "service", what: "session limit" } as const;
+
+async function makeRoom(db: Db, accountId: string, nowMs: number): Promise<void> {
+  const find = async (transaction: Db) => {
+    const isProgram = sql<boolean>`(coalesce(kind, '') = 'program')`;
+    const rows = await transaction
+      .selectFrom("local_sessions")
+      .select("id")
+      .where("account_id", "=", accountId)
+      .where("expires_at_ms", ">", nowMs)
+      .orderBy(sql`case when ${isProgram} then 1 else 0 end`)
+      .orderBy(
+        sql`case when ${isProgram} then begun_at_ms else coalesce(last_seen_at_ms, begun_at_ms, 0) end`,
+        "desc",
+      )
+      .execute();
+    return rows.slice(maxSessions - 1).map(({ id }) => id);
+  };
+  await changeSessions(db, overLimit, accountId, nowMs, find, (transaction, { ids }) =>
+    endRows(transaction, ids, overLimit, nowMs),
+  );
+}
+
+/** How many sessions of an account ended since an instant because it had too many. */
+export async function countCrowdedOut(db: Db, email: string, sinceMs: number): Promise<number> {
+  const entries = await auditEntries(db, { whom: [email], what: overLimit.what, sinceMs })
+    .limit(maxSessions)
+    .execute();
+  return entries.reduce((sum, { before }) => sum + Object.keys(JSON.parse(before ?? "{}")).length, 0);
+}
+
+/**
+ * Records that the owner has proved again in this browser who they are: its session lasts as if it began now. The secret
+ * of this hash replaces the browser's, which can be read with until `formerUntilMs`.
+ */
+export async function confirmSession(
+  db: Db,
+  { sessionId, accountId }: { sessionId: string; accountId: string },
+  { by, clientHash, formerUntilMs }: { by: Confirmation; clientHash: string; formerUntilMs: number },
+  nowMs: number,
+): Promise<void> {
+  const find = async () => [sessionId];
+  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, find, (transaction) =>
+    transaction
+      .updateTable("local_sessions")
+      .set(({ ref }) => ({
+        confirmed_at_ms: nowMs,
+        confirmed_by: by,
+        client_hash: clientHash,
+        former_hash: ref("client_hash"),
+        former_until_ms: formerUntilMs,
+        ...endsFrom("browser", nowMs),
+      }))
+      .where("id", "=", sessionId)
+      .execute(),
+  );
+}
+
+/** The actor that starts or ends a session, and the action, for the audit. */
+type AuditSource = { by: Actor; what: string };
+
+/**
+ * Changes sessions of an account and records each in the audit with its id, kind, name and confirmation. Changes of one
+ * account take turns, so that what `find` found is what `change` changes.
+ *
+ * @param find - the ids of the sessions that will change
+ */
+function changeSessions<T>(
+  db: Db,
+  source: AuditSource,
+  accountId: string,
+  nowMs: number,
+  find: (transaction: Db) => Promise<string[]>,
+  change: (transaction: Db, found: { ids: string[]; email: string | undefined }) => Promise<T>,
+): Promise<T> {
+  return transact(db, async (transaction) => {
+    const account = await transaction
+      .selectFrom("accounts")
+      .select("email")
+      .where("id", "=", accountId)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    const ids = await find(transaction);
+    const look = async (transaction: Db) => {
+      if (ids.length === 0) return {};
+      const sessions = await currentSessions(transaction, nowMs).where("id", "in", ids).execute();
+      return Object.fromEntries(
+        toSessions(sessions).map(({ id, kind, name, origin, confirmedBy, confirmedAtMs }) => {
+          const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
+          return [id, { kind, name, ...(origin && { origin }), ...(confirmed && { confirmed }) }];
+        }),
+      );
+    };
+    const about = { ...source, whom: account?.email ?? accountId, look };
+    return auditedTransaction(transaction, about, nowMs, (transaction) =>
+      change(transaction, { ids, email: account?.email }),
+    );
+  });
+}
