@@ -1,7 +1,7 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
-import type { operations } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 
 const { requests, windowSeconds } = quotas.health;
@@ -44,3 +44,9 @@ export const operationWords: Record<
     example: "The later onboarding emails are stopped.",
   },
 };
+
+/** A link to the document of an operation, with its first method and its path. */
+export function toOperation(name: keyof typeof operations): string {
+  const { methods, path }: Operation = operations[name];
+  return `[\`${methods[0]} ${path}\`](${operationWords[name].page})`;
+}

@@ -46,7 +46,7 @@ export const errorCatalogue = {
   },
   trial_ended: {
     status: 403,
-    when: "Entitlement: signed in, but the trial, or the licence after it, has ended.",
+    when: "Signed in, but the trial, or the licence after it, has ended.",
     message: "The trial of this account has ended.",
     get hint() {
       return `Your assistants are paused, and nothing is lost. For a plan, ${askUs()}; they run again as soon as you have one.`;
@@ -54,7 +54,7 @@ export const errorCatalogue = {
   },
   forbidden: {
     status: 403,
-    when: "Entitlement: signed in, but the account's record is missing or cannot be read. MCP: the request names a host other than ours, or a page on another origin sent it to a loopback address.",
+    when: "Signed in, but the account's record is missing or cannot be read. From `/mcp`: the request names a host other than ours, or a page on another origin sent it to a loopback address.",
     message: "This account could not be read, so it may not run.",
     get hint() {
       return `If you have just accepted an invitation, try again in a moment. Otherwise ${askUs()} about your account.`;
@@ -69,32 +69,32 @@ export const errorCatalogue = {
   },
   invalid_token: {
     status: 400,
-    when: "Unsubscribe: the `token` of the link is missing, sent twice or altered.",
+    when: "The `token` of the link is missing, sent twice or altered.",
     message: "The unsubscribe token is missing or not valid.",
     hint: "Use the link from the email exactly as it was sent.",
   },
   not_configured: {
     status: 503,
-    when: "Entitlement: sign-in is not set up in this deployment.",
+    when: "Sign-in is not set up in this deployment.",
     message: "Sign-in is not set up in this deployment.",
     hint: "Ask the operator of this service to set up sign-in. Until then, trying again does not help.",
   },
   balance_unavailable: {
     status: 503,
-    when: "Credit balance: the account could not be reached or read, or sign-in is not set up.",
+    when: "The account could not be reached or read, or sign-in is not set up.",
     message: "The credit balance cannot be read at the moment.",
     hint: "Try again shortly.",
   },
   unavailable: {
     status: 503,
     also: "429 if too many requests came from one address",
-    when: "Entitlement: the account could not be checked in time. With 429: the quota of this address is used up.",
+    when: "The account could not be checked in time. With 429: the quota of this address is used up.",
     message: "The service cannot answer this at the moment.",
     hint: "Wait for the seconds in Retry-After plus a small random delay, then try again.",
   },
   upstream_failed: {
     status: 502,
-    when: "Unsubscribe: the store did not confirm in time, so later emails may still be scheduled.",
+    when: "The store did not confirm in time, so later emails may still be scheduled.",
     message: "Some of the later emails may still be sent.",
     hint: "Use the same link again in a moment. It stays valid.",
   },

@@ -1,7 +1,7 @@
 import type { DocumentPage } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-descriptions";
+import { toOperation } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { sessionLimits } from "@/lib/docs/words";
 import { type Operation, operations } from "@/lib/http/operations";
@@ -14,15 +14,15 @@ export const apiReference: DocumentPage = {
   path: documentPages.apiReference.path,
   title: "API reference",
   group: "Reference",
-  summary: "The five operations at a glance, and what they have in common.",
+  summary: "The operations at a glance, and what they have in common.",
   markdown: () => `# API reference
 
 There are ${Object.keys(operations).length} operations. They only read data, or stop emails. ${sessionLimits}
 
 ${table(
   ["Operation", "Needs", "Purpose"],
-  Object.entries<Operation>(operations).map(([name, { methods, path, access, summary }]) => [
-    `[\`${methods[0]} ${path}\`](${operationWords[name as OperationName].page})`,
+  Object.entries<Operation>(operations).map(([name, { access, summary }]) => [
+    toOperation(name as OperationName),
     access === "anyone" ? "nothing" : access === "session" ? "a session" : "a signed link",
     summary,
   ]),

@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-descriptions";
+import { toOperation } from "@/lib/docs/operation-descriptions";
 import { readToken } from "@/lib/docs/samples";
 import { noPayments, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
 import { type Operation, operations } from "@/lib/http/operations";
@@ -125,12 +125,11 @@ function accountChanges(): string {
     .join("\n");
 }
 
-function needs([operation, { methods, path, access }]: [string, Operation]): string[] {
+function needs([name, { access }]: [string, Operation]): string[] {
   const what = {
     anyone: "nothing",
     session: "a session",
     "signed link": "the signed `token` of the link, used exactly as sent",
   };
-  const { page } = operationWords[operation as keyof typeof operations];
-  return [`[\`${methods[0]} ${path}\`](${page})`, what[access]];
+  return [toOperation(name as keyof typeof operations), what[access]];
 }

@@ -1,7 +1,9 @@
 import type { DocumentPage } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
 import { table } from "@/lib/docs/markdown";
-import { type CatalogueEntry, errorCatalogue } from "@/lib/http/errors";
+import { toOperation } from "@/lib/docs/operation-descriptions";
+import { type CatalogueEntry, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import { type Operation, operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 
 /** One section per code, where `error.docs` points. */
@@ -33,15 +35,21 @@ ${reserved.map(([name, { message }]) => `### \`${name}\`\n\n${message}`).join("\
 `,
 };
 
-const all = Object.entries<CatalogueEntry>(errorCatalogue);
-const sent = all.filter(([, { status }]) => status !== null);
-const reserved = all.filter(([, { status }]) => status === null);
+const codes = Object.entries<CatalogueEntry>(errorCatalogue);
+const sent = codes.filter(([, { status }]) => status !== null);
+const reserved = codes.filter(([, { status }]) => status === null);
 
 function describe([name, { status, also, when, message, hint }]: [string, CatalogueEntry]): string {
+  const all = Object.entries<Operation>(operations);
+  const senders = all.filter(([, { codes }]) =>
+    Object.values(codes).some((some) => some.includes(name as PublicErrorCode)),
+  );
+  const links = senders.map(([operation]) => toOperation(operation as keyof typeof operations));
   return `## \`${name}\`
 
 ${message}
 
+- **Sent by:** ${links.length === all.length ? "every operation" : links.join(", ") || "none of the operations"}
 - **Status:** ${[status, also].filter(Boolean).join("; ")}
 - **When:** ${when}
 - **What to do:** ${hint.replaceAll("<", "\\<")}`;

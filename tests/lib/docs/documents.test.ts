@@ -92,15 +92,17 @@ describe("without sign-in", () => {
 });
 
 describe("/docs/api/errors", () => {
-  it("has one section per code with its status, when it is sent and what to do", () => {
+  it("has one section per code with its senders, its status, when it is sent and what to do", () => {
     const html = pages.get("/docs/api/errors") ?? "";
     const anchors = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, anchor]) => anchor);
     const sent = Object.entries(refusals).flatMap(([code, { status }]) => (status ? [code] : []));
     expect(anchors).toEqual([...sent, "reserved-codes"]);
     expect(idsOf(html)).toEqual(expect.arrayContaining(Object.keys(refusals)));
-    for (const words of ["Status:", "When:", "What to do:"]) {
+    for (const words of ["Sent by:", "Status:", "When:", "What to do:"]) {
       expect(html.split(`<strong>${words}</strong>`)).toHaveLength(sent.length + 1);
     }
+    expect(textOf(html)).toContain("Sent by: GET /api/entitlement\nStatus: 503");
+    expect(textOf(html)).toContain("Sent by: every operation\nStatus: 500");
   });
 });
 
