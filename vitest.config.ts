@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 const contract = ["tests/contract.test.ts"];
+/** What is dear and rarely breaks: whole servers that are killed, frozen, upgraded or flooded. */
+const drills = ["tests/**/*.drill.ts"];
 
 const resolve = { alias: { "@": fileURLToPath(new URL(".", import.meta.url)) } };
 const project = (name: string, files: { include: string[]; exclude?: string[] }, groupOrder: number) => ({
@@ -33,6 +35,8 @@ export default defineConfig({
       project("each", { include: ["tests/**/*.test.ts"], exclude: contract }, 0),
       // Once all others have had their answers.
       project("contract", { include: contract }, 1),
+      // `npm run drills`.
+      project("drills", { include: drills }, 2),
     ],
   },
 });

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check: lint, types, the built service over HTTP on every engine, MCP's conformance suite, a real browser.
+# Runs every check: lint, types, the built service over HTTP on every engine, MCP's conformance suite, a real browser;
+# or with `drills` what is dear and rarely breaks, all of it or the files that the other words name.
 # Installs missing programs if it may (apt, as root or by sudo); otherwise it lists the skipped tests. Under CI only the
 # samples in Swift and Kotlin may be skipped, whose compilers are large. Ends with the time of each step, the ten
 # slowest tests, the skipped ones, and "N passed, N failed".
@@ -77,8 +78,12 @@ step() {
   return "$code"
 }
 
-vitest() {
-  RECORDED_ANSWERS="$notes/answers" command vitest run --reporter=default --reporter=json --outputFile.json="$notes/tests.json"
+tests() {
+  RECORDED_ANSWERS="$notes/answers" vitest run --project each --project contract --reporter=default --reporter=json --outputFile.json="$notes/tests.json"
+}
+
+drill() {
+  vitest run --project drills --reporter=default --reporter=json --outputFile.json="$notes/drills.json" "$@"
 }
 
 conformance() {
@@ -96,7 +101,7 @@ all() {
   step lint npm run -s check || return
   step build npm run -s build || return
   # One after the other: in parallel they are a load of 13 on two cores, and tests miss their deadlines.
-  step tests vitest
+  step tests tests
   # Except this one: its small programs run while the browser waits.
   step conformance conformance >"$notes/conformance.log" 2>&1 &
   step browser browser
@@ -104,5 +109,12 @@ all() {
   cat "$notes/conformance.log"
 }
 
-all
+drills() {
+  install_missing
+  step programs check_programs || return
+  step build npm run -s build || return
+  step drills drill "$@"
+}
+
+"${@:-all}"
 node tests/support/report.mjs "$notes"

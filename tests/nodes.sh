@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check on each supported version of Node, or on those named: `npm run nodes -- 26.10.0`. npx brings them.
+# Runs every check and drill on each supported version of Node, or on those named: `npm run nodes -- 26.10.0`. npx brings
+# them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,8 +14,8 @@ results=()
 for version in "$@"; do
   log=$(mktemp)
   ln -sfn "$(npx -y -p "node-$platform@$version" -- node -p process.execPath)" "$place"
-  { echo "Node $("$place" --version)" && bash tests/all.sh; } 2>&1 | tee "$log"
-  results+=("Node $version: $(tail -n 1 "$log")")
+  { echo "Node $("$place" --version)" && bash tests/all.sh; bash tests/all.sh drills; } 2>&1 | tee "$log"
+  results+=("Node $version: $(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$log" | paste -sd ' ')")
 done
 printf '%s\n' "${results[@]}"
-! printf '%s\n' "${results[@]}" | grep -qv ' 0 failed$'
+! printf '%s\n' "${results[@]}" | grep -qvE '( [0-9]+ passed, 0 failed){2}$'

@@ -29,7 +29,7 @@ const ofOperator = "operator_id text not null references operators (id) on delet
  * They expand the schema, and contract it one release later: during a rolling upgrade, builds before and after a
  * migration run at the same time, and a build that is rolled back finds the newer schema. So a migration may add
  * tables, indexes and optional columns. It must not update rows one by one, or lock a table for longer than the
- * statement itself takes. A later release drops what no running build reads. `tests/lib/db/migrations.test.ts` runs
+ * statement itself takes. A later release drops what no running build reads. `tests/lib/db/migrations.drill.ts` runs
  * older lists of migrations on today's schema.
  */
 export const migrations: Record<string, SchemaChange> = {

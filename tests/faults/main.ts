@@ -24,7 +24,7 @@ import { storeTakenAway } from "./store-taken-away";
 import { tenthOfACore } from "./tenth-of-a-core";
 
 /*
- * Faults that are too large, too slow or too noisy for `npm test`, with figures: `npm run faults`, or some by name,
+ * Faults that are too large, too slow or too noisy for a drill, with figures: `npm run faults`, or some by name,
  * `npm run faults -- greylisting`. Exits 1 if a requirement is not met.
  */
 

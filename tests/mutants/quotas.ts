@@ -111,20 +111,20 @@ export const quotas: Mutant[] = [
     mistake: "strangers use up what an app that was let in may ask",
     was: "if (!live) await",
     becomes: "if (live || !live) await",
-    tests: ["tests/app/connect-floods.test.ts"],
+    tests: ["tests/app/connect-floods.drill.ts"],
   },
   {
     file: "lib/config/limits.ts",
     mistake: "clients that cannot be told apart share one client's allowance",
     was: "connect: { perClient: 300, perNetwork: 1000, inAll: 6000",
     becomes: "connect: { perClient: 300, perNetwork: 1000, inAll: 300",
-    tests: ["tests/app/connect-floods.test.ts"],
+    tests: ["tests/app/connect-floods.drill.ts"],
   },
   {
     file: "lib/http/pages.ts",
     mistake: "an address registers as many apps as it likes",
     was: 'limit: "registrations", ',
     becomes: "",
-    tests: ["tests/app/connect-floods.test.ts"],
+    tests: ["tests/app/connect-floods.drill.ts"],
   },
 ];
