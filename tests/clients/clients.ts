@@ -1,6 +1,19 @@
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import type { mcpServer } from "@/lib/http/operations";
 import { Conversation } from "./conversation";
 import type { Desk } from "./desk";
+
+/** What happens to a client before it reads the account. Its session goes on through all but the first and the last. */
+export const phases = {
+  signIn: "signed in",
+  hour: "an hour",
+  lostAnswer: "a lost answer",
+  fiveAtOnce: "five at once",
+  restart: "a restart",
+  idleAndKept: `${sessionDays.idle - 1} idle days`,
+  idleAndEnded: `${sessionDays.idle + 1} idle days`,
+} as const;
+export type Phase = keyof typeof phases;
 
 export type Client = {
   name: string;
@@ -14,8 +27,8 @@ export type Client = {
   add?: (desk: Desk, address: string) => Promise<unknown>;
   /** Logs in, if its documents say that users do. Throws on failure. */
   logIn?: (desk: Desk) => Promise<unknown>;
-  /** It asks its owner again instead of renewing its token. */
-  neverRenews?: boolean;
+  /** Where it asks its owner again although its session goes on, and what in its code does so. */
+  asksAgain?: Partial<Record<Phase, string>>;
   /** Calls the tool, or has the model call it. Returns its output. Throws on failure. */
   call: (desk: Desk, address: string) => Promise<string>;
 };
@@ -32,6 +45,13 @@ const copilot = ({ model }: Desk) => ({
   COPILOT_PROVIDER_BASE_URL: `${model}/v1`,
   COPILOT_MODEL: "stand-in",
 });
+
+/** What asks an owner again after a lost answer, in client after client. */
+const anyFailure =
+  "its auth() goes on to ask for authorization after any failure to renew that is no OAuth error";
+
+const forgetsItself =
+  "its PersistentOAuthClientProvider.create() deletes its registration at each call, for it has another port then, so only the call after a sign-in can renew";
 
 /** A tool's result, as the text that a model reads. */
 type Result = { isError?: boolean; content: { text: string }[] };
@@ -69,6 +89,9 @@ export const clients: Client[] = [
   {
     name: "Gemini CLI",
     packages: ["@google/gemini-cli@0.61.0"],
+    asksAgain: {
+      lostAnswer: "its getValidTokenWithMetadata() deletes its tokens after any failure to renew",
+    },
     path: "/mcp/account",
     caller: "model",
     async add(desk, address) {
@@ -82,14 +105,13 @@ export const clients: Client[] = [
       const dialogue = {
         question: /Do you want to continue\?/,
         wanted: /Successfully authenticated/,
-        withinMs: 15_000,
+        misunderstood: /Thinking\.\.\./,
       };
       await desk.runInTerminalUntil(dialogue, "gemini", login, gemini(desk));
     },
     call(desk) {
       const options = ["--skip-trust", "--approval-mode", "yolo", "--model", "gemini-2.5-flash"];
-      // It renews its token by its own clock only, not when it is refused.
-      return desk.run("gemini", [...options, "--prompt", question], { ...gemini(desk), ...desk.clock });
+      return desk.run("gemini", [...options, "--prompt", question], gemini(desk));
     },
   },
   {
@@ -112,6 +134,7 @@ export const clients: Client[] = [
   {
     name: "Copilot CLI",
     packages: ["@github/copilot@1.0.102"],
+    asksAgain: { lostAnswer: "it tries no renewal any more after one that got no answer" },
     path: "/mcp",
     caller: "model",
     async add(desk, address) {
@@ -148,19 +171,20 @@ export const clients: Client[] = [
   },
   {
     name: "MCP Inspector",
-    neverRenews: true,
     packages: ["@modelcontextprotocol/inspector@2.12.0"],
     path: "/mcp",
     caller: "program",
     call(desk, address) {
       const call = ["--method", "tools/call", "--tool-name", tool, "--format", "json"];
-      const always = { MCP_AUTO_OPEN_ENABLED: "true" };
+      // Without a keychain, and where it takes its machine for a container, it would keep its tokens in memory.
+      const always = { MCP_AUTO_OPEN_ENABLED: "true", MCP_INSPECTOR_SECRET_STORE: "file" };
       return desk.run("mcp-inspector", ["--cli", address, "--transport", "http", ...call], always);
     },
   },
   {
     name: "mcporter",
     packages: ["mcporter@0.12.3"],
+    asksAgain: { hour: forgetsItself, lostAnswer: forgetsItself, idleAndKept: forgetsItself },
     path: "/mcp/account",
     caller: "program",
     async add(desk, address) {
@@ -174,6 +198,7 @@ export const clients: Client[] = [
     name: "@modelcontextprotocol/sdk",
     packages: ["@modelcontextprotocol/sdk@1.32.2"],
     path: "/mcp",
+    asksAgain: { lostAnswer: anyFailure },
     caller: "program",
     call: (desk, address) => desk.runProgram("sdk-1.mjs", [address, tool]),
   },
@@ -181,6 +206,7 @@ export const clients: Client[] = [
     name: "@modelcontextprotocol/client",
     packages: ["@modelcontextprotocol/client@2.4.0"],
     path: "/mcp",
+    asksAgain: { lostAnswer: anyFailure },
     caller: "program",
     call: (desk, address) => desk.runProgram("sdk-2.mjs", [address, tool]),
   },
@@ -188,6 +214,7 @@ export const clients: Client[] = [
     name: "@ai-sdk/mcp",
     packages: ["@ai-sdk/mcp@2.0.99", "ai@7.0.173", "@ai-sdk/openai-compatible@3.0.92", "zod@4.6.7"],
     path: "/mcp/account",
+    asksAgain: { lostAnswer: anyFailure },
     caller: "model",
     call: (desk, address) => desk.runProgram("vercel.mjs", [address, desk.model, question]),
   },
@@ -201,6 +228,7 @@ export const clients: Client[] = [
       "langchain@1.5.14",
     ],
     path: "/mcp/account",
+    asksAgain: { lostAnswer: anyFailure },
     caller: "model",
     call: (desk, address) => desk.runProgram("langchain.mjs", [address, desk.model, question]),
   },
@@ -209,6 +237,7 @@ export const clients: Client[] = [
     packages: ["@mastra/mcp@2.0.0", "@mastra/core@1.71.0"],
     path: "/mcp/account",
     caller: "model",
+    asksAgain: { lostAnswer: anyFailure },
     // It never registers; it takes a client id or the URL of a metadata document.
     call: (desk, address) => desk.runProgram("mastra.mjs", [address, desk.model, question, "native"]),
   },

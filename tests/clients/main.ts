@@ -9,7 +9,7 @@ import { startLosingProxy } from "@/tests/support/http-proxy";
 import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
-import { type Client, clients, tool } from "./clients";
+import { type Client, clients, type Phase, phases, tool } from "./clients";
 import { Connector, type Vendor, vendors } from "./connector";
 import { Desk, maxMs } from "./desk";
 import { startModel } from "./model";
@@ -24,7 +24,6 @@ import { startModel } from "./model";
 const email = "ceo@example.com";
 /** A number that no client prints by chance. */
 const credits = "48271";
-const idleDays = sessionDays.idle;
 
 /** Fakes of the documents that agents publish: this needs only the npm registry of the Internet. */
 const published = {
@@ -68,45 +67,37 @@ type Trial = {
   logIn?: () => Promise<unknown>;
   /** The ids with which its owner was asked. */
   asked: () => string[];
-  neverRenews?: boolean;
+  asksAgain?: Client["asksAgain"];
 };
 
 /** Also past the seconds for which a clock may be behind, so that the token is refused. */
 const pastToken = () => clock.pass(lifetimes.accessToken * 1000 + 60_000);
 
-/**
- * What happens before a client reads the balance, and whether its owner is asked then: "maybe" where it depends on what a
- * client makes of a renewal without an answer, or of another process that renews. The official libraries ask.
- */
-const phases: { name: string; asks: boolean | "maybe"; before?: () => unknown; times?: number }[] = [
-  { name: "signed in", asks: true },
-  { name: "an hour", asks: false, before: pastToken },
-  {
-    name: "a lost answer",
-    asks: "maybe",
+/** How each phase comes about, and how often a client then reads the balance at once. */
+const happens: Record<Phase, { before?: () => unknown; times?: number }> = {
+  signIn: {},
+  hour: { before: pastToken },
+  lostAnswer: {
     before: () => {
       pastToken();
       proxy.loseNext("/oauth/token");
     },
   },
-  { name: "five at once", asks: "maybe", before: pastToken, times: 5 },
-  {
-    name: "a restart",
-    asks: false,
+  fiveAtOnce: { before: pastToken, times: 5 },
+  restart: {
     before: async () => {
       await service.stop();
       await service.run();
     },
   },
-  { name: `${idleDays - 1} idle days`, asks: false, before: () => clock.pass((idleDays - 1) * dayMs) },
-  { name: `${idleDays + 1} idle days`, asks: true, before: () => clock.pass((idleDays + 1) * dayMs) },
-];
+  idleAndKept: { before: () => clock.pass((sessionDays.idle - 1) * dayMs) },
+  idleAndEnded: { before: () => clock.pass((sessionDays.idle + 1) * dayMs) },
+};
+const allPhases = Object.keys(phases) as Phase[];
 
 const [wanted = ""] = process.argv.slice(2);
 const isWanted = ({ name }: { name: string }) => name.toLowerCase().includes(wanted.toLowerCase());
-const rows = [
-  ["client", "version", "address", "let in by", "tool called by", ...phases.map(({ name }) => name)],
-];
+const rows = [["client", "version", "address", "let in by", "tool called by", ...Object.values(phases)]];
 let failed = 0;
 for (const client of clients.filter(isWanted)) rows.push(await tryClient(client));
 for (const vendor of vendors.filter(isWanted)) rows.push(await tryVendor(vendor));
@@ -115,6 +106,9 @@ for (const row of rows) {
   const line = row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join("  ");
   process.stdout.write(`${line.trimEnd()}\n`);
 }
+for (const { name, asksAgain = {} } of clients.filter(isWanted))
+  for (const [phase, reason] of Object.entries(asksAgain))
+    process.stdout.write(`${name} asks again after ${phases[phase as Phase]}, by its own doing: ${reason}\n`);
 process.exit(failed > 0 ? 1 : 0);
 
 async function tryClient({
@@ -125,7 +119,7 @@ async function tryClient({
   add,
   logIn,
   call,
-  neverRenews = false,
+  asksAgain = {},
 }: Client): Promise<string[]> {
   const desk = await Desk.setUp(
     service,
@@ -142,14 +136,14 @@ async function tryClient({
       if (!said.includes(credits)) throw new Error(`it does not know the balance: ${said}`);
     },
     ...(logIn && { logIn: () => within(logIn(desk)) }),
-    asked: () => desk.approved,
-    neverRenews,
+    asked: () => desk.asked,
+    asksAgain,
   });
-  if (outcomes.includes("✗")) process.stderr.write(`${desk.said}\n`);
+  if (hasFailed(outcomes)) process.stderr.write(`${desk.said}\n`);
   desk.clear();
   const version = packages[0].replace(/.*@/, "");
   const called = caller === "model" ? "its model" : "a program";
-  return [title(name, outcomes), version, path, describeId(desk.approved[0]), called, ...outcomes];
+  return [title(name, outcomes), version, path, describeId(desk.asked[0]), called, ...outcomes];
 }
 
 async function tryVendor(vendor: Vendor): Promise<string[]> {
@@ -174,27 +168,26 @@ async function tryVendor(vendor: Vendor): Promise<string[]> {
 /** Takes a client through the phases. Returns the outcome of each, and prints why it was not the wanted one. */
 async function goThrough(name: string, trial: Trial): Promise<string[]> {
   const outcomes: string[] = [];
-  for (const phase of phases) {
-    const { asks } = phase;
+  for (const phase of allPhases) {
+    const reason = trial.asksAgain?.[phase];
+    const mustAsk = Boolean(reason) || phase === "signIn" || phase === "idleAndEnded";
     try {
-      const wasAsked = await goThroughPhase(trial, phase, outcomes.length === 0);
-      outcomes.push(wasAsked === (asks === true) ? "✓" : wasAsked ? "asks again" : "not asked");
-      if (wasAsked ? asks !== false || trial.neverRenews : asks !== true) continue;
+      const wasAsked = await goThroughPhase(trial, phase);
+      if (wasAsked !== mustAsk) throw new Error(`its owner was ${wasAsked ? "" : "not "}asked`);
+      outcomes.push(reason ? "asks again" : "✓");
     } catch (error) {
       outcomes.push("✗");
-      process.stderr.write(`${name}, ${phase.name}: ${error}\n`);
+      process.stderr.write(`${name}, ${phases[phase]}: ${error}\n`);
     }
-    failed++;
   }
+  if (hasFailed(outcomes)) failed++;
   return outcomes;
 }
 
 /** Returns whether the owner was asked. */
-async function goThroughPhase(
-  { read, logIn, asked }: Trial,
-  { before, times = 1 }: (typeof phases)[number],
-  isFirst: boolean,
-): Promise<boolean> {
+async function goThroughPhase({ read, logIn, asked }: Trial, phase: Phase): Promise<boolean> {
+  const { before, times = 1 } = happens[phase];
+  const isFirst = phase === "signIn";
   const earlier = isFirst ? 0 : asked().length;
   await before?.();
   // Codex has logged in with the command that added our address.
@@ -210,8 +203,12 @@ async function goThroughPhase(
   return asked().length > earlier;
 }
 
+function hasFailed(outcomes: string[]): boolean {
+  return outcomes.includes("✗");
+}
+
 function title(name: string, outcomes: string[]): string {
-  return `${outcomes.includes("✗") ? "✗" : "✓"} ${name}`;
+  return `${hasFailed(outcomes) ? "✗" : "✓"} ${name}`;
 }
 
 function describeId(id = "nothing"): string {

@@ -17,7 +17,8 @@ const authProvider = new MCPOAuthClientProvider({
   },
 });
 const client = new MCPClient({ servers: { office: { url: new URL(address), authProvider } } });
-if (!existsSync(file)) await client.authenticate("office");
+// This connects, and asks the owner if that is refused: it alone listens for the redirect.
+await client.authenticate("office");
 const agent = new Agent({
   id: "assistant",
   name: "assistant",
