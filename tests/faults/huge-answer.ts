@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { memoryOf, processorTimeOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 import type { Experiment, Finding } from "./experiment";
-import { cpuMsOf, memoryMbOf } from "./process-figures";
 
 const megabytes = 20;
 const times = 8;
@@ -43,14 +43,14 @@ async function watch(way: string, environment: Record<string, string>): Promise<
   const service = await Service.start({ APP_SECRET: "s".repeat(32), ...environment }, { logTo: "file" });
   await service.ask("/api/health");
   await sleep(askedEveryMs);
-  const [memoryMb, cpuMs] = [memoryMbOf(service.pid), cpuMsOf(service.pid)];
+  const [memoryMb, cpuMs] = [memoryOf(service.pid).now, processorTimeOf(service.pid) / 1000];
   let maxMb = 0;
   for (let n = 0; n < times; n++) {
     await service.ask("/api/health");
-    maxMb = Math.max(maxMb, memoryMbOf(service.pid) - memoryMb);
+    maxMb = Math.max(maxMb, memoryOf(service.pid).now - memoryMb);
     await sleep(askedEveryMs);
   }
-  const each = (cpuMsOf(service.pid) - cpuMs) / times;
+  const each = (processorTimeOf(service.pid) / 1000 - cpuMs) / times;
   await service.kill();
   return {
     what: `${megabytes} MB from ${way}`,

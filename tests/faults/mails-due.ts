@@ -3,10 +3,10 @@ import { operations } from "@/lib/http/operations";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
 import { createFolder } from "@/tests/support/leash";
+import { processorTimeOf } from "@/tests/support/process-accounts";
 import { type Environment, Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 import type { Experiment } from "./experiment";
-import { cpuMsOf } from "./process-figures";
 
 const sizes = [400, 10_000, 100_000, 800_000];
 const windowMs = 4000;
@@ -42,7 +42,7 @@ export const mailsDue: Experiment[] = (["embedded", "postgres"] as const).map((e
       await service.run();
       while (inbox.received.length === 0) await sleep(5);
       const beganAtMs = performance.now();
-      const [before, beforeCpuMs] = [inbox.received.length, cpuMsOf(service.pid)];
+      const [before, beforeCpuMs] = [inbox.received.length, processorTimeOf(service.pid) / 1000];
       const latencies = { withMails: [] as number[], alone: [] as number[] };
       while (performance.now() - beganAtMs < windowMs && inbox.received.length < size) {
         latencies.withMails.push(await timeOf(ask));
@@ -51,7 +51,7 @@ export const mailsDue: Experiment[] = (["embedded", "postgres"] as const).map((e
       }
       const mails = inbox.received.length - before;
       const perSecond = (mails / (performance.now() - beganAtMs)) * 1000;
-      const cpuMs = (cpuMsOf(service.pid) - beforeCpuMs) / mails;
+      const cpuMs = (processorTimeOf(service.pid) / 1000 - beforeCpuMs) / mails;
       await service.stop();
 
       first ??= { perSecond, cpuMs };

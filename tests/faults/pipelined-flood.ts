@@ -3,9 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { operations } from "@/lib/http/operations";
 import { publications } from "@/lib/http/pages";
+import { memoryOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 import type { Experiment } from "./experiment";
-import { memoryMbOf } from "./process-figures";
 
 const clients = 500;
 const asksEach = 3500;
@@ -34,12 +34,12 @@ export const pipelinedFlood: Experiment = {
     const document = `GET ${publications.llmsFull.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     await service.ask(publications.llmsFull.path);
     const alone = await p99(service);
-    const before = memoryMbOf(service.pid);
+    const before = memoryOf(service.pid).now;
     const bytes = document.repeat(8) + "GET / HTTP/1.1\r\n\r\n".repeat(asksEach);
     const worker = new Worker(flood, { eval: true, workerData: { port: service.port, bytes, clients } });
     let most = 0;
     const watching = setInterval(() => {
-      most = Math.max(most, memoryMbOf(service.pid) - before);
+      most = Math.max(most, memoryOf(service.pid).now - before);
     }, 50);
     const beside = await p99(service);
     await once(worker, "message");

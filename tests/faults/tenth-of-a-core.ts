@@ -3,9 +3,9 @@ import { operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { median } from "@/tests/bench/load";
 import { Browser } from "@/tests/support/browser";
+import { processorTimeOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 import type { Experiment } from "./experiment";
-import { cpuMsOf } from "./process-figures";
 
 const share = { runsMs: 10, rests: 90 };
 const pageCount = 20;
@@ -33,11 +33,14 @@ export const tenthOfACore: Experiment = {
         await sleep(50);
       }
     })();
-    const [cpuBefore, pagesBegunAtMs] = [cpuMsOf(service.pid), performance.now()];
+    const [cpuBefore, pagesBegunAtMs] = [processorTimeOf(service.pid) / 1000, performance.now()];
     const opened = await Promise.all(
       Array.from({ length: pageCount }, () => timed(async () => (await ceo.open(pages.home.path)).text)),
     );
-    const [tookMs, cpuMs] = [performance.now() - pagesBegunAtMs, cpuMsOf(service.pid) - cpuBefore];
+    const [tookMs, cpuMs] = [
+      performance.now() - pagesBegunAtMs,
+      processorTimeOf(service.pid) / 1000 - cpuBefore,
+    ];
     isOver = true;
     await checking;
     throttle.end();

@@ -8,7 +8,7 @@ import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import { add, ask, finishAdding, sendAssertion, signInWith, startAdding } from "@/tests/support/passkeys";
 import type { Answer, Service } from "@/tests/support/service";
 
-const variants = 1000; // of each ceremony
+const variants = 150; // of each ceremony
 
 const refusal = {
   code: "invalid_request",
@@ -115,26 +115,20 @@ describe.each(engines)("on $name", (engine) => {
     expect((await sendAssertion(mine, assertion)).status, "the untouched one").toBe(200);
   });
 
-  it.each<[string, Lies]>([
-    ["another origin", { origin: "https://corner-office.evil.example" }],
-    ["the same host on another port", { origin: "http://localhost:1" }],
-    ["another scheme", { origin: "https://localhost" }],
-    ["another relying party", { rpId: "evil.example" }],
-    ["a suffix of our host", { rpId: "host" }],
-    ["an embedded page", { crossOrigin: true }],
-    ["a page with a top origin", { topOrigin: "https://evil.example" }],
-    ["a registration's client data", { type: "webauthn.create" }],
-    ["no verified user", { flags: flag.userPresent }],
-    ["no present user", { flags: flag.userVerified }],
-    ["no flag at all", { flags: 0 }],
-    ["no signature", { signature: Buffer.alloc(0) }],
-    ["a signature of zeros", { signature: Buffer.from("3006020100020100", "hex") }],
-    ["a signature that is none", { signature: Buffer.alloc(71, 0xff) }],
-    ["another account's user handle", { userHandle: Buffer.from("another").toString("base64url") }],
-  ])("an assertion with %s is refused", async (what, lies) => {
+  it("an assertion that lies is refused, whatever it lies about: `passkey-ceremony.test.ts` has the others", async () => {
     const { authenticator } = await admit();
     const browser = new Browser(service);
-    await expectRefused(browser, await signInWith(browser, authenticator, lies), what);
+    for (const [what, lies] of Object.entries<Lies>({
+      "the same host on another port": { origin: "http://localhost:1" },
+      "another scheme": { origin: "https://localhost" },
+      "another relying party": { rpId: "evil.example" },
+      "an embedded page": { crossOrigin: true },
+      "no verified user": { flags: flag.userPresent },
+      "a signature that is none": { signature: Buffer.alloc(71, 0xff) },
+      "another account's user handle": { userHandle: Buffer.from("another").toString("base64url") },
+    })) {
+      await expectRefused(browser, await signInWith(browser, authenticator, lies), what);
+    }
     expect(await browser.status()).toBe(401);
   });
 
@@ -204,22 +198,18 @@ describe.each(engines)("on $name", (engine) => {
     expect(await service.adminJson("session", "list", email)).toHaveLength(1);
   });
 
-  it.each<[string, Lies]>([
-    ["no algorithm", { algorithm: 0 }],
-    ["RS1", { algorithm: -65535 }],
-    ["ES256K", { algorithm: -47 }],
-    ["an unknown algorithm", { algorithm: -300 }],
-    ["HMAC", { algorithm: 5 }],
-    ["another origin", { origin: "https://evil.example" }],
-    ["another relying party", { rpId: "evil.example" }],
-    ["no verified user", { flags: flag.userPresent }],
-    ["an authentication's client data", { type: "webauthn.get" }],
-    ["an embedded page", { crossOrigin: true }],
-    ["a credential id of no length", { credentialId: "" }],
-  ])("a registration with %s adds no passkey", async (_, lies) => {
+  it("a registration that lies adds no passkey", async () => {
     const { browser } = await admit();
     const before = await countPasskeys();
-    expect((await add(browser, new Authenticator(service.url), lies)).status).toBe(400);
+    for (const lies of [
+      { algorithm: -47 },
+      { origin: "https://evil.example" },
+      { flags: flag.userPresent },
+      { credentialId: "" },
+    ]) {
+      const { status } = await add(browser, new Authenticator(service.url), lies);
+      expect(status, JSON.stringify(lies)).toBe(400);
+    }
     expect(await countPasskeys()).toBe(before);
   });
 

@@ -129,6 +129,8 @@ describe("a registration", () => {
     ["without user presence", { flags: flag.userVerified }, /User presence/],
     ["with an algorithm that was not offered", { algorithm: -65535 }, /Unexpected public key alg "-65535"/],
     ["with no algorithm", { algorithm: 0 }, /Unexpected public key alg "0"/],
+    ["with HMAC", { algorithm: 5 }, /Unexpected public key alg "5"/],
+    ["without any flag", { flags: 0 }, /User presence/],
     ["with a self attestation by another key", { attestation: selfAttestation() }, /attestation|signature/i],
   ])("%s is refused", async (_, lies, words) => {
     expect(await create(lies)).toEqual(typeof words === "string" ? words : expect.stringMatching(words));
@@ -196,6 +198,8 @@ describe("an authentication", () => {
     ["with a top origin", { topOrigin: party.origin }, embedded],
     ["without user verification", { flags: flag.userPresent }, unverified],
     ["without user presence", { flags: flag.userVerified }, /not present/],
+    ["for a suffix of our host", { rpId: "org" }, /RP ID/],
+    ["without any flag", { flags: 0 }, /not present/],
     ["without a signature", { signature: Buffer.alloc(0) }, "the response is malformed"],
     ["with a signature of zeros", { signature: Buffer.from("3006020100020100", "hex") }, /signature/],
   ])("%s is refused", async (_, lies, words) => {

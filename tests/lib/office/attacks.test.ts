@@ -494,15 +494,15 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
         ? `U&'${text.replaceAll("\u0000", "").replaceAll("'", "''").replaceAll("\\", "\\\\")}'`
         : `'${text.replaceAll("\u0000", "").replaceAll("'", "''")}'`;
 
-    it.each(payloads)(
-      "%j never becomes markup, and hides nothing, in any field of any page",
-      async (payload) => {
+    it.each(Array.from({ length: payloads.length / 4 }, (_, n) => payloads.slice(4 * n, 4 * n + 4)))(
+      "%j, %j, %j, %j never become markup, and hide nothing, in any field of any page",
+      async (...some) => {
         await signedIn(ann);
-        for (const toStatement of fields) await stage.query(toStatement(quote(payload)));
+        for (const toStatement of fields) await stage.query(toStatement(quote(some.join(" "))));
         for (const path of shown) {
           const { status, text } = await ann.open(path);
           expect(status, path).toBe(200);
-          expectPlain(text, payload);
+          for (const payload of some) expectPlain(text, payload);
         }
       },
     );
