@@ -106,7 +106,7 @@ const graceMs = () => requireBilling().graceDays * dayMs;
 /**
  * Until when a subscription is a licence, by its own state and its items' current period: an active one some days beyond
  * the period, because Stripe may be away when it begins the next one; one that is not paid, those days beyond what was
- * paid, while Stripe still tries to collect.
+ * paid, while Stripe still tries to collect. One that is over keeps the end that its owner was told.
  */
 async function readTerms(
   subscription: Stripe.Subscription,
@@ -139,9 +139,11 @@ async function readTerms(
   };
   const untilMs = items.length === 0 ? 0 : Math.min(ends[status] ?? 0, cancelAtMs);
   let endsAtMs = cancelAt === null ? null : cancelAtMs;
-  if (isUnpaid) endsAtMs = untilMs;
+  if (untilMs > nowMs) endsAtMs = isUnpaid ? untilMs : endsAtMs;
+  else if (known?.licence_until_ms === 0 && known.ends_at_ms) endsAtMs = known.ends_at_ms;
   else if (hasEnded(subscription)) endsAtMs = (ended_at ?? nowMs / 1000) * 1000;
-  else if (status === "refunded") endsAtMs = known?.status === status ? known.ends_at_ms : nowMs;
+  else if (isUnpaid || status === "refunded")
+    endsAtMs = Math.min(known?.licence_until_ms || (unpaidSinceMs ?? nowMs), nowMs);
   return {
     status,
     assistant_limit: limitOf(items),

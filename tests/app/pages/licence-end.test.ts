@@ -73,6 +73,26 @@ describe.each(engines)("the end of a licence, on $name", (engine) => {
     expect(JSON.parse(text).message).toBe("The trial of this account has ended.");
   });
 
+  it("has the day on which the company stopped, also once Stripe gives up and ends it", async () => {
+    passTo(periodEndMs());
+    shop.stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    expect(await subjects()).toEqual(["Your payment failed"]);
+    shop.pass(5 * dayMs);
+    shop.stripe.change(subscription, { status: "unpaid" });
+    await shop.deliverAll();
+    const stopped = `Your licence ended on ${day.format(shop.stripe.nowMs())}`;
+    expect(await subjects()).toEqual(["Your payment failed", stopped]);
+    for (const goOn of [() => shop.stripe.change(subscription, { status: "past_due" }), end]) {
+      shop.pass(20 * dayMs);
+      await goOn();
+      await shop.deliverAll();
+      const { text } = await (await Browser.signIn(shop.service, buyer.email)).open("/home");
+      expect(text).toContain(`<h1>${stopped}</h1>`);
+    }
+    expect(await subjects()).toHaveLength(2);
+  });
+
   it("is not mailed if the owner has a licence again by then", async () => {
     await end();
     await shop.buy(buyer);
