@@ -27,6 +27,14 @@ import { log } from "@/lib/runtime/log";
 
 const runnerGraceMs = 1000; // 1 second
 
+/** Where owners prove again who they are, and where the proof leads back to. */
+export const proofPlaces = {
+  ways: `${pages.access.path}#ways`,
+  leave: `${pages.account.path}#leave`,
+} as const;
+
+const findPlace = (asked: string | undefined) => Object.values(proofPlaces).find((place) => place === asked);
+
 /** As long as a code is stored, so that a browser can be told what became of the one that it requested. */
 export const codeCookieSeconds = codesKeptMs / 1000;
 
@@ -34,12 +42,18 @@ export const codeCookieSeconds = codesKeptMs / 1000;
  * Queues a code for an email and redirects the browser to the page where it is typed. Neither the response nor its
  * timing shows whether the email has an account, because the runner checks that after the response was sent.
  */
-export async function sendCode(email: string, { headers, client, nowMs }: FormSubmission): Promise<Redirect> {
+export async function sendCode(
+  email: string,
+  { field, headers, client, nowMs }: FormSubmission,
+): Promise<Redirect> {
   await requireSigningKey(nowMs); // without the right secret no runner could open the mail
   const requester = { email, address: client, isKnown: isKnownTo(headers, email) };
   const { browser } = await makeCode(await store(), requester, nowMs);
   afterResponse(sendWithoutRunner);
-  return { to: pages.code.path, cookies: [writeCookie("office-code", browser, codeCookieSeconds)] };
+  const back = findPlace(field("back"));
+  const cookies = [writeCookie("office-code", browser, codeCookieSeconds)];
+  if (back) cookies.push(writeCookie("office-back", back, codeCookieSeconds));
+  return { to: pages.code.path, cookies };
 }
 
 /** Sends the mail where our server, and so the runner, does not run. Where it does, it has sent the mail by now. */
@@ -72,7 +86,8 @@ export async function startOwnSession(
   const current = await findOwnSession(db, headers, nowMs);
   if (current?.accountId === account.id) {
     const secret = await confirmBrowserSession(db, current, by, nowMs);
-    return secret === undefined ? undefined : { secret, to: `${pages.access.path}#ways` };
+    const to = findPlace(readCookie(headers, "office-back")) ?? proofPlaces.ways;
+    return secret === undefined ? undefined : { secret, to };
   }
   if (current) await signOut(db, { secret: undefined, sessionId: current.sessionId }, nowMs);
   const startedIn = describeStart(headers);
@@ -101,6 +116,7 @@ export async function signIn(
       writeSession(session),
       rememberBrowser(headers, email),
       clearCookie("office-code"),
+      clearCookie("office-back"),
       clearCookie("office-email"),
     ],
   };

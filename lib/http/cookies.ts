@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 
 /**
  * Our cookies: the session token, with the name from the specification; the secret that renews it; the secret of a
- * requested code; the secret that binds passkey challenges; the proof of a previous sign-in; the email typed last; the
+ * requested code; the page that asked for it; the secret that binds passkey challenges; the proof of a previous sign-in; the email typed last; the
  * pending authorization request; the dismissed notice; the news of a purchase; and the proof that the browser keeps
  * cookies.
  */
@@ -10,6 +10,7 @@ export type CookieName =
   | "__session"
   | "office-client"
   | "office-code"
+  | "office-back"
   | "office-passkey"
   | "office-known"
   | "office-email"

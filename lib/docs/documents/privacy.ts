@@ -153,6 +153,11 @@ const cookies: Record<CookieName, Kept> = {
     until: describeSeconds(browserSecretSeconds),
     under: "local",
   },
+  "office-back": {
+    what: "Leads you back to the page on which you were asked to confirm that it is you",
+    until: describeSeconds(codeCookieSeconds),
+    under: "local",
+  },
   "office-known": {
     what: "Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes",
     until: describeSeconds(knownSeconds),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { engines } from "@/tests/support/engines";
-import { mailsTo } from "@/tests/support/mailbox";
+import { codesTo, mailsTo, newCodeTo } from "@/tests/support/mailbox";
 import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
 
 describe.each(engines)("an owner who deletes their account, on $name", (engine) => {
@@ -46,6 +46,26 @@ describe.each(engines)("an owner who deletes their account, on $name", (engine) 
     const asked = await page(buyer);
     expect(asked).toContain("To delete your account, confirm that it is you:");
     expect(asked).not.toContain("Delete it in a day");
+  });
+
+  it("comes back to the deletion once the code is typed, and to no address but our own", async () => {
+    const [buyer, { service }] = [await shop.admit(), shop];
+    const { browser, email, id } = buyer;
+    await shop.stage.query(`UPDATE local_sessions SET confirmed_at_ms = 0 WHERE account_id = '${id}'`);
+    const shown = /name="back" value="([^"]+)"/.exec(await page(buyer))?.[1] ?? "";
+    for (const [back, planted, to] of [
+      [shown, "", "/home/account#leave"],
+      ["//evil.example", "", "/home/access#ways"],
+      ["", "https://evil.example", "/home/access#ways"],
+    ] as const) {
+      const earlier = await codesTo([service.dataDir], email);
+      if (planted) browser.cookies.set("office-back", planted);
+      await browser.submit("/sign-in/send", { email, back });
+      const code = await newCodeTo([service.dataDir], email, earlier);
+      expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe(to);
+      expect(browser.valueOf("office-back")).toBe("");
+    }
+    expect(await page(buyer)).toContain("Delete it in a day");
   });
 
   it("has a day, which a second press does not move, and in which nothing else changes", async () => {

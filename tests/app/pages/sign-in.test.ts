@@ -80,6 +80,7 @@ describe.each(engines)("local sign-in on $name", (engine) => {
         /^[\w-]{22}\.[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
       ),
       "office-code": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
+      "office-back": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
       "office-email": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
     });
     const token = readValue(cookies.__session);

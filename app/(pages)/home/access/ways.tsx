@@ -1,4 +1,5 @@
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
+import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { toUserHandle } from "@/lib/auth/passkey-ceremony";
 import {
   hasDeclinedPasskeys,
@@ -73,7 +74,12 @@ export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: Ways
         </ul>
       )}
       {ways && !isConfirmed && (
-        <Confirm email={account.email} hasPasskeys={passkeys.length > 0} to="add or remove a passkey" />
+        <Confirm
+          email={account.email}
+          hasPasskeys={passkeys.length > 0}
+          to="add or remove a passkey"
+          back={proofPlaces.ways}
+        />
       )}
       {ways && isConfirmed && passkeys.length < maxPasskeys && (
         <PasskeyButton
@@ -153,8 +159,16 @@ function Remove({ accountId, passkey: { id, name } }: PasskeyProps) {
   );
 }
 
+type ConfirmProps = {
+  email: string;
+  hasPasskeys: boolean;
+  to: string;
+  /** Where a code leads back to. */
+  back: (typeof proofPlaces)[keyof typeof proofPlaces];
+};
+
 /** Asks the owner to prove again who they are, before they can do this. */
-export function Confirm({ email, hasPasskeys, to }: { email: string; hasPasskeys: boolean; to: string }) {
+export function Confirm({ email, hasPasskeys, to, back }: ConfirmProps) {
   return (
     <>
       <p>To {to}, confirm that it is you:</p>
@@ -167,6 +181,7 @@ export function Confirm({ email, hasPasskeys, to }: { email: string; hasPasskeys
           />
         )}
         <form method="post" action={actions.sendCode.path}>
+          <input type="hidden" name="back" value={back} />
           <input type="hidden" name="email" value={email} />
           <button type="submit" className="plain">
             Send me a code

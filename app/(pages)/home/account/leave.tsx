@@ -1,6 +1,7 @@
 import type { Account } from "@/lib/accounts/account";
 import { graceMs } from "@/lib/accounts/leaving";
 import type { Licence } from "@/lib/accounts/licence-state";
+import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
@@ -29,7 +30,7 @@ export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, has
       <Consequences licence={licence} nowMs={nowMs} />
       {!isLocal && <AtClerk />}
       {isLocal && !isConfirmed && (
-        <Confirm email={email} hasPasskeys={hasPasskeys} to="delete your account" />
+        <Confirm email={email} hasPasskeys={hasPasskeys} to="delete your account" back={proofPlaces.leave} />
       )}
       {isLocal && isConfirmed && (
         <details className="confirm">
