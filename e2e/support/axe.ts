@@ -67,10 +67,12 @@ function rememberColours(): void {
   };
 }
 
-/** Checks that a page is not wider than its window. */
+/** Checks that a page is not wider than its window, and no sample wider than its box. */
 export async function expectNoSidewaysScroll(page: Page, where: string): Promise<void> {
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  const overflow = await page.evaluate(() =>
+    [...document.querySelectorAll("html, pre")].map(
+      ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth,
+    ),
   );
-  expect(overflow, where).toBe(0);
+  expect(Math.max(...overflow), where).toBe(0);
 }
