@@ -366,6 +366,24 @@ test("an open page shows the end of the trial by itself", async ({ page }) => {
   );
 });
 
+test("an open page ticks the app that was approved last once it asks", async ({ page }) => {
+  await page.clock.install();
+  await comeHome(page, "asks@example.com", "--plan", "hobby");
+  runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms)
+    SELECT 'sess_asks', id, 'app', 'Claude', ${clock.now()}, ${clock.now() + 60 * 60 * 1000}
+    FROM accounts WHERE email = 'asks@example.com'`);
+  await page.reload();
+  const app = page.locator(".latest-app");
+  await expect(app).toContainText("“Claude” has been connected since");
+  await expect(app).toHaveAttribute("data-is-done", "false");
+  await expect(app).toContainText("May my company run, and how many credits are left?");
+  runSql(`UPDATE local_sessions SET checked_at_ms = ${clock.now()}, told = 'hobby' WHERE id = 'sess_asks'`);
+  await passUntil(page, 10_000, () =>
+    expect(app).toContainText("“Claude” just asked: your company may run.", { timeout: 1000 }),
+  );
+  await expect(app).toHaveAttribute("data-is-done", "true");
+});
+
 test("an unreadable account is not shown as signed out", async ({ page }) => {
   await comeHome(page, "invalid@example.com");
   runSql("UPDATE accounts SET plan = 'gold' WHERE email = 'invalid@example.com'");

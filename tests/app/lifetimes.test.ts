@@ -180,14 +180,22 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       return (await browser.open(path)).text;
     };
     expect(await shown()).not.toContain("checked ");
+    const waiting = /data-checks-after="10".*“A program on this computer”, .*has been connected since/;
+    for (const path of ["/home", "/home/access"]) expect(await shown(path)).toMatch(waiting);
     expect(await entitlement(tokens)).toBe(200);
     await eventually(async () => expect(await shown()).toContain("checked now, told yes"));
+    expect(await shown("/home")).toContain("just asked: your company may run.");
     clock.pass(4 * 60_000);
     expect(await shown()).toContain("checked 4 minutes ago, told yes");
-    expect(await shown("/home")).toContain("checked 4 minutes ago, told yes");
+    const home = await shown("/home");
+    for (const words of ["checked 4 minutes ago, told yes", "asked 4 minutes ago: your company may run."])
+      expect(home).toContain(words);
+    expect(home).not.toContain('data-checks-after="10"');
     days(1);
+    expect(await shown("/home")).not.toContain("asked 1 day ago: your company");
     expect(await entitlement(await app.refresh(tokens.refresh_token))).toBe(403);
     await eventually(async () => expect(await shown()).toContain("checked now, told no"));
+    expect(await shown()).toContain("just asked: your company may not run.");
   });
 
   it("is announced to its owner by a mail when it is connected, which names it", async () => {

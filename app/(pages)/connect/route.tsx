@@ -157,8 +157,8 @@ function returnToDevice(isApproved: boolean): Shown {
       <div className="narrow">
         <h1>{outcomeTitle(isApproved)}</h1>
         <p>
-          {isApproved ? "Return to your device." : "Nothing was connected."} Your{" "}
-          <a href={pages.access.path}>Access page</a> lists your connected apps.
+          {isApproved ? "Return to your device." : "Nothing was connected."}{" "}
+          <a href={pages.home.path}>Home</a> shows your apps, and what each was told when it asked.
         </p>
         <Support />
       </div>

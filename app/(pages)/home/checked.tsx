@@ -13,7 +13,7 @@ export function Checked({ state, nowMs }: { state: Standing; nowMs: number }) {
           "within a minute."
         ) : (
           <>
-            at <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} shows="time" />.
+            by <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} shows="time" />.
           </>
         )}
       </span>

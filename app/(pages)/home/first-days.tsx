@@ -5,6 +5,7 @@ import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
+import { Tick } from "./tick";
 
 const firstDaysMs = 14 * dayMs;
 
@@ -70,15 +71,5 @@ export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
         a day to read results and approve them.
       </p>
     </section>
-  );
-}
-
-/** Shows the state by shape as well as by colour. */
-function Tick({ isDone }: { isDone: boolean }) {
-  return (
-    <svg className="tick" viewBox="0 0 20 20" aria-hidden="true">
-      <circle cx="10" cy="10" r="8.5" />
-      {isDone && <path d="m6 10.2 2.8 2.8L14.2 7" />}
-    </svg>
   );
 }

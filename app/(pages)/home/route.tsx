@@ -1,5 +1,6 @@
 import { describeStanding } from "@/lib/accounts/standing";
 import type { Session } from "@/lib/auth/session";
+import { dayMs } from "@/lib/config/durations";
 import { readCookie } from "@/lib/http/cookies";
 import { pages } from "@/lib/http/pages";
 import { Clock } from "../clock";
@@ -8,6 +9,7 @@ import { readWays } from "./access/ways";
 import { LicenceTerms, readPurchases } from "./billing/billing";
 import { Balance } from "./billing/credits";
 import { FirstDays } from "./first-days";
+import { LatestApp } from "./latest-app";
 import { ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
 import { CheckResult } from "./verdict";
@@ -20,6 +22,7 @@ export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
   const sessions = read?.sessions;
   const bought = await readPurchases(account, nowMs);
   const ways = isLocal ? await readWays(account.id) : undefined;
+  const latest = sessions?.find(({ kind, begunAtMs }) => kind === "app" && nowMs - (begunAtMs ?? 0) < dayMs);
   const own = sessions?.find(({ id }) => id === sessionId);
   const state = describeStanding({ is: "account", account }, nowMs, bought?.licence);
   return (
@@ -29,6 +32,7 @@ export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
       </CheckResult>
       {readCookie(visit.headers, "office-request") !== undefined && <AppWaits />}
       {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
+      {latest && <LatestApp app={latest} nowMs={nowMs} />}
       <div className="facts">
         <section className="card" aria-labelledby="credits">
           <Balance account={account} />

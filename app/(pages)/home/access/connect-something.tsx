@@ -2,33 +2,19 @@ import type { Session } from "@/lib/auth/session";
 import { settings } from "@/lib/config/settings";
 import { mcpClients, trialOf } from "@/lib/docs/mcp-clients";
 import { pages } from "@/lib/http/pages";
-import { Clock } from "../../clock";
+import { LatestApp } from "../latest-app";
 import { CopyLine } from "./copy-line";
 
 const listed = ["Claude", "ChatGPT", "Claude Code", "Codex", "Cursor", "VS Code"];
 
 /** How to connect the usual agents and apps, and the app that was connected last. */
-export function ConnectSomething({ sessions }: { sessions: readonly Session[] }) {
+export function ConnectSomething({ sessions, nowMs }: { sessions: readonly Session[]; nowMs: number }) {
   const { address, accountAddress, claudeCode, codex, cursor, vsCode } = mcpClients(settings().appUrl);
   const latest = sessions.find(({ kind }) => kind === "app");
   return (
     <section id="connect-something" className="card connect-something">
       <h2>Connect something</h2>
-      <p role="status">
-        {latest && (
-          <>
-            “{latest.name}”{latest.origin && `, ${latest.origin},`}{" "}
-            {latest.begunAtMs === null ? (
-              "is connected"
-            ) : (
-              <>
-                has been connected since <Clock atMs={latest.begunAtMs} shows="day and time" />
-              </>
-            )}
-            .
-          </>
-        )}
-      </p>
+      {latest && <LatestApp app={latest} nowMs={nowMs} />}
       <details open={!latest}>
         <summary>Claude, ChatGPT, Codex, Cursor, VS Code and others</summary>
         <p>Each opens this site and asks for your approval. You never paste a token.</p>

@@ -38,7 +38,7 @@ export const GET = ownerPage(pages.access, { title: "Access", problems }, async 
       <div className="columns">
         <div>
           <Apps {...shown} />
-          {read && <ConnectSomething sessions={read.sessions} />}
+          {read && <ConnectSomething sessions={read.sessions} nowMs={nowMs} />}
         </div>
         <div>
           <BrowsersAndTokens {...shown} />

@@ -236,12 +236,15 @@ export function Description({ session, isOwn, nowMs }: { session: Session; isOwn
   );
 }
 
-const yeses: readonly string[] = ["licensed", "trial", "hobby"] satisfies Standing["status"][];
+const yeses: readonly (string | null)[] = ["licensed", "trial", "hobby"] satisfies Standing["status"][];
+
+/** Whether an app that was told this status may run the company. */
+export const isYes = (told: Session["told"]) => yeses.includes(told);
 
 /** The last check of an app, or else the last use of the session. */
 export function usedInWords({ checkedAtMs, told, lastSeenAtMs }: Session, nowMs: number): string {
   if (checkedAtMs === null || told === null) return seenInWords(lastSeenAtMs, nowMs);
-  return `checked ${describeDistance(checkedAtMs, nowMs)}, told ${yeses.includes(told) ? "yes" : "no"}`;
+  return `checked ${describeDistance(checkedAtMs, nowMs)}, told ${isYes(told) ? "yes" : "no"}`;
 }
 
 /** The last use is stored to the hour. */

@@ -8,14 +8,23 @@ const home = () => document.querySelector<HTMLElement>(".home");
 
 /** Keeps an open page current: renews the session, and checks again when due or when the page becomes visible. */
 export function keepFresh(): void {
+  let next: ReturnType<typeof setTimeout>;
   const checkLater = () => {
-    setTimeout(() => bringUpToDate().finally(checkLater), 1000 * (Number(home()?.dataset.checksAfter) || 60));
+    clearTimeout(next);
+    next = setTimeout(check, 1000 * secondsToNext());
   };
+  const check = () => bringUpToDate().finally(checkLater);
   checkLater();
   setInterval(renew, renewEveryMs);
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "visible") void bringUpToDate();
+    if (document.visibilityState === "visible") void check();
   });
+}
+
+/** The page may check again sooner for one of its parts. */
+function secondsToNext(): number {
+  const parts = document.querySelectorAll<HTMLElement>("[data-checks-after]");
+  return Math.min(60 * 60, ...[...parts].map(({ dataset }) => Number(dataset.checksAfter)));
 }
 
 /**
