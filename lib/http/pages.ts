@@ -112,18 +112,13 @@ const onAccount = { ...owners, page: ownerPages.account.path } as const;
 const ownAccount = { ...onAccount, under: ["local"] } as const;
 const onBilling = { ...owners, page: ownerPages.billing.path, needsBilling: true } as const;
 
-/** The targets of forms, and what the scripts of pages fetch. */
-export const actions = {
-  joinWaitlist: { path: "/waitlist/join", ...form, under: ["local", "clerk"] },
-  confirmWaitlist: { path: "/waitlist/confirm", ...form, under: ["local", "clerk"] },
-  acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
+/** The steps of our own sign-in. One route handler answers all of them. */
+export const signInActions = {
   sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
   askForPasskey: { path: "/sign-in/passkey/options", ...challenge },
   signInWithPasskey: { path: "/sign-in/passkey", ...form, takes: "passkey", under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
-  findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"], needsCookies: true },
-  answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
   renewSession: {
     path: "/sign-in/renew",
     methods: ["GET", "HEAD", "POST"],
@@ -131,6 +126,10 @@ export const actions = {
     limit: "renewals",
     under: ["local"],
   },
+} as const satisfies Record<string, Route>;
+
+/** What the owner's pages send: their forms, and what their script fetches. One route handler answers all of them. */
+export const ownerActions = {
   endSession: { path: "/home/sessions/end", ...onAccess },
   keepApps: { path: "/home/sessions/keep", ...onAccess, notImpersonated: "app keep refused" },
   switchAppMails: { path: "/home/app-mails", ...onAccess },
@@ -142,18 +141,10 @@ export const actions = {
   exportPerson: { path: "/home/export", ...onAccount },
   leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },
   stay: { path: "/home/account/keep", ...ownAccount },
-  keepAccount: { path: "/keep-account/confirm", ...form, under: ["local"] },
   beginCheckout: {
     path: "/home/checkout",
     ...onBilling,
     notImpersonated: "checkout refused",
-  },
-  /** Where Stripe Checkout sends the browser back to. */
-  returnFromCheckout: {
-    path: "/home/checkout/return",
-    methods: read,
-    limit: "pages",
-    under: ["local", "clerk"],
   },
   openPortal: {
     path: "/home/portal",
@@ -161,6 +152,25 @@ export const actions = {
     notImpersonated: "billing portal refused",
   },
   mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
+} as const satisfies Record<string, Route>;
+
+/** The targets of forms, and what the scripts of pages fetch. */
+export const actions = {
+  ...signInActions,
+  ...ownerActions,
+  joinWaitlist: { path: "/waitlist/join", ...form, under: ["local", "clerk"] },
+  confirmWaitlist: { path: "/waitlist/confirm", ...form, under: ["local", "clerk"] },
+  acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
+  findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"], needsCookies: true },
+  answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
+  keepAccount: { path: "/keep-account/confirm", ...form, under: ["local"] },
+  /** Where Stripe Checkout sends the browser back to. */
+  returnFromCheckout: {
+    path: "/home/checkout/return",
+    methods: read,
+    limit: "pages",
+    under: ["local", "clerk"],
+  },
   findHits: { path: "/docs/search.json", methods: read, limit: "pages" },
   dismissNotice: { path: "/notice/dismiss", ...form },
 } as const satisfies Record<string, Route>;
@@ -274,9 +284,6 @@ export const files = {
   licence: { path: "/licence.txt", ...published },
 } as const satisfies Record<string, Route>;
 
-/** Next's names of the routes with many addresses. */
-export const routesOfMany = ["/docs/[[...path]]", "/oauth/[endpoint]", "/publications/[...path]"] as const;
-
 /** The path of a document's Markdown form. */
 export function markdownPath<Path extends Page["path"]>(path: Path): `${Path}.md` {
   return `${path}.md`;
@@ -297,6 +304,15 @@ export const publishedRoutes: readonly Route[] = [
   ...Object.values<Route>({ ...publications, ...clientFiles }),
   ...Object.values(documentPages).map(markdownForm),
 ];
+
+/** The routes with many addresses, by Next's names, and what each answers. */
+export const routesOfMany: Readonly<Record<string, readonly Route[]>> = {
+  "/docs/[[...path]]": Object.values<Route>(documentPages).filter(({ path }) => /^\/docs(?:\/|$)/.test(path)),
+  "/home/[...action]": Object.values(ownerActions),
+  "/oauth/[endpoint]": Object.values(connectEndpoints),
+  "/publications/[...path]": publishedRoutes,
+  "/sign-in/[...action]": Object.values(signInActions),
+};
 
 /** Every route outside `/api` and `/mcp`. */
 export const routes: readonly Route[] = [

@@ -1,6 +1,5 @@
 import { mcpServer, operations } from "@/lib/http/operations";
-import { connectEndpoints, documentPages, publishedRoutes, routes, routesOfMany } from "@/lib/http/pages";
-import type { Route } from "@/lib/http/route";
+import { routes, routesOfMany } from "@/lib/http/pages";
 
 /** The contents of the build. */
 export type Built = {
@@ -16,13 +15,12 @@ export function findRegisterDrift({ builtRoutes, files }: Built): string[] {
     ...builtRoutes.filter((route) => !route.startsWith("/_")),
     ...files.map((file) => `/${file}`),
   ];
-  const documents = Object.values<Route>(documentPages).filter(({ path }) => /^\/docs(?:\/|$)/.test(path));
-  const ofMany = new Set<Route>([...documents, ...Object.values(connectEndpoints), ...publishedRoutes]);
+  const ofMany = new Set(Object.values(routesOfMany).flat());
   const entered = [
     ...Object.values(operations).map(({ path }): string => path),
     ...mcpServer.paths,
     ...routes.filter((route) => !ofMany.has(route)).map(({ path }) => path),
-    ...routesOfMany,
+    ...Object.keys(routesOfMany),
   ];
   return [
     ...built

@@ -5,25 +5,12 @@ import * as connect from "@/app/(pages)/connect/route";
 import * as document from "@/app/(pages)/docs/[[...path]]/route";
 import * as search from "@/app/(pages)/docs/search/route";
 import * as findHits from "@/app/(pages)/docs/search.json/route";
+import * as ownerAction from "@/app/(pages)/home/[...action]/route";
 import * as access from "@/app/(pages)/home/access/route";
-import * as leave from "@/app/(pages)/home/account/delete/route";
-import * as stay from "@/app/(pages)/home/account/keep/route";
 import * as account from "@/app/(pages)/home/account/route";
-import * as switchAppMails from "@/app/(pages)/home/app-mails/route";
 import * as billing from "@/app/(pages)/home/billing/route";
 import * as returnFromCheckout from "@/app/(pages)/home/checkout/return/route";
-import * as beginCheckout from "@/app/(pages)/home/checkout/route";
-import * as exportPerson from "@/app/(pages)/home/export/route";
-import * as addPasskey from "@/app/(pages)/home/passkeys/add/route";
-import * as declinePasskeys from "@/app/(pages)/home/passkeys/decline/route";
-import * as startPasskey from "@/app/(pages)/home/passkeys/options/route";
-import * as removePasskey from "@/app/(pages)/home/passkeys/remove/route";
-import * as renamePasskey from "@/app/(pages)/home/passkeys/rename/route";
-import * as openPortal from "@/app/(pages)/home/portal/route";
 import * as home from "@/app/(pages)/home/route";
-import * as endSession from "@/app/(pages)/home/sessions/end/route";
-import * as keepApps from "@/app/(pages)/home/sessions/keep/route";
-import * as mintToken from "@/app/(pages)/home/token/route";
 import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
 import * as invitation from "@/app/(pages)/invitation/route";
 import * as keepAccount from "@/app/(pages)/keep-account/confirm/route";
@@ -31,14 +18,9 @@ import * as keepAccountPage from "@/app/(pages)/keep-account/route";
 import * as nothingHere from "@/app/(pages)/nothing-here/route";
 import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
 import * as front from "@/app/(pages)/route";
+import * as signInAction from "@/app/(pages)/sign-in/[...action]/route";
 import * as code from "@/app/(pages)/sign-in/code/route";
-import * as signOut from "@/app/(pages)/sign-in/out/route";
-import * as askForPasskey from "@/app/(pages)/sign-in/passkey/options/route";
-import * as signInWithPasskey from "@/app/(pages)/sign-in/passkey/route";
-import * as redeemCode from "@/app/(pages)/sign-in/redeem/route";
-import * as renewSession from "@/app/(pages)/sign-in/renew/route";
 import * as signIn from "@/app/(pages)/sign-in/route";
-import * as sendCode from "@/app/(pages)/sign-in/send/route";
 import * as status from "@/app/(pages)/status/route";
 import * as unsubscribePage from "@/app/(pages)/unsubscribe/route";
 import * as confirmWaitlist from "@/app/(pages)/waitlist/confirm/route";
@@ -61,7 +43,17 @@ import * as ready from "@/app/ready/route";
 import { ApiError } from "@/lib/http/errors";
 import { createHandler, type RouteHandler } from "@/lib/http/handler";
 import { type mcpServer, operations } from "@/lib/http/operations";
-import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
+import {
+  actions,
+  connectEndpoints,
+  documentPages,
+  files,
+  hooks,
+  ownerActions,
+  pages,
+  probes,
+  signInActions,
+} from "@/lib/http/pages";
 
 type Handlers = Partial<Record<string, RouteHandler>>;
 
@@ -80,34 +72,17 @@ const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
   "/mcp/account": mcpAccount,
 };
 
-const ofActions: Record<keyof typeof actions, Handlers> = {
+const ofActions: Record<
+  Exclude<keyof typeof actions, keyof typeof signInActions | keyof typeof ownerActions>,
+  Handlers
+> = {
   joinWaitlist,
   confirmWaitlist,
   acceptInvitation,
-  sendCode,
-  redeemCode,
-  askForPasskey,
-  signInWithPasskey,
-  signOut,
   findDevice,
   answerApp,
-  renewSession,
-  endSession,
-  keepApps,
-  switchAppMails,
-  startPasskey,
-  addPasskey,
-  renamePasskey,
-  removePasskey,
-  declinePasskeys,
-  exportPerson,
-  leave,
-  stay,
   keepAccount,
-  beginCheckout,
   returnFromCheckout,
-  openPortal,
-  mintToken,
   findHits,
   dismissNotice,
 };
@@ -143,6 +118,8 @@ const byPath = new Map<string, Handlers>([
   ...inRegister(operations, ofOperations),
   ...Object.entries(ofMcp),
   ...inRegister(actions, ofActions),
+  ...Object.values(signInActions).map(({ path }): Entry => [path, signInAction]),
+  ...Object.values(ownerActions).map(({ path }): Entry => [path, ownerAction]),
   ...Object.values(connectEndpoints).map(({ path }): Entry => [path, connectEndpoint]),
   ...inRegister(hooks, ofHooks),
   ...inRegister(probes, { ready }),

@@ -1,25 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { mcpServer, operations } from "@/lib/http/operations";
-import {
-  connectEndpoints,
-  documentPages,
-  files,
-  publishedRoutes,
-  routes,
-  routesOfMany,
-} from "@/lib/http/pages";
+import { files, routes, routesOfMany } from "@/lib/http/pages";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 
-const documents = Object.values(documentPages).filter(({ path }) => path.startsWith("/docs"));
-const ofMany = [...documents, ...Object.values(connectEndpoints), ...publishedRoutes].map(
-  ({ path }): string => path,
-);
+const ofMany = Object.values(routesOfMany)
+  .flat()
+  .map(({ path }): string => path);
 const publicFiles = Object.values(files).map(({ path }) => path as string);
 const builtRoutes = [
   ...Object.values(operations).map(({ path }) => path),
   ...mcpServer.paths,
   ...routes.map(({ path }) => path),
-  ...routesOfMany,
+  ...Object.keys(routesOfMany),
   "/_not-found",
 ].filter((path) => ![...ofMany, ...publicFiles].includes(path));
 const built = { builtRoutes, files: publicFiles.map((path) => path.slice(1)) };
@@ -42,8 +34,8 @@ describe("findRegisterDrift", () => {
     ],
     [
       "a form that was not built",
-      { builtRoutes: builtRoutes.filter((path) => path !== "/sign-in/send") },
-      "/sign-in/send is in a register, but not in the build",
+      { builtRoutes: builtRoutes.filter((path) => path !== "/waitlist/join") },
+      "/waitlist/join is in a register, but not in the build",
     ],
     [
       "a file that is not in a register",

@@ -1,31 +1,27 @@
 import { settings } from "@/lib/config/settings";
 import { type DocumentPage, publishedMarkdown } from "@/lib/docs/document";
-import { documents } from "@/lib/docs/documents";
+import { documents, findDocument } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
 import { prefersMarkdown } from "@/lib/http/accepted";
+import { handlerByPath } from "@/lib/http/handler-by-path";
 import { type Operation, operations } from "@/lib/http/operations";
 import { documentPages, markdownPath } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
 import { htmlPage, type Shown } from "../../html-page";
 import { Documents, Name } from "../documents";
 
-const handlers = new Map(
-  documents.map((document) => {
-    const page = Object.values(documentPages).find(({ path }) => path === document.path);
-    if (!page) throw new Error(`${document.path} is a document, and in no register`);
-    return [
-      document.path as string,
-      htmlPage(page, ({ headers }) => (prefersMarkdown(headers) ? inMarkdown(document) : show(document))),
-    ];
-  }),
-);
+const handlers = Object.entries(documentPages).map(([name, page]) => {
+  const document = findDocument(page.path);
+  if (!document) throw new Error(`${page.path} has no document`);
+  return [
+    name,
+    htmlPage(page, ({ headers }) => (prefersMarkdown(headers) ? inMarkdown(document) : show(document))),
+  ] as const;
+});
 
-export async function GET(request: Request): Promise<Response> {
-  const handler = handlers.get(new URL(request.url).pathname);
-  return handler ? handler(request) : new Response("There is no such document.\n", { status: 404 });
-}
+export const GET = handlerByPath(documentPages, Object.fromEntries(handlers));
 
 function inMarkdown(document: DocumentPage): ResponseParts {
   const { type: mediaType, body, headers } = publishedMarkdown(document);
@@ -101,7 +97,6 @@ function Markup({ as: Element = "div", html, ...attributes }: MarkupProps) {
   return <Element {...attributes} dangerouslySetInnerHTML={{ __html: ours }} />;
 }
 
-/** Links to the document as Markdown, and to the previous and next documents. */
 function NextTo({ document }: { document: DocumentPage }) {
   const inMenu = documents.filter(({ group }) => group);
   const at = inMenu.indexOf(document);

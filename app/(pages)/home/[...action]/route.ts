@@ -1,0 +1,137 @@
+import { switchAppEndMails } from "@/lib/accounts/app-end-switch";
+import { leave, stay } from "@/lib/accounts/leaving";
+import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
+import { ownerForm, ownerHandler } from "@/lib/accounts/owner-form";
+import { exportPerson } from "@/lib/accounts/person";
+import { declinePasskeys, maxNameCharacters, removePasskeys, renamePasskey } from "@/lib/auth/passkeys";
+import { readableName } from "@/lib/auth/readable-name";
+import { endSessionsOf, type SessionGroup, startProgramSession } from "@/lib/auth/session-changes";
+import { describeStart, nameCopiedToken } from "@/lib/auth/session-name";
+import { beginCheckout } from "@/lib/billing/checkout";
+import { openPortal } from "@/lib/billing/customer";
+import { store } from "@/lib/db/store";
+import { cookieHeaders } from "@/lib/http/cookies";
+import { withProblem } from "@/lib/http/form";
+import type { RouteHandler } from "@/lib/http/handler";
+import { handlerByPath } from "@/lib/http/handler-by-path";
+import { ownerActions, ownerPages } from "@/lib/http/pages";
+import { keepApps } from "@/lib/oauth/keep-apps";
+
+const [access, account, billing] = [ownerPages.access.path, ownerPages.account.path, ownerPages.billing.path];
+
+/** The lists of sessions on the page that one button ends. */
+const groups = new Map<string, SessionGroup>([
+  ["browsers", { kind: "browser" }],
+  ["apps", { kind: "app" }],
+  ["tokens", { kind: "program" }],
+  ["operator-tokens", { kind: "program", begunBy: "operator" }],
+]);
+
+const handlers: Record<keyof typeof ownerActions, RouteHandler> = {
+  /** Ends one of the owner's sessions by its id, or a list of them, except the browser's own. */
+  endSession: ownerForm(ownerActions.endSession, async ({ field, nowMs }, { account, session, by }) => {
+    const named = field("session");
+    const group = groups.get(named);
+    const which = group ? { ...group, allBut: session?.sessionId } : { id: named };
+    const about = { by, what: "session end" } as const;
+    await endSessionsOf(await store(), about, account.id, which, nowMs);
+    return { to: `${access}?ended${group ? `=${named}` : ""}#ended` };
+  }),
+
+  /** Gives all apps another 180 days. Only their owner in the browser can: a token never extends itself. */
+  keepApps: ownerForm(ownerActions.keepApps, async ({ nowMs }, { account }) => {
+    const hasKept = await keepApps(await store(), account, nowMs);
+    return { to: hasKept ? `${access}?kept#sessions` : withProblem(access, "no-apps") };
+  }),
+
+  switchAppMails: ownerForm(ownerActions.switchAppMails, async ({ field, nowMs }, owner) => {
+    await switchAppEndMails(await store(), owner, field("mails") === "on", nowMs);
+    return { to: `${access}#sessions` };
+  }),
+
+  /** The first step of adding a passkey: the options for `navigator.credentials.create`, with a challenge. */
+  startPasskey: ownerHandler(ownerActions.startPasskey, async (call, owner) => {
+    const { options, cookie } = await startPasskey(call, owner);
+    return { status: 200, body: options, headers: cookieHeaders([cookie]) };
+  }),
+
+  /** The second step of adding a passkey: verifies and stores the credential that the browser has created. */
+  addPasskey: ownerHandler(ownerActions.addPasskey, async (call, owner) => {
+    await finishPasskey(call, owner);
+    return { status: 204, body: null };
+  }),
+
+  renamePasskey: ownerForm(ownerActions.renamePasskey, async ({ field, nowMs }, { account }) => {
+    const [id, name] = [field("passkey"), readableName(field("name"))];
+    if (!name || name.length > maxNameCharacters) return { to: `${withProblem(access, "name")}#ways` };
+    await renamePasskey(await store(), account, { id, name }, nowMs);
+    return { to: `${access}?renamed#ways` };
+  }),
+
+  removePasskey: ownerForm(ownerActions.removePasskey, async ({ field, nowMs }, { account }) => {
+    await removePasskeys(await store(), "owner", account, { id: field("passkey") }, nowMs);
+    return { to: `${access}?removed#ways` };
+  }),
+
+  declinePasskeys: ownerForm(ownerActions.declinePasskeys, async ({ nowMs }, { account }) => {
+    await declinePasskeys(await store(), account, nowMs);
+    return { to: ownerPages.home.path };
+  }),
+
+  /** Sends the owner all data stored about the account, as indented JSON in a file named after the day. */
+  exportPerson: ownerForm(ownerActions.exportPerson, async ({ nowMs }, { account }) => {
+    const kept = await exportPerson(await store(), account.email, nowMs);
+    const day = new Date(nowMs).toISOString().slice(0, 10);
+    return {
+      status: 200,
+      body: `${JSON.stringify(kept, null, 2)}\n`,
+      mediaType: "application/json",
+      headers: ["content-disposition", `attachment; filename="corner-office-${day}.json"`],
+    };
+  }),
+
+  leave: ownerForm(ownerActions.leave, async ({ nowMs }, owner) => {
+    await leave(await store(), owner.account, nowMs);
+    return { to: `${account}#leave` };
+  }),
+
+  stay: ownerForm(ownerActions.stay, async ({ nowMs }, owner) => {
+    await stay(await store(), owner.account, "owner", nowMs);
+    return { to: `${account}?kept#leave` };
+  }),
+
+  /** Begins to buy a licence or credits, and leads the owner to Stripe Checkout. */
+  beginCheckout: ownerForm(
+    ownerActions.beginCheckout,
+    async ({ field, nowMs }, owner) => {
+      const kind = field("credits") ? "credits" : "licence";
+      const url = await beginCheckout(await store(), owner.account, kind, field(kind), nowMs);
+      return url ? { away: url } : { to: `${billing}?checkout=licensed` };
+    },
+    ["billing_not_configured", "credits_not_configured", "checkout_failed", "paid_only"],
+  ),
+
+  openPortal: ownerForm(
+    ownerActions.openPortal,
+    async ({ nowMs }, owner) => ({ away: await openPortal(await store(), owner.account, nowMs) }),
+    ["billing_not_configured", "portal_failed", "paid_only"],
+  ),
+
+  /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
+  mintToken: ownerHandler(ownerActions.mintToken, async ({ headers, nowMs }, owner) => {
+    const { account, session, clerkSession } = owner;
+    const name = nameCopiedToken(nowMs);
+    const program = {
+      by: "owner",
+      name,
+      madeIn: session,
+      startedIn: describeStart(headers),
+      clerkSession,
+    } as const;
+    const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
+    return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
+  }),
+};
+
+/** What the owner's pages send. The register says what each address checks first. */
+export const POST = handlerByPath(ownerActions, handlers);

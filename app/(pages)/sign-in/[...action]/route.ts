@@ -1,0 +1,132 @@
+import { parseEmailAddress } from "@/lib/accounts/email-address";
+import { renewBrowserSession, signOut } from "@/lib/auth/browser-session";
+import { requireSigningKey } from "@/lib/auth/key-ring";
+import { clearSession, sendCode, signIn, startOwnSession, writeSession } from "@/lib/auth/local-sign-in";
+import { askForPasskey, signInWithPasskey } from "@/lib/auth/passkey-sign-in";
+import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
+import { verifyToken } from "@/lib/auth/verifier";
+import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
+import { cookieHeaders, readCookie, sendsCookie } from "@/lib/http/cookies";
+import { form, redirectTo, withProblem } from "@/lib/http/form";
+import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
+import { handlerByPath } from "@/lib/http/handler-by-path";
+import { ownerPages, pages, signInActions } from "@/lib/http/pages";
+import { errorParts } from "@/lib/http/response";
+import { pathAfterSignIn } from "@/lib/oauth/approval";
+
+const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
+
+const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPage, problem) });
+
+const handlers: Record<keyof typeof signInActions, RouteHandler> = {
+  /** The first step of sign-in by code. */
+  sendCode: form(
+    signInActions.sendCode,
+    () => signInPage,
+    async (submission) => {
+      const email = parseEmailAddress(submission.field("email"));
+      return email ? sendCode(email, submission) : { to: withProblem(signInPage, "email") };
+    },
+  ),
+
+  /** The second step of sign-in by code. */
+  redeemCode: form(
+    signInActions.redeemCode,
+    () => codePage,
+    async (submission) => {
+      const browser = submission.cookie("office-code");
+      if (!browser) return startAgain("unasked");
+      await requireSigningKey(submission.nowMs); // before the code is used up
+      const db = await store();
+      // In one transaction, so that an outage in between does not use the code up.
+      const { redeemed, started } = await transact(db, async (transaction) => {
+        const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
+        const started =
+          "email" in redeemed
+            ? await startOwnSession(transaction, redeemed.email, "code", submission)
+            : undefined;
+        return { redeemed, started };
+      });
+      if ("email" in redeemed) {
+        const signedIn = await signIn(db, redeemed.email, started, submission);
+        return signedIn
+          ? { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) }
+          : startAgain("used");
+      }
+      const { problem } = redeemed;
+      if (problem === "wrong") return { to: `${withProblem(codePage, problem)}&left=${redeemed.triesLeft}` };
+      return problem === "form" ? { to: withProblem(codePage, problem) } : startAgain(problem);
+    },
+  ),
+
+  /** The first step of sign-in by passkey: the options for `navigator.credentials.get`, with a challenge. */
+  askForPasskey: createHandler(signInActions.askForPasskey, (call) => {
+    const { options, cookie } = askForPasskey(call);
+    return { status: 200, body: options, headers: cookieHeaders([cookie]) };
+  }),
+
+  /** The second step of sign-in by passkey: verifies the browser's assertion. Returns where to go: `{to}`. */
+  signInWithPasskey: createHandler(signInActions.signInWithPasskey, async (call) => {
+    const { to, cookies = [] } = await signInWithPasskey(call);
+    const after = await pathAfterSignIn(call.headers, to);
+    return { status: 200, body: { to: after }, headers: cookieHeaders(cookies) };
+  }),
+
+  /**
+   * Ends the sessions that the browser's cookies prove, and those that were made in them. If it fails, the browser keeps
+   * its cookies, because they are needed for another attempt.
+   */
+  signOut: createHandler(
+    signInActions.signOut,
+    async ({ headers, nowMs }) => {
+      const [secret, token] = [readCookie(headers, "office-client"), readCookie(headers, "__session")];
+      const sessionId = token && (await verifyToken(token, nowMs))?.sessionId;
+      if (secret || sessionId) await signOut(await store(), { secret, sessionId }, nowMs);
+      return redirectTo({ to: pages.front.path, cookies: clearSession() });
+    },
+    {
+      renderError: ({ status, message }) =>
+        status >= 429
+          ? redirectTo({ to: withProblem(pages.home.path, "sign-out") })
+          : { status, body: `${message}\n` },
+    },
+  ),
+
+  /**
+   * Renews the session of an open page by POST: 204, or 401 if the session has ended. By GET it renews that of a returning
+   * browser, and leads it to the page that it has opened, or to sign-in.
+   */
+  renewSession: createHandler(
+    signInActions.renewSession,
+    async (call) => {
+      const { headers, nowMs, context } = call;
+      const client = readCookie(headers, "office-client");
+      const session = client ? await renewBrowserSession(await store(), client, nowMs) : undefined;
+      const cookies = session ? [writeSession(session)] : clearSession();
+      if (context.method === "POST")
+        return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
+      if (session) return redirectTo({ to: openedPage(call, "renewed"), cookies });
+      const hadSession = sendsCookie(headers, "office-client");
+      return redirectTo({ to: hadSession ? withProblem(signInPage, "ended") : signInPage, cookies });
+    },
+    {
+      renderError: (error, call) =>
+        call.context.method === "POST" ? errorParts(error) : redirectTo({ to: openedPage(call, "away") }),
+    },
+  ),
+};
+
+/** The owner's page that the browser has opened, or home, with a word in its query. */
+function openedPage({ url }: HandlerRequest, word: string): string {
+  const to = `${settings().appUrl}${url.searchParams.get("to")}`;
+  const { pathname, search } = new URL(URL.canParse(to) ? to : settings().appUrl);
+  const isOwners = Object.values(ownerPages).some(({ path }) => path === pathname);
+  return isOwners ? `${pathname}${search ? `${search}&` : "?"}${word}` : `${pages.home.path}?${word}`;
+}
+
+/** The steps of our own sign-in. Their register says which methods each accepts. */
+export const GET = handlerByPath(signInActions, handlers);
+
+export { GET as POST };
