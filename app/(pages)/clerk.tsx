@@ -3,7 +3,6 @@ import { pages } from "@/lib/http/pages";
 
 type ClerkProps = {
   part: "SignIn" | "SignUp" | "UserButton";
-  /** Where a person goes on after signing in. */
   leadsTo?: string;
 };
 

@@ -8,7 +8,6 @@ type EmailFormProps = {
   problem: Problem | undefined;
   /** The email typed before, valid or not. */
   typed: string;
-  /** Hidden fields, by name. */
   hidden?: Record<string, string>;
   /** Set when the form is the page's only purpose: the field then takes the focus. */
   takesFocus?: true;

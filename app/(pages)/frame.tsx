@@ -46,7 +46,6 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
   );
 }
 
-/** The styles, fonts and icons of every page. */
 function HeadLinks({ style }: { style: typeof files.style | typeof files.documentsStyle }) {
   return (
     <>
@@ -61,7 +60,6 @@ function HeadLinks({ style }: { style: typeof files.style | typeof files.documen
   );
 }
 
-/** The social card of a page: one for each kind of page. */
 function cardOf(page: Page) {
   if (page.loads.includes("documents")) return files.documentsCard;
   return page === pages.status || page === pages.changes ? files.newsCard : files.socialCard;
@@ -86,7 +84,6 @@ function SocialCard({ page, title, description }: Omit<FrameProps, "children" | 
 
 type BodyProps = { at: Page; isSignedIn: boolean; children: ReactNode };
 
-/** The body of every page: navigation, content and footer. */
 function Body({ at, isSignedIn, children }: BodyProps) {
   const isDocument = at.loads.includes("documents");
   return (

@@ -22,7 +22,6 @@ export type Shown = {
 };
 
 type HtmlPageOptions = {
-  /** Renders a refusal or an unexpected failure. */
   renderError?: (error: ApiError, call: HandlerRequest) => Shown;
 };
 

@@ -8,9 +8,7 @@ export type DocumentPage = {
   title: string;
   /** Its place in the menu; without one, it is linked at the foot of every page instead. */
   group?: Group;
-  /** The method, if it describes an operation. */
   method?: string;
-  /** One sentence about its content. */
   summary: string;
   /** Its text. Links are paths of this site. */
   markdown: () => string;

@@ -136,7 +136,6 @@ const maxGuessedCharacters = 20;
 
 const groups = synonyms.map((words) => words.map(stemOf));
 
-/** The stem of a word, and those of its synonyms. */
 function variantsOf(word: string): string[] {
   const stem = stemOf(word);
   const group = groups.find((stems) => stems.includes(stem)) ?? [];

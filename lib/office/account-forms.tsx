@@ -33,13 +33,9 @@ type TermsProps = {
 
 /** The form with what an operator gives: the plan, its trial's end and the limit; and what Stripe gives next to it. */
 export function Terms({ call, given, licensed }: TermsProps) {
-  const fields = fieldsOf(given);
   const before = parseSeen(call.typed("seen"));
   // Of a form that comes back, only what its sender changed stays.
-  const typed = (name: string) => {
-    const text = call.typed(name);
-    return isField(name) && text === before?.[name] ? undefined : text;
-  };
+  const typed = (name: string) => (call.typed(name) === before[name] ? undefined : call.typed(name));
   const kept = { ...call, typed };
   return (
     <>
@@ -53,7 +49,10 @@ export function Terms({ call, given, licensed }: TermsProps) {
       )}
       <Form
         act={setTerms}
-        hidden={{ email: given.email, seen: writeSeen(given.id, fields) }}
+        hidden={{
+          email: given.email,
+          seen: writeSeen(given.id, given.plan, trialEndOf(given), given.assistantLimit),
+        }}
         className="filter"
       >
         <PlanFields call={kept} plan={given.plan} assistantLimit={given.assistantLimit}>
@@ -65,29 +64,17 @@ export function Terms({ call, given, licensed }: TermsProps) {
   );
 }
 
-const fieldNames = ["plan", "trialEnds", "assistantLimit"] as const;
-type TermFields = Record<(typeof fieldNames)[number], string>;
-
-const isField = (name: string): name is keyof TermFields => (fieldNames as readonly string[]).includes(name);
-
-/** The terms as the form's fields have them. */
-function fieldsOf(given: Account): TermFields {
-  const { plan, assistantLimit } = given;
-  return { plan, trialEnds: toMinute(trialEndOf(given)), assistantLimit: String(assistantLimit ?? "") };
+/** The state that a form was made from, as its fields have it. */
+function writeSeen(id: string, plan: string, endsAtMs: number | null, limit: number | null): string {
+  return JSON.stringify({ id, plan, trialEnds: toMinute(endsAtMs), assistantLimit: String(limit ?? "") });
 }
 
-/** The state that a form was made from. */
-function writeSeen(id: string, fields: TermFields): string {
-  return [id, ...fieldNames.map((name) => fields[name] || "none")].join(" ");
-}
-
-function parseSeen(text: string | undefined): (TermFields & { id: string }) | undefined {
-  const [id, ...values] = text?.split(" ") ?? [];
-  if (!id || values.length !== fieldNames.length) return undefined;
-  const [plan = "", trialEnds = "", assistantLimit = ""] = values.map((value) =>
-    value === "none" ? "" : value,
-  );
-  return { id, plan, trialEnds, assistantLimit };
+function parseSeen(json = ""): Partial<Record<string, string>> {
+  try {
+    return JSON.parse(json) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /**
@@ -104,7 +91,7 @@ export const setTerms: OfficeAct = {
     const { plan, trialEndsAtMs, assistantLimit = null } = readTerms(call);
     const { id } = await findAccount(db, email);
     const seen = parseSeen(input("seen"));
-    const isChanged = (name: keyof TermFields) => (input(name) ?? seen?.[name]) !== seen?.[name];
+    const isChanged = (name: string) => (input(name) ?? seen[name]) !== seen[name];
     const terms = {
       plan: isChanged("plan") ? plan : undefined,
       trialEndsAtMs: isChanged("trialEnds") ? trialEndsAtMs : undefined,
@@ -112,9 +99,7 @@ export const setTerms: OfficeAct = {
     };
     await setAccount(db, email, terms, nowMs, by, (given) => {
       const { plan, trial_ends_at_ms, assistant_limit } = given;
-      const trialEnds = toMinute(trial_ends_at_ms);
-      const now = writeSeen(id, { plan, trialEnds, assistantLimit: String(assistant_limit ?? "") });
-      if (input("seen") === now) return;
+      if (input("seen") === writeSeen(id, plan, trial_ends_at_ms, assistant_limit)) return;
       throw conflict(`Someone changed this account meanwhile. It is now: ${describeChanges(null, given)}.`);
     });
     return accountAddress(email, "terms");

@@ -33,7 +33,6 @@ export const account: OfficePage = {
 
 const maxRows = 20;
 
-/** One account, or what is known of an email without one. */
 async function show(call: OfficeCall) {
   const { db, nowMs } = call;
   const email = requireEmail(call);
@@ -169,7 +168,6 @@ async function show(call: OfficeCall) {
 
 type SubscriptionsProps = { found: Pick<FactRows, "customers" | "subscriptions">; nowMs: number };
 
-/** What Stripe last reported of an account's subscriptions, with links to its dashboard. */
 function Subscriptions({ found: { customers, subscriptions }, nowMs }: SubscriptionsProps) {
   const [customer] = customers;
   if (!customer) return null;
@@ -213,7 +211,6 @@ const doneWords = {
   deleted: "The account is deleted.",
 };
 
-/** The answer of the API to an app of this account, right now. */
 async function answerInJson(account: Account, nowMs: number): Promise<string> {
   try {
     return JSON.stringify(await readEntitlement({ is: "account", account }, nowMs), null, 2);

@@ -10,7 +10,6 @@ export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show 
 
 const lastCharacter = "\u{10ffff}";
 
-/** The accounts by email, or the trials by their end. */
 async function show({ db, nowMs, input }: OfficeCall) {
   const trials = input("trials");
   const filter = { start: input("start"), plan: plans.find((plan) => plan === input("plan")), trials };

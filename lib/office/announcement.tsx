@@ -11,7 +11,6 @@ import {
 import { FormResult, Instant, UntrustedText } from "@/lib/office/parts";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
-/** The notice at the top of the site: the current one, the form, and how the typed one will look. */
 async function show(call: OfficeCall) {
   const { db, nowMs, typed } = call;
   const current = await findBanner(db);
@@ -101,10 +100,8 @@ function Preview({ message }: { message: string }) {
   );
 }
 
-/** The banner that a form was made from. */
 const toSeen = (banner: StoredBanner | undefined) => JSON.stringify(banner ?? null);
 
-/** Throws unless the banner is the one that the form was made from. */
 const requireSeen = (seen: string | undefined) => (current: StoredBanner | undefined) => {
   if (toSeen(current) !== seen)
     throw conflict("Someone changed the banner meanwhile: see above which one it is now.");

@@ -5,7 +5,6 @@ import { invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
 
 type FormProps = {
   act: OfficeAct;
-  /** What the form sends along without showing it. */
   hidden?: Record<string, string>;
   className?: string;
   children: ReactNode;
@@ -38,9 +37,8 @@ type FieldProps = {
   call: OfficeCall;
   name: string;
   label: string;
-  /** Its value until then. */
   current?: string | number | null;
-} & Pick<InputHTMLAttributes<HTMLInputElement>, "inputMode" | "maxLength">;
+} & Pick<InputHTMLAttributes<HTMLInputElement>, "inputMode" | "maxLength" | "type">;
 
 /** A field that shows what was typed if the form has come back. */
 export function Field({ call, name, label, current, ...attributes }: FieldProps) {
@@ -53,16 +51,11 @@ export function Field({ call, name, label, current, ...attributes }: FieldProps)
   );
 }
 
-type TimeFieldProps = { call: OfficeCall; name: string; label: string; atMs: number | null | undefined };
+type TimeFieldProps = Omit<FieldProps, "current"> & { atMs: number | null | undefined };
 
 /** A field for a time in UTC, to the minute. */
-export function TimeField({ call, name, label, atMs }: TimeFieldProps) {
-  return (
-    <label>
-      {label}
-      <input type="datetime-local" name={name} defaultValue={call.typed(name) ?? toMinute(atMs)} />
-    </label>
-  );
+export function TimeField({ atMs, ...field }: TimeFieldProps) {
+  return <Field type="datetime-local" current={toMinute(atMs)} {...field} />;
 }
 
 /** A time as the field shows it; empty without one. */

@@ -47,7 +47,6 @@ function refuseUnknown(): never {
   throw new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
 }
 
-/** Every route of the office, and its handler. */
 function listHandlers(): Map<string, RouteHandler> {
   const handlers = new Map<string, RouteHandler>();
   const add = (route: Route, handler: Handler, renderError = showProblem) =>
@@ -103,7 +102,6 @@ function showProblem(error: ApiError, { headers, context }: HandlerRequest): Res
   return { ...shown, headers: Object.entries(error.headers).flat() };
 }
 
-/** A page without a session leads to sign-in, and back. */
 function signInFirst(error: ApiError, call: HandlerRequest): ResponseParts {
   if (error.code !== "signed_out") return showProblem(error, call);
   const { pathname, search } = call.url;
@@ -172,7 +170,6 @@ function toCall(db: Db, { operator }: OfficeSession, { nowMs, body, url }: Handl
   return { db, operator, by: `operator ${operator.name}`, nowMs, input, typed };
 }
 
-/** Where to go after sign-in: only a page of the office. */
 function whereTo({ url }: HandlerRequest): string {
   const to = url.searchParams.get("to") ?? "";
   const isKnown = officePages.some(({ path }) => to.split("?", 1)[0] === path);

@@ -8,7 +8,6 @@ import { FormResult, Instant, MailState, Person, Table, UntrustedText } from "@/
 const maxRows = 50;
 const maxGrouped = 1000;
 
-/** The newest failures, and what providers said most often. */
 async function show(call: OfficeCall) {
   const { db, nowMs } = call;
   const failed = db

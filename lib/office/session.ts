@@ -8,7 +8,6 @@ import { changeOperator, hashOf, type Operator } from "@/lib/office/operators";
 export type OfficeSession = {
   idHash: string;
   operator: Operator;
-  /** When the operator last used a passkey in it. */
   provedAtMs: number;
 };
 

@@ -73,7 +73,7 @@ export async function openOffice(
 
 async function inviteMany(page: Page): Promise<void> {
   const emails = [`new-${invited++}@example.com`, "no address", "licensed@example.com"];
-  await page.getByLabel("Emails to invite").fill(emails.join("\n"));
+  await page.getByLabel("Others to invite").fill(emails.join("\n"));
   await page.getByRole("button", { name: "Invite" }).click();
 }
 

@@ -43,7 +43,6 @@ async function mount(place: HTMLElement): Promise<void> {
   else clerk.mountUserButton(node);
 }
 
-/** Loads a script, and tries again if it does not come. */
 async function load(src: string, key: string, triesLeft = maxTries): Promise<void> {
   const script = document.createElement("script");
   Object.assign(script, { src, async: true, crossOrigin: "anonymous" });

@@ -122,7 +122,6 @@ const signOutProblem: Record<string, Problem> = {
 
 type TabsProps = { at: Page; email: string | undefined; isLocal: boolean };
 
-/** The owner's pages, the signed-in email and the sign-out button. */
 function Tabs({ at, email, isLocal }: TabsProps) {
   return (
     <div className="who">

@@ -9,6 +9,7 @@ import { pathAfterSignIn } from "@/lib/oauth/approval";
 import { Clerk } from "../clerk";
 import { AboutEmail, EmailForm } from "../email-form";
 import { htmlPage } from "../html-page";
+import { PasskeyButton } from "../passkey-button";
 import { findProblem, type Problem, titleOf } from "../problem";
 
 /** The page of sign-in, and of a deployment without it. */
@@ -70,29 +71,15 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
         takesFocus
         takesPasskey
       />
-      <WithPasskey />
+      <PasskeyButton
+        id="passkey"
+        words="Sign in with a passkey"
+        options={actions.askForPasskey}
+        action={actions.signInWithPasskey}
+      />
       <p className="quiet">
         No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
       </p>
-    </div>
-  );
-}
-
-/** The page's script shows the button where the browser can use passkeys. */
-function WithPasskey() {
-  return (
-    <div id="passkey" hidden>
-      <div className="stack">
-        <button
-          type="button"
-          className="plain"
-          data-options={actions.askForPasskey.path}
-          data-action={actions.signInWithPasskey.path}
-        >
-          Sign in with a passkey
-        </button>
-        <p role="status" className="status" />
-      </div>
     </div>
   );
 }

@@ -76,7 +76,6 @@ npx "@openapitools/openapi-generator-cli" generate -i openapi.json -g go -o corn
 `,
 };
 
-/** Every status of any operation, once. */
 function statuses(): string[][] {
   const answers = Object.values<Operation>(operations).flatMap(answersOf);
   const meanings = new Map(answers.map(({ status, meaning }) => [status, meaning]));

@@ -4,11 +4,9 @@ import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
-import { code, table } from "@/lib/docs/markdown";
-import { toOperation } from "@/lib/docs/operation-descriptions";
+import { code } from "@/lib/docs/markdown";
 import { readToken } from "@/lib/docs/samples";
 import { noPayments, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
-import { type Operation, operations } from "@/lib/http/operations";
 import { documentPages, pages, publications } from "@/lib/http/pages";
 
 export const authentication: DocumentPage = {
@@ -18,23 +16,14 @@ export const authentication: DocumentPage = {
   summary: "How a program gets, sends, renews and protects a session token.",
   markdown: () => `# Authentication
 
-Operations that read an account need a session. The others need nothing, or a signed link.
-
-${table(["Operation", "Needs"], Object.entries<Operation>(operations).map(needs))}
+Operations that read an account need a session. The others need nothing, or the signed \`token\` of a link, used exactly as sent. [The API reference](${to.apiReference}) says which needs what.
 
 ## Two ways to send a session
 
-${table(
-  ["Scheme", "How it is sent", "Used by"],
-  [
-    [
-      "`bearerAuth`",
-      "Header `Authorization: Bearer <SESSION_TOKEN>`",
-      "Desktop app, phone app, a program acting for an account",
-    ],
-    ["`sessionCookie`", "Cookie named `__session`", `A browser after sign-in at ${linkToPage(pages.signIn)}`],
-  ],
-)}
+| Scheme | How it is sent | Used by |
+| --- | --- | --- |
+| \`bearerAuth\` | Header \`Authorization: Bearer <SESSION_TOKEN>\` | Desktop app, phone app, a program acting for an account |
+| \`sessionCookie\` | Cookie named \`__session\` | A browser after sign-in at ${linkToPage(pages.signIn)} |
 
 If both are sent, the bearer token counts. If that token is invalid, the cookie is not used instead.
 
@@ -123,13 +112,4 @@ function accountChanges(): string {
   return [email, credits, plan, `A credit is a count, never money. ${supportInWords()}`]
     .map((line) => `- ${line.trim()}`)
     .join("\n");
-}
-
-function needs([name, { access }]: [string, Operation]): string[] {
-  const what = {
-    anyone: "nothing",
-    session: "a session",
-    "signed link": "the signed `token` of the link, used exactly as sent",
-  };
-  return [toOperation(name as keyof typeof operations), what[access]];
 }

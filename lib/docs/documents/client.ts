@@ -1,7 +1,7 @@
 import { readPart } from "@/lib/docs/client-files";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
-import { code, table } from "@/lib/docs/markdown";
+import { code } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
 import { clientFiles, clientVersion, documentPages } from "@/lib/http/pages";
 
@@ -27,20 +27,12 @@ export const client: DocumentPage = {
 
 An app checks whether its company may run, and keeps checking. One file per language does that, with nothing to install: the loop, the sign-in, the renewal of the token, and the place to keep it.
 
-${table(
-  ["Language", `Version ${clientVersion}`, "Approval", "Keeps the refresh token in"],
-  [
-    [
-      "TypeScript and JavaScript",
-      download(clientFiles.typescript),
-      "at a loopback address, or at the app's own scheme",
-      "a file of its user, or where you tell it",
-    ],
-    ["Python", download(clientFiles.python), "with a code", "a file of its user"],
-    ["Swift", download(clientFiles.swift), "at the app's own scheme", "the keychain"],
-    ["Kotlin", download(clientFiles.kotlin), "at the app's own scheme", "the keystore"],
-  ],
-)}
+| Language | Version ${clientVersion} | Approval | Keeps the refresh token in |
+| --- | --- | --- | --- |
+| TypeScript and JavaScript | ${download(clientFiles.typescript)} | at a loopback address, or at the app's own scheme | a file of its user, or where you tell it |
+| Python | ${download(clientFiles.python)} | with a code | a file of its user |
+| Swift | ${download(clientFiles.swift)} | at the app's own scheme | the keychain |
+| Kotlin | ${download(clientFiles.kotlin)} | at the app's own scheme | the keystore |
 
 The files have no other dependency: this is the SDK. [Generate a client](${to.apiReference}#generate-a-client) for other languages.
 
@@ -48,29 +40,14 @@ ${code("text", loop, "the-loop")}
 
 ## What each answer means
 
-${table(
-  ["Response", "May run", "Ask again"],
-  [
-    ["`200` with `ok: true`", "yes, for `recheckAfterSeconds`", "shortly before that time ends"],
-    [`\`401\` ${toCode("signed_out")}`, "no", "only with a new token: this one never works again"],
-    [
-      `\`403\` ${toCode("trial_ended")}, ${toCode("forbidden")}`,
-      "no",
-      "in ten minutes: the owner may have chosen a plan",
-    ],
-    [`\`503\` ${toCode("not_configured")}`, "no", "in ten minutes: an operator has to set up sign-in"],
-    [
-      `\`429\`, \`503\` ${toCode("unavailable")}`,
-      "as before, until the last yes expires",
-      "after `Retry-After`, plus a random delay",
-    ],
-    [
-      "No network, no response within ten seconds, no JSON",
-      "as before, until the last yes expires",
-      "after 5, 10, 20 … 300 seconds",
-    ],
-  ],
-)}
+| Response | May run | Ask again |
+| --- | --- | --- |
+| \`200\` with \`ok: true\` | yes, for \`recheckAfterSeconds\` | shortly before that time ends |
+| \`401\` ${toCode("signed_out")} | no | only with a new token: this one never works again |
+| \`403\` ${toCode("trial_ended")}, ${toCode("forbidden")} | no | in ten minutes: the owner may have chosen a plan |
+| \`503\` ${toCode("not_configured")} | no | in ten minutes: an operator has to set up sign-in |
+| \`429\`, \`503\` ${toCode("unavailable")} | as before, until the last yes expires | after \`Retry-After\`, plus a random delay |
+| No network, no response within ten seconds, no JSON | as before, until the last yes expires | after 5, 10, 20 … 300 seconds |
 
 - Only a \`200\` with \`ok: true\` lets a company run, for \`recheckAfterSeconds\` by a monotonic clock. Show \`trialEndsAt\`, but never compare it with the device’s clock: a device that is an hour fast would stop a company that may run.
 - A \`401\` can come before a token expires, for example after the operator has revoked a key. The client then forgets the token, renews it once, and asks the owner only if that fails.

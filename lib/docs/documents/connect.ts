@@ -3,7 +3,7 @@ import { sessionDays } from "@/lib/config/session-lifetimes";
 import { readPart } from "@/lib/docs/client-files";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
-import { code, placeholderAddress, table } from "@/lib/docs/markdown";
+import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
 import { mcpServer } from "@/lib/http/operations";
 import { clientFiles, connectEndpoints, documentPages, pages, publications } from "@/lib/http/pages";
@@ -110,32 +110,13 @@ export const connect: DocumentPage = {
 
 Your app opens our approval page in its owner's browser. The owner signs in, sees which app is asking and what it may read, and approves. The app then renews its token as long as it is used at least once in ${idle} days, for ${days} days at most.
 
-${table(
-  ["Your app runs", "It gets the approval", "The file"],
-  [
-    [
-      "on a computer with a browser",
-      "at a loopback address (RFC 8252)",
-      `[A desktop app](#a-desktop-app): TypeScript`,
-    ],
-    [
-      "on a phone",
-      "at its own URL scheme (RFC 8252)",
-      "[A phone app](#a-phone-app): Swift, Kotlin, TypeScript",
-    ],
-    [
-      "in a terminal, over SSH, on a device without a browser",
-      "with a code (RFC 8628)",
-      "[A program in a terminal](#a-program-in-a-terminal): Python",
-    ],
-    [
-      "as a page in a browser",
-      "at its server's HTTPS address (RFC 10017)",
-      "[A browser app](#a-browser-app): its server keeps the tokens",
-    ],
-    ["as an MCP client", "on its own: it only needs our URL", `[MCP](${to.mcp}#connecting)`],
-  ],
-)}
+| Your app runs | It gets the approval | The file |
+| --- | --- | --- |
+| on a computer with a browser | at a loopback address (RFC 8252) | [A desktop app](#a-desktop-app): TypeScript |
+| on a phone | at its own URL scheme (RFC 8252) | [A phone app](#a-phone-app): Swift, Kotlin, TypeScript |
+| in a terminal, over SSH, on a device without a browser | with a code (RFC 8628) | [A program in a terminal](#a-program-in-a-terminal): Python |
+| as a page in a browser | at its server's HTTPS address (RFC 10017) | [A browser app](#a-browser-app): its server keeps the tokens |
+| as an MCP client | on its own: it only needs our URL | [MCP](${to.mcp}#connecting) |
 
 Sign-in, renewal, storage and the loop are in one file per language: download [a complete client](${to.client}). The code below is from those files, which our tests run against this service; Swift and Kotlin they compile where a compiler is installed.
 
@@ -183,22 +164,11 @@ The operator registers the HTTPS redirect URI of your server: \`connect add stud
 
 ## What your app gets
 
-${table(
-  ["It gets", "Lifetime", "What to do with it"],
-  [
-    ["Access token", "an hour at most", "send it as `Authorization: Bearer`; keep it in memory only"],
-    [
-      "Refresh token",
-      "until its successor is used, at most as long as the session: `refresh_token_expires_in` has the seconds that are left now",
-      "store it where the system stores passwords; each renewal returns another, which replaces it",
-    ],
-    [
-      "Session",
-      `until it was not used for ${idle} days, and at most ${days} days from the approval, or from the owner's last “Keep all” at ${linkToPage(pages.access)}. A renewal is a use, and so is a request with its token`,
-      `nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and 7 days before the last date of one that is still connected`,
-    ],
-  ],
-)}
+| It gets | Lifetime | What to do with it |
+| --- | --- | --- |
+| Access token | an hour at most | send it as \`Authorization: Bearer\`; keep it in memory only |
+| Refresh token | until its successor is used, at most as long as the session: \`refresh_token_expires_in\` has the seconds that are left now | store it where the system stores passwords; each renewal returns another, which replaces it |
+| Session | until it was not used for ${idle} days, and at most ${days} days from the approval, or from the owner's last “Keep all” at ${linkToPage(pages.access)}. A renewal is a use, and so is a request with its token | nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and 7 days before the last date of one that is still connected |
 
 - If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again. After that, someone who uses it may have stolen it, so the session ends. A code works once.
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${minutes(oauthBounds.windowSeconds)}.
@@ -212,26 +182,11 @@ ${table(
 
 ## Who your app is
 
-${table(
-  ["Client", "The owner sees", "Redirect URIs"],
-  [
-    [
-      `\`${nativeClient.client_id}\``,
-      "“A program on this computer”; for a code, “a device”, with the time and network of the request",
-      "loopback addresses on any port; none for a device code",
-    ],
-    [
-      "one that the operator added",
-      "the redirect URI, and the name from the operator as the app's own claim",
-      "exactly those that the operator registered: loopback, its own scheme, or HTTPS",
-    ],
-    [
-      "the HTTPS URL of its metadata document",
-      "the redirect URI, and its name as the app's own claim, with the host of the document",
-      "those in the document; the operator lists the addresses of the documents, by default those of known agents",
-    ],
-  ],
-)}
+| Client | The owner sees | Redirect URIs |
+| --- | --- | --- |
+| \`${nativeClient.client_id}\` | “A program on this computer”; for a code, “a device”, with the time and network of the request | loopback addresses on any port; none for a device code |
+| one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback, its own scheme, or HTTPS |
+| the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document; the operator lists the addresses of the documents, by default those of known agents |
 
 An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${lifetimes.usedClient / (24 * 60 * 60)} days after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
 
@@ -245,27 +200,16 @@ ${code("console", `npm run -s admin -- connect add studio "Studio for iPhone" co
 
 ## What can go wrong
 
-${table(
-  ["Your app gets", "It means", "It should"],
-  [
-    ["`access_denied`", "the owner declined", "wait until the owner clicks your button again"],
-    [
-      "`invalid_grant`",
-      `the session or the code has ended; for ${ended} days after the end of a session, \`error_description\` says why: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice`,
-      "forget its tokens, show that text, and ask the owner again",
-    ],
-    ["`authorization_pending`", "the owner has not answered yet", "try again after `interval`, or 5 seconds"],
-    ["`expired_token`", "the owner did not answer in time", "start again when the owner wants to"],
-    ["`invalid_request`", "for example, `response_mode` is not `query`", "omit that parameter"],
-    ["`invalid_target`", "the `resource` is not one of ours", "use one of ours"],
-    [
-      "a page with a `400`, and no redirect",
-      "we cannot tell where the answer should go; the page says which: the metadata document is not accepted here, or could not be read, or the app is not registered (any more), or its redirect URI is not",
-      "register again if it was not registered; otherwise tell its developer what the page says",
-    ],
-    ["`429`, `5xx`, no network", "a temporary failure", "wait, keep its tokens, and send the same again"],
-  ],
-)}
+| Your app gets | It means | It should |
+| --- | --- | --- |
+| \`access_denied\` | the owner declined | wait until the owner clicks your button again |
+| \`invalid_grant\` | the session or the code has ended; for ${ended} days after the end of a session, \`error_description\` says why: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice | forget its tokens, show that text, and ask the owner again |
+| \`authorization_pending\` | the owner has not answered yet | try again after \`interval\`, or 5 seconds |
+| \`expired_token\` | the owner did not answer in time | start again when the owner wants to |
+| \`invalid_request\` | for example, \`response_mode\` is not \`query\` | omit that parameter |
+| \`invalid_target\` | the \`resource\` is not one of ours | use one of ours |
+| a page with a \`400\`, and no redirect | we cannot tell where the answer should go; the page says which: the metadata document is not accepted here, or could not be read, or the app is not registered (any more), or its redirect URI is not | register again if it was not registered; otherwise tell its developer what the page says |
+| \`429\`, \`5xx\`, no network | a temporary failure | wait, keep its tokens, and send the same again |
 
 The endpoints are \`${authorization.path}\`, \`${token.path}\`, \`${device.path}\` and \`${revocation.path}\`. A redirect to your app contains our URL as \`iss\` (RFC 9207); compare it with the URL that you used.
 `,

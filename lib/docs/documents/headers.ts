@@ -20,20 +20,11 @@ Header names are case-insensitive, as everywhere in HTTP.
 
 All are optional, except \`Authorization\` for operations that need [a session](${to.authentication}).
 
-${table(
-  ["Header", "Meaning"],
-  [
-    ["`Authorization`", "`Bearer` and the session token. Two of these headers count as an invalid token."],
-    [
-      "`API-Version`",
-      "`1` selects major version 1, and so does omitting the header. Anything else answers `400`.",
-    ],
-    [
-      "`X-Request-Id`",
-      `Your id for the request, up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`. Our log and the response repeat it.`,
-    ],
-  ],
-)}
+| Header | Meaning |
+| --- | --- |
+| \`Authorization\` | \`Bearer\` and the session token. Two of these headers count as an invalid token. |
+| \`API-Version\` | \`1\` selects major version 1, and so does omitting the header. Anything else answers \`400\`. |
+| \`X-Request-Id\` | Your id for the request, up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`. Our log and the response repeat it. |
 
 ## Response headers
 

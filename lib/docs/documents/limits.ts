@@ -12,12 +12,16 @@ import {
 import type { DocumentPage } from "@/lib/docs/document";
 import { toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
+import { headersOf } from "@/lib/docs/response-headers";
 import { callWithRetries } from "@/lib/docs/samples";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;
+
+/** Those of a refused health check, without those of every response. */
+const quotaHeaders = headersOf(operations.health, 429).filter(({ name }) => /^(RateLimit|Retry)/.test(name));
 
 export const limits: DocumentPage = {
   path: documentPages.limits.path,
@@ -26,20 +30,11 @@ export const limits: DocumentPage = {
   summary: "Quotas, their headers, sizes and deadlines, and code that obeys them.",
   markdown: () => `# Limits
 
-${table(
-  ["Scope", "Limit"],
-  [
-    [`\`GET ${operations.health.path}\``, `${allowance(quotas.health)} per client address`],
-    [
-      `MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(", ")})`,
-      `${allowance(quotas.mcp)} per address, shared by all paths`,
-    ],
-    [
-      "Other public REST operations",
-      "No additional application quota; infrastructure and account safeguards may still apply",
-    ],
-  ],
-)}
+| Scope | Limit |
+| --- | --- |
+| \`GET ${operations.health.path}\` | ${allowance(quotas.health)} per client address |
+| MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(", ")}) | ${allowance(quotas.mcp)} per address, shared by all paths |
+| Other public REST operations | No additional application quota; infrastructure and account safeguards may still apply |
 
 A client address is one IPv4 address, or one IPv6 /64 network, which is usually one household. Addresses are hashed before they are stored.
 
@@ -59,30 +54,12 @@ Responses to counted requests, and a \`429\`, carry:
 
 ${table(
   ["Header", "Meaning"],
-  [
-    [
-      "`RateLimit-Policy`",
-      "The name of the policy in quotes (`health`, `mcp`), `q` requests, in `w` seconds",
-    ],
-    ["`RateLimit`", "The same name, and `r`, the remaining quota; on a `429` also `t`, the seconds to wait"],
-    ["`RateLimit-Limit`", "For older clients: requests allowed in the window"],
-    ["`RateLimit-Remaining`", "For older clients: requests remaining"],
-    [
-      "`Retry-After`",
-      "On a `429`: a positive integer, equal to `t`. After that many seconds one request is accepted, unless another one from your address came first",
-    ],
-  ],
+  quotaHeaders.map(({ name, meaning }) => [`\`${name}\``, meaning]),
 )}
 
-${code(
-  "http",
-  `HTTP/1.1 429 Too Many Requests
-RateLimit-Policy: "health";q=${quotas.health.requests};w=${quotas.health.windowSeconds}
-RateLimit: "health";r=0;t=17
-RateLimit-Limit: ${quotas.health.requests}
-RateLimit-Remaining: 0
-Retry-After: 17`,
-)}
+${code("http", ["HTTP/1.1 429 Too Many Requests", ...quotaHeaders.map(({ name, example }) => `${name}: ${example}`)].join("\n"))}
+
+The policies are named \`health\` and \`mcp\`. \`Retry-After\` is a positive integer, equal to \`t\`: after that many seconds one request is accepted, unless another one from your address came first.
 
 The first two follow an IETF draft (draft-ietf-httpapi-ratelimit-headers-11), not an RFC. Their values are snapshots, not reservations. Do not assume that every response carries them. Responses that carry them are never cached. Browsers can read those of the MCP server.
 
@@ -96,44 +73,17 @@ Entitlement clients need no such loop after a \`200\`: they ask again within \`r
 
 ## Sizes and deadlines
 
-${table(
-  ["Part", "Limit", "Beyond the limit"],
-  [
-    ["Body of an unsubscribe", inKibibytes(bodyLimits.unsubscribe), `\`413\` ${toCode("too_large")}`],
-    ["Message to the MCP server", inKibibytes(bodyLimits.mcp), `\`413\` ${toCode("too_large")}`],
-    [
-      "Chunks of a body",
-      `${bodyPieces.any.toLocaleString("en")}, and one more for each ${bodyPieces.bytesForOneMore} bytes`,
-      `\`400\` ${toCode("invalid_request")}`,
-    ],
-    [
-      "Requests that wait for the one before on a connection",
-      String(maxPipelined),
-      `\`429\` ${toCode("unavailable")}`,
-    ],
-    [
-      "Requests with a body at once from one IPv4 address or one IPv6 /48",
-      String(maxRequestsInWork),
-      `\`429\` ${toCode("unavailable")}`,
-    ],
-    ["Request line and headers", headBoundsInWords, `\`431\` ${toCode("too_large")}`],
-    [
-      "Time for the headers to arrive",
-      seconds(connectionLimits.headersTimeout),
-      `\`408\` ${toCode("invalid_request")}`,
-    ],
-    [
-      "Time for the whole request to arrive",
-      seconds(connectionLimits.requestTimeout),
-      `\`408\` ${toCode("invalid_request")}`,
-    ],
-    [
-      "Time from the headers until the response has been read",
-      seconds(exchangeWithinMs),
-      "The connection is closed",
-    ],
-  ],
-)}
+| Part | Limit | Beyond the limit |
+| --- | --- | --- |
+| Body of an unsubscribe | ${inKibibytes(bodyLimits.unsubscribe)} | \`413\` ${toCode("too_large")} |
+| Message to the MCP server | ${inKibibytes(bodyLimits.mcp)} | \`413\` ${toCode("too_large")} |
+| Chunks of a body | ${bodyPieces.any.toLocaleString("en")}, and one more for each ${bodyPieces.bytesForOneMore} bytes | \`400\` ${toCode("invalid_request")} |
+| Requests that wait for the one before on a connection | ${String(maxPipelined)} | \`429\` ${toCode("unavailable")} |
+| Requests with a body at once from one IPv4 address or one IPv6 /48 | ${String(maxRequestsInWork)} | \`429\` ${toCode("unavailable")} |
+| Request line and headers | ${headBoundsInWords} | \`431\` ${toCode("too_large")} |
+| Time for the headers to arrive | ${seconds(connectionLimits.headersTimeout)} | \`408\` ${toCode("invalid_request")} |
+| Time for the whole request to arrive | ${seconds(connectionLimits.requestTimeout)} | \`408\` ${toCode("invalid_request")} |
+| Time from the headers until the response has been read | ${seconds(exchangeWithinMs)} | The connection is closed |
 `,
 };
 

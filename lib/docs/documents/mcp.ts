@@ -28,18 +28,15 @@ Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the
 
 ## Tools
 
-${table(
-  ["Tool", "Needs", "Returns"],
-  [
-    ["`get_health`", "nothing", "that the web app is up"],
-    ["`get_site_banner`", "nothing", "the notice at the top of the site"],
-    ["`get_entitlement`", "a token", "whether the account may run"],
-    ["`get_credits_balance`", "a token", "the account's credits"],
-    ["`search_docs`", "nothing", "the sections of these documents that match a query"],
-    ["`get_doc`", "nothing", "the text of a document, or of one section"],
-    ["`search`, `fetch`", "nothing", "the same two in the form that ChatGPT needs"],
-  ],
-)}
+| Tool | Needs | Returns |
+| --- | --- | --- |
+| \`get_health\` | nothing | that the web app is up |
+| \`get_site_banner\` | nothing | the notice at the top of the site |
+| \`get_entitlement\` | a token | whether the account may run |
+| \`get_credits_balance\` | a token | the account's credits |
+| \`search_docs\` | nothing | the sections of these documents that match a query |
+| \`get_doc\` | nothing | the text of a document, or of one section |
+| \`search\`, \`fetch\` | nothing | the same two in the form that ChatGPT needs |
 
 No tool changes anything. ${sessionLimits} ${noPayments}
 
@@ -47,16 +44,10 @@ No tool changes anything. ${sessionLimits} ${noPayments}
 
 A client only needs a URL. It opens our approval page in your browser; you sign in and approve, and the client renews its token as long as it is used at least once in ${sessionDays.idle} days, for ${sessionDays.app} days at most. The addresses differ only in when it asks you:
 
-${table(
-  ["Address", "Asks for your approval"],
-  [
-    [
-      `\`${address}\``,
-      "when the client first reads your account, or when you tell it to log in; connecting, the documents, health and the banner need no sign-in",
-    ],
-    [`\`${accountAddress}\``, "when the client connects, for clients that ask only if connecting is refused"],
-  ],
-)}
+| Address | Asks for your approval |
+| --- | --- |
+| \`${address}\` | when the client first reads your account, or when you tell it to log in; connecting, the documents, health and the banner need no sign-in |
+| \`${accountAddress}\` | when the client connects, for clients that ask only if connecting is refused |
 
 You never paste a token, and no line below contains one. The client stores its token in the system's keychain or, if there is none, in a file in your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.access)} lists the clients that you have connected, and can disconnect them.
 

@@ -73,7 +73,6 @@ export function fieldTable(schema: Parameters<typeof fieldsOf>[0]): string {
   );
 }
 
-/** An example of each possible response. */
 function examples(name: OperationName): string {
   const { example } = operationWords[name];
   const blocks = answersOf(operations[name]).flatMap(({ status, refusals }) =>

@@ -28,7 +28,6 @@ export function openPalette(): void {
     (option === options[0] ? list.firstElementChild : option)?.scrollIntoView({ block: "nearest" });
   }
 
-  /** Moves to the next or previous option, and wraps around. */
   function step(by: number): void {
     const at = chosen ? options.indexOf(chosen) : 0;
     choose(options[(at + by + options.length) % options.length]);

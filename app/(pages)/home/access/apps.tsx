@@ -41,7 +41,6 @@ export function Apps({ read, accountId, ownId, nowMs }: SessionsProps) {
   );
 }
 
-/** One button that moves the last date of every connected app. */
 function KeepAll({ accountId }: { accountId: string }) {
   return (
     <form method="post" action={actions.keepApps.path}>
@@ -57,7 +56,6 @@ function KeepAll({ accountId }: { accountId: string }) {
   );
 }
 
-/** Switches the mails before the last date of apps. */
 function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean }) {
   return (
     <form method="post" action={actions.switchAppMails.path} className="quiet">
@@ -84,7 +82,6 @@ const endingWords: Record<Ending, string> = {
   "last date": `its ${sessionDays.app} days were over`,
 };
 
-/** The apps that ended in the last 30 days, each with the reason. */
 function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
   if (ended.length === 0) return null;
   const isBack = ({ name, origin }: EndedApp) =>

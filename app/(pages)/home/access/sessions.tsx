@@ -8,10 +8,9 @@ import { distinctNames } from "@/lib/auth/session-name";
 import { dayMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { sessionDays } from "@/lib/config/session-lifetimes";
-import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
-import { log } from "@/lib/runtime/log";
 import { Clock } from "../../clock";
+import { readPart } from "../../read-part";
 
 const hourMs = 60 * 60 * 1000;
 
@@ -24,7 +23,6 @@ export type SessionsProps = {
   isLocal: boolean;
   /** The list of sessions that the owner has just ended, or any other text for one session. */
   ended: string | undefined;
-  /** Whether the owner has just kept their apps. */
   hasKept: boolean;
   nowMs: number;
 };
@@ -115,20 +113,14 @@ const endedWords = new Map([
 
 export const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
 
-/** The sessions of an account; `undefined` if it cannot be read. */
-export async function readSessions({ id, email }: Pick<Account, "id" | "email">, nowMs: number) {
-  try {
-    const db = await store();
-    return {
-      sessions: await listSessions(db, id, nowMs),
-      endedApps: await listEndedApps(db, id, nowMs),
-      crowdedOut: await countCrowdedOut(db, email, nowMs - dayMs),
-      wantsAppEndMails: await wantsAppEndMails(db, id),
-    };
-  } catch (failure) {
-    log().error({ err: failure }, "sessions could not be listed");
-    return undefined;
-  }
+/** The sessions of an account; `undefined` if they cannot be read. */
+export function readSessions({ id, email }: Pick<Account, "id" | "email">, nowMs: number) {
+  return readPart("sessions could not be listed", async (db) => ({
+    sessions: await listSessions(db, id, nowMs),
+    endedApps: await listEndedApps(db, id, nowMs),
+    crowdedOut: await countCrowdedOut(db, email, nowMs - dayMs),
+    wantsAppEndMails: await wantsAppEndMails(db, id),
+  }));
 }
 
 type SessionListProps = {

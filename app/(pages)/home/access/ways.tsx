@@ -9,28 +9,20 @@ import {
   type Passkey,
   relyingParty,
 } from "@/lib/auth/passkeys";
-import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
-import { log } from "@/lib/runtime/log";
 import { Clock } from "../../clock";
-import { PasskeyButton } from "./passkey-button";
+import { PasskeyButton } from "../../passkey-button";
+import { readPart } from "../../read-part";
 
 /** An account's passkeys, and whether its owner has put the offer of one away. */
 export type Ways = { passkeys: Passkey[]; hasDeclined: boolean };
 
-/** Reads an account's passkeys; `undefined` if that fails, because the rest of the page does not need them. */
-export async function readWays(accountId: string): Promise<Ways | undefined> {
-  try {
-    const db = await store();
-    const [passkeys, hasDeclined] = await Promise.all([
-      listPasskeys(db, accountId),
-      hasDeclinedPasskeys(db, accountId),
-    ]);
-    return { passkeys, hasDeclined };
-  } catch (failure) {
-    log().error({ err: failure }, "passkeys could not be listed");
-    return undefined;
-  }
+/** Reads an account's passkeys; `undefined` if that fails. */
+export function readWays(accountId: string): Promise<Ways | undefined> {
+  return readPart("passkeys could not be listed", async (db) => ({
+    passkeys: await listPasskeys(db, accountId),
+    hasDeclined: await hasDeclinedPasskeys(db, accountId),
+  }));
 }
 
 type WaysToSignInProps = {
@@ -38,7 +30,6 @@ type WaysToSignInProps = {
   ways: Ways | undefined;
   /** When the owner last proved in this browser who they are. */
   confirmedAtMs: number | null | undefined;
-  /** The change that the owner has just made. */
   done: keyof typeof doneWords | undefined;
   nowMs: number;
 };

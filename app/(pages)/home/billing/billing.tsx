@@ -3,10 +3,9 @@ import type { Account } from "@/lib/accounts/account";
 import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
 import { type BillingSummary, readBilling } from "@/lib/accounts/purchases";
 import { settings } from "@/lib/config/settings";
-import { store } from "@/lib/db/store";
 import { actions } from "@/lib/http/pages";
-import { log } from "@/lib/runtime/log";
 import { Clock } from "../../clock";
+import { readPart } from "../../read-part";
 import { type Offer, readOffer, readOffers } from "./offers";
 
 export type Purchases = {
@@ -18,22 +17,16 @@ export type Purchases = {
 
 type Subscription = BillingSummary["subscriptions"][number];
 
-/**
- * Reads what an account has bought. Returns `undefined` where billing is not set up, and if it cannot be read: the rest of
- * a page does not need it.
- */
+/** Reads what an account has bought; `undefined` where billing is not set up, and if it cannot be read. */
 export async function readPurchases({ id }: Account, nowMs: number): Promise<Purchases | undefined> {
   if (!settings().billing) return undefined;
-  try {
-    const bought = await readBilling(await store(), id);
+  return readPart("billing could not be read", async (db) => {
+    const bought = await readBilling(db, id);
     const licence = currentLicence(bought.subscriptions);
     const priceId = licence?.price_id;
     const price = priceId ? await readOffer(priceId, "Licence", nowMs) : undefined;
     return { bought, licence, price };
-  } catch (failure) {
-    log().error({ err: failure }, "billing could not be read");
-    return undefined;
-  }
+  });
 }
 
 type Offers = Record<"licences" | "credits", Offer[]>;

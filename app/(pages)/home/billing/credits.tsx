@@ -1,10 +1,9 @@
 import type { Account } from "@/lib/accounts/account";
 import { type CreditEntry, readLedger, toCredits } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
-import { store } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
-import { log } from "@/lib/runtime/log";
 import { Clock } from "../../clock";
+import { readPart } from "../../read-part";
 
 const drawnDays = 30;
 const maxDrawn = 500; // entries: a line 300 points wide cannot show more
@@ -17,24 +16,19 @@ type CreditsProps = {
 };
 
 /**
- * Reads what the account's section of credits shows; `undefined` if that fails, because the rest of the page does not
- * need it.
+ * Reads what the account's section of credits shows; `undefined` if that fails.
  *
  * @param before - the entry after those to list, as a link of the section names it; else the latest are listed
  */
-export async function readCredits(accountId: string, before: string | undefined) {
+export function readCredits(accountId: string, before: string | undefined) {
   const after = parseEntry(before);
-  try {
-    const db = await store();
+  return readPart("credit entries could not be listed", async (db) => {
     const entries = await readLedger(db, accountId, "<", maxDrawn);
     const older = after ? await readLedger(db, accountId, "<", listed.older + 1, after) : entries;
     const page = older.slice(0, after ? listed.older : listed.latest);
     const oldest = older.length > page.length ? page.at(-1) : undefined;
     return { entries, page, hasNewer: after !== undefined, oldest };
-  } catch (failure) {
-    log().error({ err: failure }, "credit entries could not be listed");
-    return undefined;
-  }
+  });
 }
 
 /** The credit balance, its history as a line, and the entries with their reasons, page by page. */

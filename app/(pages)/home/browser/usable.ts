@@ -1,6 +1,5 @@
 import { canUsePasskeys } from "../../browser/passkey";
 
-/** Whether this device can hold a passkey. */
 const hasOwnAuthenticator =
   canUsePasskeys() && PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable();
 

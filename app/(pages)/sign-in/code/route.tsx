@@ -1,19 +1,20 @@
 import { findRequestedCode, maxTries, type RequestedCode } from "@/lib/auth/sign-in-code";
 import { codeMinutes, longCodeHours } from "@/lib/config/durations";
-import { store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
-import { log } from "@/lib/runtime/log";
 import { Clock } from "../../clock";
 import { htmlPage } from "../../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField, titleOf } from "../../problem";
+import { readPart } from "../../read-part";
 import { TryAgain } from "../../try-again";
 
-export const GET = htmlPage(pages.code, async ({ url, headers }) => {
+export const GET = htmlPage(pages.code, async ({ url, headers, nowMs }) => {
   const browser = readCookie(headers, "office-code");
-  const requested = browser ? await findCode(browser) : ({ ended: "unasked" } as const);
-  if (requested === "unavailable") return { title: "Enter the code", content: <Unavailable /> };
+  const requested = browser
+    ? await readPart("a sign-in code could not be read", (db) => findRequestedCode(db, browser, nowMs))
+    : ({ ended: "unasked" } as const);
+  if (!requested) return { title: "Enter the code", content: <Unavailable /> };
   if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
   const query = Object.fromEntries(url.searchParams);
   const problem = findProblem(query, problemsOf(requested.isLong, Number(query.left)));
@@ -22,15 +23,6 @@ export const GET = htmlPage(pages.code, async ({ url, headers }) => {
     content: <TypeCode requested={requested} problem={problem} hasOpened={query.opened !== undefined} />,
   };
 });
-
-async function findCode(browser: string) {
-  try {
-    return await findRequestedCode(await store(), browser, Date.now());
-  } catch (failure) {
-    log().error({ err: failure }, "a sign-in code could not be read");
-    return "unavailable" as const;
-  }
-}
 
 function Unavailable() {
   return (
@@ -112,7 +104,6 @@ function AboutShortCode({ email, hasOpened }: AboutShortCodeProps) {
   );
 }
 
-/** Sends another code to the same email, or leads back to correct the email. */
 function SendAgain({ email }: { email: string }) {
   return (
     <>

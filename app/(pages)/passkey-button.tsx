@@ -2,6 +2,8 @@ import type { Route } from "@/lib/http/route";
 
 type PasskeyButtonProps = {
   words: string;
+  /** By which the script of sign-in finds it; that of home finds all. */
+  id?: string;
   /** Where the ceremony's options come from, and where its result is sent. */
   options: Route;
   action: Route;
@@ -10,9 +12,9 @@ type PasskeyButtonProps = {
 };
 
 /** A button that the page's script shows where the browser has passkeys. The script runs the ceremony. */
-export function PasskeyButton({ words, options, action, addsTo }: PasskeyButtonProps) {
+export function PasskeyButton({ words, id, options, action, addsTo }: PasskeyButtonProps) {
   return (
-    <div data-needs="passkeys" hidden>
+    <div id={id} data-needs="passkeys" hidden>
       <div className="stack">
         <button
           type="button"
