@@ -10,7 +10,6 @@ import { type Settings, type SignIn, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/links";
-import { table } from "@/lib/docs/markdown";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
 import { boughtSeconds, type CookieName } from "@/lib/http/cookies";
 import { probeSeconds } from "@/lib/http/handler";
@@ -21,101 +20,58 @@ import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { securityMailMs } from "@/lib/mail/outbox";
 import { lifetimes } from "@/lib/oauth/lifetimes";
 
-/** Personal data in one table, and until when it stays there. */
-type Kept = { what: string; until: string; under?: SignIn["kind"] };
-
 const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60);
 
-/** Every table of the store; `undefined` for one without personal data. The type makes a new table say what it keeps. */
-const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
-  accounts: {
-    what: "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits",
-    until: "Until your data is erased",
-  },
-  credit_entries: {
-    what: "Every change of your credits: amount, reason and time",
-    until: "With the account; after an erasure, without anything that names you",
-  },
-  waitlist: {
-    what: "The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link",
-    until: `${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
-  },
-  invitations: {
-    what: "Your invitation: email, plan, credits, and a hash of the link",
-    until: `${retention()} after it was made`,
-  },
-  sign_in_codes: {
-    what: "A requested sign-in code: the email typed, and hashes of the code, of the browser's secret and of the network address",
-    until: describeSeconds(codesKeptMs / 1000),
-    under: "local",
-  },
-  sign_in_emails: {
-    what: "That codes were requested for an email, and a hash of its long code",
-    until: `Until the long code expires, after at most ${describeSeconds(longCodeHours * 60 * 60)}`,
-    under: "local",
-  },
-  sign_in_mails: {
-    what: "A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey or the end of your trial or licence, encrypted",
-    until: `Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
-  },
-  sign_in_mail_attempts: {
-    what: "When such a mail was sent to your email, and why not if it was not",
-    until: retention(),
-  },
-  local_sessions: {
-    what: "Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, and the minute and the answer of an app's last check",
-    until: `Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
-  },
-  billing_customers: {
-    what: "Your id at Stripe, and what we give your account besides the licence you bought",
-    until: "Until your data is erased",
-  },
-  billing_subscriptions: {
-    what: "Your licences at Stripe: state, periods and what is due of the last invoice, no payment details",
-    until: "Until your data is erased",
-  },
-  billing_checkouts: {
-    what: "Your checkouts: what was bought, when, and how it ended",
-    until: "Until your data is erased",
-  },
-  passkeys: {
-    what: "Your passkeys: a public key, its name, when it was added and last used",
-    until: "Until you remove them, or your data is erased",
-    under: "local",
-  },
+/** A row that holds for one kind of sign-in. */
+const under = (kind: SignIn["kind"], row: string) => (settings().signIn.kind === kind ? row : undefined);
+
+/**
+ * Every table of the store, with the personal data in it and until when that is kept; `undefined` for one without any. The
+ * type makes a new table say what it keeps.
+ */
+const keptIn = (): Record<keyof Tables, string | undefined> => ({
+  accounts:
+    "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits | Until your data is erased",
+  credit_entries:
+    "Every change of your credits: amount, reason and time | With the account; after an erasure, without anything that names you",
+  waitlist: `The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | ${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
+  invitations: `Your invitation: email, plan, credits, and a hash of the link | ${retention()} after it was made`,
+  sign_in_codes: under(
+    "local",
+    `A requested sign-in code: the email typed, and hashes of the code, of the browser's secret and of the network address | ${describeSeconds(codesKeptMs / 1000)}`,
+  ),
+  sign_in_emails: under(
+    "local",
+    `That codes were requested for an email, and a hash of its long code | Until the long code expires, after at most ${describeSeconds(longCodeHours * 60 * 60)}`,
+  ),
+  sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey or the end of your trial or licence, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
+  sign_in_mail_attempts: `When such a mail was sent to your email, and why not if it was not | ${retention()}`,
+  local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, and the minute and the answer of an app's last check | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
+  billing_customers:
+    "Your id at Stripe, and what we give your account besides the licence you bought | Until your data is erased",
+  billing_subscriptions:
+    "Your licences at Stripe: state, periods and what is due of the last invoice, no payment details | Until your data is erased",
+  billing_checkouts: "Your checkouts: what was bought, when, and how it ended | Until your data is erased",
+  passkeys: under(
+    "local",
+    "Your passkeys: a public key, its name, when it was added and last used | Until you remove them, or your data is erased",
+  ),
   passkey_challenges: undefined,
-  passkey_offers: {
-    what: "That you put the offer of a passkey away",
-    until: "Until your data is erased",
-    under: "local",
-  },
-  connect_state: {
-    what: "What your connected apps may do, and their unanswered requests, with the network of a device that asks",
-    until: `Until they expire, after at most ${describeSeconds(lifetimes.grant)}`,
-  },
-  onboarding_emails: {
-    what: "Which onboarding emails were due and sent, with a hash of your email",
-    until: `${retention()} after they were due`,
-  },
-  email_suppressions: {
-    what: "That you want no onboarding emails, as a hash of your email",
-    until: "For good, so that none is sent again",
-  },
+  passkey_offers: under("local", "That you put the offer of a passkey away | Until your data is erased"),
+  connect_state: `What your connected apps may do, and their unanswered requests, with the network of a device that asks | Until they expire, after at most ${describeSeconds(lifetimes.grant)}`,
+  onboarding_emails: `Which onboarding emails were due and sent, with a hash of your email | ${retention()} after they were due`,
+  email_suppressions:
+    "That you want no onboarding emails, as a hash of your email | For good, so that none is sent again",
   status_outages: undefined,
-  clerk_users: {
-    what: "Your id and email at Clerk, and whether Clerk has locked you out",
-    until: "Until your data is erased",
-    under: "clerk",
-  },
-  clerk_sessions_ended: {
-    what: "The ids of your sessions that ended at Clerk",
-    until: `${retention()} after they ended`,
-    under: "clerk",
-  },
-  audit_entries: {
-    what: "The audit: who changed what of your account, and when, with your email",
-    until: retention(),
-  },
+  clerk_users: under(
+    "clerk",
+    "Your id and email at Clerk, and whether Clerk has locked you out | Until your data is erased",
+  ),
+  clerk_sessions_ended: under(
+    "clerk",
+    `The ids of your sessions that ended at Clerk | ${retention()} after they ended`,
+  ),
+  audit_entries: `The audit: who changed what of your account, and when, with your email | ${retention()}`,
   connect_clients: undefined,
   operator_passkeys: undefined,
   operator_sessions: undefined,
@@ -125,64 +81,32 @@ const keptIn = (): Record<keyof Tables, Kept | undefined> => ({
   site_banner: undefined,
 });
 
-/** Where no mail server is configured. */
-const mailFiles = (): Kept => ({
-  what: "The mails to you, in files",
-  until: `${retention()} after they were written`,
-});
-
 /** Each of our cookies. The type makes a new cookie say what it is for. */
-const cookies: Record<CookieName, Kept> = {
-  __session: {
-    what: "Shows that you are signed in",
-    until: describeSeconds(sessionTokenSeconds),
-    under: "local",
-  },
-  "office-client": {
-    what: "Keeps you signed in",
-    until: describeSeconds(browserSessionSeconds),
-    under: "local",
-  },
-  "office-code": {
-    what: "Ties a sign-in code to your browser",
-    until: describeSeconds(codeCookieSeconds),
-    under: "local",
-  },
-  "office-passkey": {
-    what: "Ties a sign-in by passkey to your browser",
-    until: describeSeconds(browserSecretSeconds),
-    under: "local",
-  },
-  "office-back": {
-    what: "Leads you back to the page on which you were asked to confirm that it is you",
-    until: describeSeconds(codeCookieSeconds),
-    under: "local",
-  },
-  "office-known": {
-    what: "Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes",
-    until: describeSeconds(knownSeconds),
-    under: "local",
-  },
-  "office-email": {
-    what: "Keeps the email that you typed for the next form",
-    until: describeSeconds(typedEmailSeconds),
-  },
-  "office-request": {
-    what: "Names the app that waits for your approval",
-    until: describeSeconds(Math.max(lifetimes.request, lifetimes.deviceCode)),
-  },
-  "office-notice": {
-    what: "Remembers the notice that you dismissed",
-    until: describeSeconds(dismissedSeconds),
-  },
-  "office-bought": {
-    what: "Says once that your purchase is complete",
-    until: describeSeconds(boughtSeconds),
-  },
-  "office-probe": { what: "Shows that your browser keeps cookies", until: describeSeconds(probeSeconds) },
-};
-
-const applies = ({ under }: Kept) => under === undefined || under === settings().signIn.kind;
+const cookies = (): Record<CookieName, string | undefined> => ({
+  __session: under("local", `Shows that you are signed in | ${describeSeconds(sessionTokenSeconds)}`),
+  "office-client": under("local", `Keeps you signed in | ${describeSeconds(browserSessionSeconds)}`),
+  "office-code": under(
+    "local",
+    `Ties a sign-in code to your browser | ${describeSeconds(codeCookieSeconds)}`,
+  ),
+  "office-passkey": under(
+    "local",
+    `Ties a sign-in by passkey to your browser | ${describeSeconds(browserSecretSeconds)}`,
+  ),
+  "office-back": under(
+    "local",
+    `Leads you back to the page on which you were asked to confirm that it is you | ${describeSeconds(codeCookieSeconds)}`,
+  ),
+  "office-known": under(
+    "local",
+    `Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | ${describeSeconds(knownSeconds)}`,
+  ),
+  "office-email": `Keeps the email that you typed for the next form | ${describeSeconds(typedEmailSeconds)}`,
+  "office-request": `Names the app that waits for your approval | ${describeSeconds(Math.max(lifetimes.request, lifetimes.deviceCode))}`,
+  "office-notice": `Remembers the notice that you dismissed | ${describeSeconds(dismissedSeconds)}`,
+  "office-bought": `Says once that your purchase is complete | ${describeSeconds(boughtSeconds)}`,
+  "office-probe": `Shows that your browser keeps cookies | ${describeSeconds(probeSeconds)}`,
+});
 
 export const privacy: DocumentPage = {
   path: documentPages.privacy.path,
@@ -204,14 +128,12 @@ The service keeps the data that it needs to let you sign in and to say whether y
 
 ## The data we keep
 
-${table(
-  ["Data", "Kept"],
-  Object.values(keptIn())
-    .filter((kept) => kept !== undefined)
-    .filter(applies)
-    .concat(settings().mail.kind === "files" ? mailFiles() : [])
-    .map(({ what, until }) => [what, until]),
-)}
+| Data | Kept |
+| --- | --- |
+${rowsOf([
+  ...Object.values(keptIn()),
+  settings().mail.kind === "files" && `The mails to you, in files | ${retention()} after they were written`,
+])}
 
 Expired data is deleted every hour, and from backups when the operator deletes those. To limit abuse, requests are counted under a hash of the network address, for ${describeSeconds(rateLimits.waitlist.windowSeconds)} at most. The log of requests has no network address, no email and no content.
 
@@ -219,12 +141,9 @@ Expired data is deleted every hour, and from backups when the operator deletes t
 
 All of them serve what you have asked for. None follows you to another site.
 
-${table(
-  ["Cookie", "Purpose", "Kept for"],
-  Object.entries(cookies)
-    .filter(([, cookie]) => applies(cookie))
-    .map(([name, { what, until }]) => [`\`${name}\``, what, until]),
-)}
+| Cookie | Purpose | Kept for |
+| --- | --- | --- |
+${rowsOf(Object.entries(cookies()).map(([name, row]) => row && `\`${name}\` | ${row}`))}
 
 Over HTTPS, the names of the \`office-\` cookies begin with \`__Host-\`.${settings().signIn.kind === "clerk" ? " Clerk, which signs you in, sets cookies of its own." : ""}
 
@@ -242,6 +161,11 @@ At ${linkToPage(pages.access)} you see your sessions and connected apps and end 
 
 ${erasureByOwner()} An erasure removes your email, in every spelling, from every table and from the mails that were written to files. The changes of your credits and the states of sent mails stay under another id, so that the accounts add up and the links in delivered mails keep working. Only a hash of your email stays, with whether it wants no mail.
 `;
+
+/** The rows that apply, in Markdown. */
+function rowsOf(rows: (string | false | undefined)[]): string {
+  return rows.flatMap((row) => (row ? [`| ${row} |`] : [])).join("\n");
+}
 
 function erasureByOwner(): string {
   const { signIn } = settings();
