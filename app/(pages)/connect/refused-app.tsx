@@ -25,7 +25,7 @@ export function RefusedApp({ fault, host }: RefusedAppProps) {
         )}
       </p>
       <ul>
-        {remedies.map(([who, what]) => (
+        {Object.entries(remedies).map(([who, what]) => (
           <li key={who}>
             <strong>{who}:</strong> {what}
           </li>
@@ -39,51 +39,47 @@ export function RefusedApp({ fault, host }: RefusedAppProps) {
   );
 }
 
-type Explanation = { why: string; remedies: [who: string, what: ReactNode][] };
+type Explanation = { why: string; remedies: Record<string, ReactNode> };
 
 const explanations: Record<Fault, Explanation> = {
   unlisted: {
     why: "The app that sent you here is not on the list of apps that this site accepts.",
-    remedies: [
-      ["You", "ask the operator of this site to accept the app, or use another app."],
-      ["Its maker", "let the app register itself (RFC 7591) where its metadata document is not accepted."],
-      [
-        "The operator",
+    remedies: {
+      You: "ask the operator of this site to accept the app, or use another app.",
+      "Its maker": "let the app register itself (RFC 7591) where its metadata document is not accepted.",
+      "The operator": (
         <>
           add the address of its metadata document to <code>CONNECT_CLIENTS</code>. The log names the address.
-        </>,
-      ],
-    ],
+        </>
+      ),
+    },
   },
   unreadable: {
     why: "We could not read the description that the app publishes about itself, so we cannot tell where your answer should go.",
-    remedies: [
-      ["You", "try again from the app in a few minutes."],
-      ["Its maker", "check that its metadata document is reachable, valid and allows public clients."],
-      [
-        "The operator",
+    remedies: {
+      You: "try again from the app in a few minutes.",
+      "Its maker": "check that its metadata document is reachable, valid and allows public clients.",
+      "The operator":
         "the log names the reason. If this server cannot reach the internet, set CONNECT_CLIENTS=none: apps then register themselves.",
-      ],
-    ],
+    },
   },
   unknown: {
     why: "We do not know the app that sent you here. It never registered with this site, or its registration has expired.",
-    remedies: [
-      ["You", "remove this site from the app, then add it again, so that the app registers anew."],
-      ["Its maker", "register again (RFC 7591) when the id that the app has stored is refused."],
-      [
-        "The operator",
+    remedies: {
+      You: "remove this site from the app, then add it again, so that the app registers anew.",
+      "Its maker": "register again (RFC 7591) when the id that the app has stored is refused.",
+      "The operator": (
         <>
           add the app with <code>admin connect add</code> if it cannot register itself.
-        </>,
-      ],
-    ],
+        </>
+      ),
+    },
   },
   app: {
     why: "The request of the app that sent you here is not valid, for example because it names an address that the app did not register.",
-    remedies: [
-      ["You", "try again from the app. If that fails too, tell its maker."],
-      ["Its maker", "send the request without a browser: the answer is JSON and names the reason."],
-    ],
+    remedies: {
+      You: "try again from the app. If that fails too, tell its maker.",
+      "Its maker": "send the request without a browser: the answer is JSON and names the reason.",
+    },
   },
 };
