@@ -1,9 +1,7 @@
 import { type Shows, tellMoment } from "./moment";
 
-type ClockProps = { atMs: number; shows: Shows };
-
 /** A time in UTC, and marked as UTC, until the page's script shows it in the reader's time zone. */
-export function Clock({ atMs, shows }: ClockProps) {
+export function Clock({ atMs, shows }: { atMs: number; shows: Shows }) {
   return (
     <time dateTime={new Date(atMs).toISOString()} data-shows={shows}>
       {tellMoment(atMs, shows, "UTC")} UTC

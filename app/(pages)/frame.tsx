@@ -82,9 +82,7 @@ function SocialCard({ page, title, description }: Omit<FrameProps, "children" | 
   );
 }
 
-type BodyProps = { at: Page; isSignedIn: boolean; children: ReactNode };
-
-function Body({ at, isSignedIn, children }: BodyProps) {
+function Body({ at, isSignedIn, children }: { at: Page; isSignedIn: boolean; children: ReactNode }) {
   const isDocument = at.loads.includes("documents");
   return (
     <body>

@@ -120,9 +120,7 @@ const signOutProblem: Record<string, Problem> = {
   },
 };
 
-type TabsProps = { at: Page; email: string | undefined; isLocal: boolean };
-
-function Tabs({ at, email, isLocal }: TabsProps) {
+function Tabs({ at, email, isLocal }: { at: Page; email: string | undefined; isLocal: boolean }) {
   return (
     <div className="who">
       <nav className="tabs" aria-label="Your pages">

@@ -1,7 +1,5 @@
-type CopyLineProps = { text: string; label: string };
-
 /** A line of text with a button that copies it. Without JavaScript, the line can be selected. */
-export function CopyLine({ text, label }: CopyLineProps) {
+export function CopyLine({ text, label }: { text: string; label: string }) {
   return (
     <div className="copy-line">
       <code>{text}</code>

@@ -1,9 +1,7 @@
 import { actions, pages } from "@/lib/http/pages";
 
-type ForProgramsProps = { accountId: string; isLocal: boolean };
-
 /** A collapsed section for developers: a token to try the API with. */
-export function ForPrograms({ accountId, isLocal }: ForProgramsProps) {
+export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal: boolean }) {
   return (
     <details className="fold">
       <summary>For developers: a token for a program</summary>

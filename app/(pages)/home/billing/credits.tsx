@@ -84,9 +84,7 @@ function parseEntry(text = ""): Position | undefined {
   return atMs && id ? { atMs: Number(atMs), id } : undefined;
 }
 
-type EntryLinksProps = { hasNewer: boolean; oldest: Position | undefined };
-
-function EntryLinks({ hasNewer, oldest }: EntryLinksProps) {
+function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: Position | undefined }) {
   if (!hasNewer && !oldest) return null;
   const { path } = pages.billing;
   return (

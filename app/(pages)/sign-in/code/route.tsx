@@ -91,10 +91,8 @@ const longCodeField = {
   autoFocus: true,
 } as const;
 
-type AboutShortCodeProps = { email: string; hasOpened: boolean };
-
 /** A person who has just accepted an invitation already knows that the account exists, so the page may say so. */
-function AboutShortCode({ email, hasOpened }: AboutShortCodeProps) {
+function AboutShortCode({ email, hasOpened }: { email: string; hasOpened: boolean }) {
   const isKnown = <strong>{email}</strong>;
   return (
     <p>
