@@ -139,5 +139,5 @@ export async function clearBanner(
 
 const about = {
   whom: null,
-  look: (transaction: Db) => transaction.selectFrom("site_banner").selectAll().executeTakeFirst(),
+  readState: (transaction: Db) => transaction.selectFrom("site_banner").selectAll().executeTakeFirst(),
 } as const;

@@ -88,14 +88,14 @@ export async function setAccount(
   by: Operator = "operator",
   requireSame: (given: Terms) => void = () => {},
 ): Promise<Account> {
-  const { whom, look } = auditedAccount(email);
+  const { whom, readState } = auditedAccount(email);
   // Next to a licence, the account may stay as it is.
-  const lookAtBoth = async (transaction: Db) => {
-    const row = await look(transaction);
+  const readBoth = async (transaction: Db) => {
+    const row = await readState(transaction);
     const customer = row && (await findCustomer(transaction, row.id));
     return row && customer?.licence ? { ...row, given: givenTerms(row, customer) } : row;
   };
-  const about = { by, what: "account set", whom, look: lookAtBoth } as const;
+  const about = { by, what: "account set", whom, readState: readBoth } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
@@ -133,12 +133,12 @@ export async function addCredits(
   by: Operator = "operator",
   requireSame: (account: Account) => void = () => {},
 ): Promise<number> {
-  const { whom, look } = auditedAccount(email);
+  const { whom, readState } = auditedAccount(email);
   const withReason = async (transaction: Db, balance?: unknown) => ({
-    ...((await look(transaction)) as object),
+    ...((await readState(transaction)) as object),
     ...(balance !== undefined && { reason }),
   });
-  const about = { by, what: "credits add", whom, look: withReason };
+  const about = { by, what: "credits add", whom, readState: withReason };
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
     requireSame(account);
@@ -151,7 +151,8 @@ export function auditedAccount(email: string) {
   const whom = email.toLowerCase();
   return {
     whom,
-    look: (transaction: Db) => accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
+    readState: (transaction: Db) =>
+      accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
   };
 }
 

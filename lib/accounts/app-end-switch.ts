@@ -18,8 +18,10 @@ export async function switchAppEndMails(
   isWanted: boolean,
   nowMs: number,
 ): Promise<void> {
-  const look = async (transaction: Db) => ({ appEndMails: await wantsAppEndMails(transaction, account.id) });
-  const about = { by, what: `app mails ${isWanted ? "on" : "off"}`, whom: account.email, look };
+  const readState = async (transaction: Db) => ({
+    appEndMails: await wantsAppEndMails(transaction, account.id),
+  });
+  const about = { by, what: `app mails ${isWanted ? "on" : "off"}`, whom: account.email, readState };
   await auditedTransaction(db, about, nowMs, (transaction) =>
     transaction
       .updateTable("accounts")

@@ -64,7 +64,7 @@ export async function syncClerkUser(
   { id, email, updatedAtMs, barredForMs }: ClerkUser,
   nowMs: number,
 ): Promise<void> {
-  const about = { by: "clerk", what: "user update", whom: email ?? id, look: lookAt(id) } as const;
+  const about = { by: "clerk", what: "user update", whom: email ?? id, readState: stateOf(id) } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     if (await isErased(transaction, id)) return;
     const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
@@ -94,9 +94,9 @@ export async function syncClerkUser(
  */
 export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promise<void> {
   if (await isErased(db, id)) return;
-  const look = lookAt(id);
-  const whom = (await look(db))?.email || id;
-  const about = { by: "clerk", what: "user delete", whom, look } as const;
+  const readState = stateOf(id);
+  const whom = (await readState(db))?.email || id;
+  const about = { by: "clerk", what: "user delete", whom, readState } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const deleted = { email: "", is_deleted: 1 };
     await writeUser(transaction, id, deleted, ({ eb }) => eb("clerk_users.is_deleted", "=", 0));
@@ -111,7 +111,7 @@ async function isErased(db: Db, id: string): Promise<boolean> {
 }
 
 /** The audited state of a user: the account and until when it is barred, or Clerk's data if there is no account. */
-function lookAt(subject: string) {
+function stateOf(subject: string) {
   return async (db: Db) => {
     const account = await db
       .selectFrom("accounts")
@@ -267,6 +267,6 @@ async function giveFreed(transaction: Db, email: string, nowMs: number): Promise
     .limit(1)
     .executeTakeFirst();
   if (!user) return;
-  const about = { by: "clerk", what: "user update", whom: email, look: lookAt(user.id) } as const;
+  const about = { by: "clerk", what: "user update", whom: email, readState: stateOf(user.id) } as const;
   await auditedTransaction(transaction, about, nowMs, (guarded) => moveAccount(guarded, user.id, nowMs));
 }

@@ -38,7 +38,7 @@ export async function erasePerson(
   await requireKeys(db); // to find the waiting mails
   const hash = hashEmail(email);
   // The audit entry of the erasure must not contain the erased data.
-  const about = { by, what: erasure, whom: hash, look: async () => null } as const;
+  const about = { by, what: erasure, whom: hash, readState: async () => null } as const;
   const ids = await findIds(db, email);
   const mentions = await findAllMentions(db, email, ids);
   await auditedTransaction(db, about, nowMs, async (transaction) => {

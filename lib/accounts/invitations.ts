@@ -10,13 +10,8 @@ import {
   validateTerms,
 } from "@/lib/accounts/accounts";
 import { markInvited } from "@/lib/accounts/waitlist";
-import {
-  findInvitationProblem,
-  hashInvitationToken,
-  type InvitationProblem,
-  invitationMs,
-  mintInvitationToken,
-} from "@/lib/auth/invitation-token";
+import { findInvitationProblem, type InvitationProblem, invitationMs } from "@/lib/auth/invitation-token";
+import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
@@ -52,9 +47,9 @@ export async function invite(
   nowMs: number,
 ): Promise<string> {
   validateTerms(terms);
-  const token = mintInvitationToken();
+  const token = mintSecret();
   if (await accountIdOf(transaction, email).executeTakeFirst()) throw emailTaken();
-  const invitation = { email, terms, tokenHash: hashInvitationToken(token), acceptedAtMs: null };
+  const invitation = { email, terms, tokenHash: hashSecret("invitation", token), acceptedAtMs: null };
   await writeInvitation(transaction, invitation, nowMs);
   return token;
 }
@@ -69,10 +64,10 @@ export async function withdrawInvitation(transaction: Db, email: string): Promis
 }
 
 /** The audited state of an email's open invitation. */
-export function auditedInvitation(email: string): Pick<AuditedChange, "whom" | "look"> {
+export function auditedInvitation(email: string): Pick<AuditedChange, "whom" | "readState"> {
   return {
     whom: email,
-    look: (transaction) =>
+    readState: (transaction) =>
       transaction
         .selectFrom("invitations")
         .select(["id", "plan", "trial_ends_at_ms", "trial_days", "assistant_limit", "credit_thousandths"])
@@ -93,7 +88,7 @@ export async function acceptInvitation(
 ): Promise<Account | InvitationProblem> {
   const about = { by: "invitation", what: "account open", ...auditedAccount(email) } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
-    const from = { email, tokenHash: hashInvitationToken(token) };
+    const from = { email, tokenHash: hashSecret("invitation", token) };
     const terms = await consumeInvitation(transaction, from, nowMs);
     if (!terms) return (await findInvitationProblem(transaction, token, nowMs)) ?? "foreign-email";
     return openAccount(transaction, email, { ...terms, subject }, nowMs);

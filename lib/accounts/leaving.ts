@@ -63,8 +63,8 @@ function audited<T>(
   nowMs: number,
   work: (transaction: Db) => Promise<T>,
 ): Promise<T> {
-  const look = async (transaction: Db) => ({ deletesAtMs: await findDeletion(transaction, id) });
-  return auditedTransaction(db, { ...about, whom, look }, nowMs, work);
+  const readState = async (transaction: Db) => ({ deletesAtMs: await findDeletion(transaction, id) });
+  return auditedTransaction(db, { ...about, whom, readState }, nowMs, work);
 }
 
 /** When an account is deleted (Unix milliseconds); `null` if it stays, and `undefined` without the account. */

@@ -22,7 +22,7 @@ export type Owner = {
   by: "owner" | `impersonator ${string}`;
 };
 
-type RequestingClient = { headers: Headers; context: RequestContext; nowMs: number };
+type OwnerRequest = { headers: Headers; context: RequestContext; nowMs: number };
 
 /**
  * Identifies the owner by the browser's own session: by the secret that renews it, or by Clerk's cookie. A program's
@@ -32,7 +32,7 @@ type RequestingClient = { headers: Headers; context: RequestContext; nowMs: numb
  * @param shownAccountId - the account that the page showed when its button was pressed; the browser may have a
  *   different session by now
  */
-export async function requireOwner(client: RequestingClient, shownAccountId?: string): Promise<Owner> {
+export async function requireOwner(client: OwnerRequest, shownAccountId?: string): Promise<Owner> {
   if (client.headers.has("authorization")) throw onlyInBrowser();
   const { account, ...how } = await (settings().signIn.kind === "clerk"
     ? findAtClerk(client)
@@ -65,7 +65,7 @@ type Found = Omit<Owner, "account"> & { account: Account | undefined };
 
 const noOwner = { account: undefined, session: undefined, clerkSession: undefined, by: "owner" } as const;
 
-async function findAtClerk({ headers, context, nowMs }: RequestingClient): Promise<Found> {
+async function findAtClerk({ headers, context, nowMs }: OwnerRequest): Promise<Found> {
   const caller = await identifyCaller(headers, context, undefined, nowMs);
   if (caller.is === "signed-out") throw new ApiError("signed_out");
   if (caller.is === "unavailable") throw new ApiError("unavailable");
@@ -76,7 +76,7 @@ async function findAtClerk({ headers, context, nowMs }: RequestingClient): Promi
   return { account, session: undefined, clerkSession: session.sessionId, by };
 }
 
-async function findBySecret({ headers, context, nowMs }: RequestingClient): Promise<Found> {
+async function findBySecret({ headers, context, nowMs }: OwnerRequest): Promise<Found> {
   const secret = readCookie(headers, "office-client");
   if (!secret) throw new ApiError("signed_out");
   const found = await withTimeout(queryTimeoutMs, readOwner(secret, nowMs)).catch((failure) => {

@@ -82,8 +82,8 @@ export async function changeAccount<T>(
 ): Promise<T | undefined> {
   const read = (columns: typeof accountColumnNames) => (transaction: Db) =>
     transaction.selectFrom("accounts").select(columns).where("id", "=", id).forUpdate().executeTakeFirst();
-  const look = read(auditedColumns);
-  return auditedTransaction(db, { by: "stripe", what, whom, look }, nowMs, async (transaction) => {
+  const readState = read(auditedColumns);
+  return auditedTransaction(db, { by: "stripe", what, whom, readState }, nowMs, async (transaction) => {
     const account = await read(accountColumnNames)(transaction);
     return account && work(transaction, account);
   });

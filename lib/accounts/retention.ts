@@ -48,8 +48,8 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
     ],
   ];
   for (let isMore = true; isMore && !signal?.aborted; ) {
-    const look = async (_: Db, deleted: unknown = {}) => deleted;
-    const about = { by: "service", what: "retention", whom: null, look } as const;
+    const readState = async (_: Db, deleted: unknown = {}) => deleted;
+    const about = { by: "service", what: "retention", whom: null, readState } as const;
     const deleted = await auditedTransaction(db, about, nowMs, async (transaction) => {
       const deleted: Record<string, number> = {};
       for (const old of tables) {

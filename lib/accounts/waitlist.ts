@@ -1,4 +1,5 @@
-import { confirmationMs, hashMailbox, mintConfirmationToken } from "@/lib/auth/waitlist-confirmation";
+import { mintSecret } from "@/lib/auth/secret";
+import { confirmationMs, hashMailbox } from "@/lib/auth/waitlist-confirmation";
 import { toFields } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";
@@ -28,7 +29,7 @@ export async function joinWaitlist(db: Db, email: string, nowMs: number): Promis
       })
       .onConflict((conflict) => conflict.column("email").doUpdateSet({ mailbox_hash }))
       .execute();
-    const mail = { kind: "waitlist", to: email, token: mintConfirmationToken() } as const;
+    const mail = { kind: "waitlist", to: email, token: mintSecret() } as const;
     await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
   });
   return true;
@@ -47,13 +48,13 @@ export async function countWaiting(db: Db, sinceMs = 0): Promise<number> {
 
 /** Removes an email from the waitlist. Throws an {@link ApiError} if it is not on it. */
 export async function removeFromWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
-  const look = (transaction: Db) =>
+  const readState = (transaction: Db) =>
     transaction
       .selectFrom("waitlist")
       .select(["joined_at_ms", "invited_at_ms"])
       .where("email", "=", email)
       .executeTakeFirst();
-  const about = { by: "operator", what: "waitlist remove", whom: email, look } as const;
+  const about = { by: "operator", what: "waitlist remove", whom: email, readState } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const deletion = transaction.deleteFrom("waitlist").where("email", "=", email).returning("email");
     if (await deletion.executeTakeFirst()) return;

@@ -31,7 +31,7 @@ const documentWithinMs = 5000;
 const warnBeforeSunsetMs = 30 * dayMs;
 
 /** A check, and the remedy if the check itself fails. */
-type Check = { what: string; look: () => Promise<CheckResult>; remedy: string };
+type Check = { what: string; run: () => Promise<CheckResult>; remedy: string };
 
 /** `works` is `level` as a boolean, for programs that do not know the levels. */
 type Finding = { what: string; works: boolean } & CheckResult;
@@ -51,8 +51,8 @@ export function addCheckCommand(program: AdminCommand): void {
     });
 }
 
-async function find({ what, look, remedy }: Check): Promise<Finding> {
-  const verdict = await look().catch((failure: NodeJS.ErrnoException) =>
+async function find({ what, run, remedy }: Check): Promise<Finding> {
+  const verdict = await run().catch((failure: NodeJS.ErrnoException) =>
     fault(failure.message.split("\n")[0] || String(failure.code), remedy),
   );
   return { what, works: verdict.level !== "fault", ...verdict };
@@ -69,54 +69,54 @@ function checks(): Check[] {
   const { mail, billing, office, databaseUrl, dataDir } = settings();
   const dns = "Check the DNS resolver of this machine, then try again.";
   return [
-    { what: "settings", look: checkSettings, remedy: "" },
+    { what: "settings", run: checkSettings, remedy: "" },
     {
       what: "store",
-      look: checkStore,
+      run: checkStore,
       remedy: databaseUrl
         ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
         : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`,
     },
     {
       what: "counters",
-      look: checkCounters,
+      run: checkCounters,
       remedy: "Check that the counter store runs, accepts our credentials and takes writes.",
     },
     {
       what: "mail",
-      look: checkMail,
+      run: checkMail,
       remedy: "Check the mail settings, and that the mail service accepts our credentials.",
     },
     ...(mail.kind === "files"
       ? []
       : [
-          { what: "spf", look: () => checkSpf(mail), remedy: dns },
-          { what: "dkim", look: () => checkDkim(mail), remedy: dns },
-          { what: "dmarc", look: () => checkDmarc(mail), remedy: dns },
+          { what: "spf", run: () => checkSpf(mail), remedy: dns },
+          { what: "dkim", run: () => checkDkim(mail), remedy: dns },
+          { what: "dmarc", run: () => checkDmarc(mail), remedy: dns },
         ]),
     ...(billing
       ? [
           {
             what: "billing",
-            look: () => checkBilling(billing),
+            run: () => checkBilling(billing),
             remedy: "Check STRIPE_SECRET_KEY, and that Stripe can be reached from here.",
           },
         ]
       : []),
     {
       what: "client address",
-      look: checkClientAddress,
+      run: checkClientAddress,
       remedy: "",
     },
-    { what: "sign-in", look: checkSignIn, remedy: "" },
-    { what: "passkeys", look: checkPasskeys, remedy: "Fix the store first." },
-    ...(office ? [{ what: "operators", look: checkOperators, remedy: "Fix the store first." }] : []),
-    { what: "waitlist", look: checkWaitlist, remedy: "Fix the store first." },
-    { what: "signing keys", look: checkKeys, remedy: "Fix the store first." },
-    { what: "secrets", look: checkSecrets, remedy: "Fix the store first." },
-    { what: "retirements", look: checkSunsets, remedy: "" },
-    { what: "agents", look: checkAgents, remedy: "" },
-    { what: "contact", look: checkContact, remedy: "" },
+    { what: "sign-in", run: checkSignIn, remedy: "" },
+    { what: "passkeys", run: checkPasskeys, remedy: "Fix the store first." },
+    ...(office ? [{ what: "operators", run: checkOperators, remedy: "Fix the store first." }] : []),
+    { what: "waitlist", run: checkWaitlist, remedy: "Fix the store first." },
+    { what: "signing keys", run: checkKeys, remedy: "Fix the store first." },
+    { what: "secrets", run: checkSecrets, remedy: "Fix the store first." },
+    { what: "retirements", run: checkSunsets, remedy: "" },
+    { what: "agents", run: checkAgents, remedy: "" },
+    { what: "contact", run: checkContact, remedy: "" },
   ];
 }
 

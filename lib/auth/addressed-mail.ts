@@ -20,42 +20,63 @@ import {
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 import { addressTrialMail } from "@/lib/mail/trial-mails";
 
-/** A mail with its recipient and what its text names. */
-type AddressedMail = NonNullable<Awaited<ReturnType<typeof addressMail>>>;
+/** A mail that is still wanted: its recipient, and its text, which Clerk writes itself for its own. */
+type AddressedMail = { to: string; render: (() => Omit<Mail, "id">) | undefined };
 
-/** Addresses a mail, unless it is no longer wanted: an invitation may have been used, and a trial extended. */
-export async function addressMail(db: Db, mail: QueuedMail, nowMs: number) {
-  switch (mail.kind) {
-    case "trial ending":
-    case "trial ended":
-      return addressTrialMail(db, mail);
-    case "app ending":
-      return addressAppEndMail(db, mail, nowMs);
-    case "payment failed":
-      return addressPaymentFailed(db, mail, nowMs);
-    case "licence ending":
-      return addressLicenceEnding(db, mail);
-    case "licence ended":
-      return addressLicenceEnded(db, mail, nowMs);
-    case "clerk invitation":
-      return (await hasOpenInvitation(db, mail.to, nowMs)) ? mail : undefined;
-    case "invitation":
-      return (await findInvitationProblem(db, mail.token, nowMs)) ? undefined : mail;
-    case "waitlist":
-      return (await takeConfirmation(db, mail, nowMs)) ? mail : undefined;
-    case "account deletion":
-      return (await isLeaving(db, mail)) ? mail : undefined;
-    default:
-      return (await hasOwner(db, mail.to)) ? mail : undefined;
-  }
+type Address<Queued> = (db: Db, mail: Queued, nowMs: number) => Promise<AddressedMail | undefined>;
+
+/** What each kind of mail needs to be wanted still (an invitation may have been used, and a trial extended), and its text. */
+const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }> } = {
+  code: wantedIf(hasOwner, codeMail),
+  passkey: wantedIf(hasOwner, passkeyMail),
+  "new browser": wantedIf(hasOwner, newBrowserMail),
+  "new app": wantedIf(hasOwner, newAppMail),
+  "replayed app": wantedIf(hasOwner, replayedAppMail),
+  "clerk invitation": wantedIf((db, { to }, nowMs) => hasOpenInvitation(db, to, nowMs), undefined),
+  invitation: wantedIf(
+    async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
+    (mail) => invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) }),
+  ),
+  waitlist: wantedIf(takeConfirmation, ({ to, token }) =>
+    confirmationMail({ to, url: confirmationUrl(token) }),
+  ),
+  "account deletion": wantedIf(isLeaving, accountDeletionMail),
+  "trial ending": about(addressTrialMail, trialEndingMail),
+  "trial ended": about(addressTrialMail, trialEndedMail),
+  "app ending": about(addressAppEndMail, appEndMail),
+  "payment failed": about(addressPaymentFailed, paymentFailedMail),
+  "licence ending": about(addressLicenceEnding, licenceEndingMail),
+  "licence ended": about(addressLicenceEnded, licenceEndedMail),
+};
+
+/** Addresses a mail, unless it is no longer wanted. */
+export function addressMail(db: Db, mail: QueuedMail, nowMs: number): Promise<AddressedMail | undefined> {
+  return (kinds[mail.kind] as Address<QueuedMail>)(db, mail, nowMs);
+}
+
+function about<Queued, Wanted extends { to: string }>(
+  find: (db: Db, mail: Queued, nowMs: number) => Promise<Wanted | undefined>,
+  write: ((mail: Wanted) => Omit<Mail, "id">) | undefined,
+): Address<Queued> {
+  return async (...asked) => {
+    const wanted = await find(...asked);
+    return wanted && { to: wanted.to, render: write && (() => write(wanted)) };
+  };
+}
+
+function wantedIf<Queued extends { to: string }>(
+  isWanted: (db: Db, mail: Queued, nowMs: number) => Promise<boolean>,
+  write: ((mail: Queued) => Omit<Mail, "id">) | undefined,
+): Address<Queued> {
+  return about(async (db, mail, nowMs) => ((await isWanted(db, mail, nowMs)) ? mail : undefined), write);
 }
 
 /** Whether someone can sign in to an account with this email. */
-async function hasOwner(db: Db, email: string): Promise<boolean> {
+async function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
   const account = await db
     .selectFrom("accounts")
     .select("id")
-    .where("email", "=", email)
+    .where("email", "=", to)
     .where("subject", "is not", null)
     .executeTakeFirst();
   return account !== undefined;
@@ -65,38 +86,4 @@ async function hasOwner(db: Db, email: string): Promise<boolean> {
 async function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
   const accounts = db.selectFrom("accounts").select("id").where("email", "=", to);
   return (await accounts.where("deletes_at_ms", "=", deletesAtMs).executeTakeFirst()) !== undefined;
-}
-
-/** The text of an addressed mail. Clerk writes its own. */
-export function renderMail(mail: Exclude<AddressedMail, { kind: "clerk invitation" }>): Omit<Mail, "id"> {
-  switch (mail.kind) {
-    case "code":
-      return codeMail(mail);
-    case "invitation":
-      return invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) });
-    case "waitlist":
-      return confirmationMail({ to: mail.to, url: confirmationUrl(mail.token) });
-    case "passkey":
-      return passkeyMail(mail);
-    case "new browser":
-      return newBrowserMail(mail);
-    case "new app":
-      return newAppMail(mail);
-    case "replayed app":
-      return replayedAppMail(mail);
-    case "account deletion":
-      return accountDeletionMail(mail);
-    case "trial ending":
-      return trialEndingMail(mail);
-    case "trial ended":
-      return trialEndedMail(mail);
-    case "app ending":
-      return appEndMail(mail);
-    case "payment failed":
-      return paymentFailedMail(mail);
-    case "licence ending":
-      return licenceEndingMail(mail);
-    case "licence ended":
-      return licenceEndedMail(mail);
-  }
 }

@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
 import { expressionBuilder } from "kysely";
 import { requireSigningKey } from "@/lib/auth/key-ring";
+import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId, type StartedIn } from "@/lib/auth/session";
 import { confirmSession, endSessionsOf, startSession } from "@/lib/auth/session-changes";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
@@ -43,7 +43,7 @@ export async function startBrowserSession(
   { accountId, name, confirmedBy, startedIn, isNew }: NewBrowser,
   nowMs: number,
 ): Promise<string> {
-  const secret = makeSecret();
+  const secret = mintSecret();
   await startSession(
     db,
     { by: "owner", what: "sign in" },
@@ -52,10 +52,8 @@ export async function startBrowserSession(
       account_id: accountId,
       kind: "browser",
       name,
-      made_in: null,
       ...endsFrom("browser", nowMs),
-      client_hash: hashSecret(secret),
-      clerk_session: null,
+      client_hash: hashSecret("client", secret),
       confirmed_by: confirmedBy,
       startedIn,
       mail: isNew ? { kind: "new browser" } : undefined,
@@ -72,8 +70,12 @@ export async function confirmBrowserSession(
   by: Confirmation,
   nowMs: number,
 ): Promise<string> {
-  const secret = makeSecret();
-  const confirmation = { by, clientHash: hashSecret(secret), formerUntilMs: nowMs + formerSecretMs };
+  const secret = mintSecret();
+  const confirmation = {
+    by,
+    clientHash: hashSecret("client", secret),
+    formerUntilMs: nowMs + formerSecretMs,
+  };
   await confirmSession(db, session, confirmation, nowMs);
   return secret;
 }
@@ -86,7 +88,7 @@ export async function findBrowserSession(db: Db, secret: string, nowMs: number) 
 
 /** The session of this secret, also if it was replaced in the last minute: then it has `formerUntilMs`. */
 export async function findReadableSession(db: Db, secret: string, nowMs: number) {
-  const hash = hashSecret(secret);
+  const hash = hashSecret("client", secret);
   const row = await db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
@@ -127,7 +129,7 @@ export async function signOut(
   const proved = await db
     .selectFrom("local_sessions")
     .select(["id", "account_id"])
-    .where(({ or, eb }) => or([isOfSecret(hashSecret(secret), nowMs), eb("id", "=", sessionId)]))
+    .where(({ or, eb }) => or([isOfSecret(hashSecret("client", secret), nowMs), eb("id", "=", sessionId)]))
     .execute();
   for (const { id, account_id } of proved)
     await endSessionsOf(db, { by: "owner", what: "sign out" }, account_id, { id }, nowMs);
@@ -140,13 +142,4 @@ function isOfSecret(hash: string, nowMs: number) {
     eb("client_hash", "=", hash),
     and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
   ]);
-}
-
-function makeSecret(): string {
-  return randomBytes(32).toString("base64url");
-}
-
-/** A fast hash is enough, because the secret has 256 random bits. */
-function hashSecret(secret: string): string {
-  return createHash("sha256").update(`corner-office:client:v1:${secret}`).digest("base64url");
 }

@@ -15,14 +15,7 @@ type StoredEnding = (typeof storedEndings)[number];
 export type Ending = StoredEnding | "idle" | "last date";
 
 /** An app's session that has ended. */
-export type EndedApp = {
-  id: string;
-  name: string;
-  origin: string | null;
-  lastSeenAtMs: number | null;
-  endedAtMs: number;
-  ending: Ending;
-};
+export type EndedApp = Awaited<ReturnType<typeof listEndedApps>>[number];
 
 /** The ending to store, by who ends a session and for what; `undefined` if it never began for its owner. */
 export function endingOf({ by, what }: { by: Actor; what: string }): StoredEnding | undefined {
@@ -42,22 +35,21 @@ export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow):
 }
 
 /** The apps of an account that ended in the last 30 days, the newest first. */
-export async function listEndedApps(db: Db, accountId: string, nowMs: number): Promise<EndedApp[]> {
+export async function listEndedApps(db: Db, accountId: string, nowMs: number) {
   const rows = await db
     .selectFrom("local_sessions")
-    .select(["id", "name", "app_origin", "last_seen_at_ms", "expires_at_ms", "last_date_ms", "ended_as"])
+    .select(["id", "name", "app_origin as origin", "last_seen_at_ms as lastSeenAtMs"])
+    .select(["expires_at_ms", "last_date_ms", "ended_as"])
     .where("account_id", "=", accountId)
     .where("kind", "=", "app")
     .where("expires_at_ms", "<=", nowMs)
     .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
     .orderBy("expires_at_ms", "desc")
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name ?? "An app",
-    origin: row.app_origin,
-    lastSeenAtMs: row.last_seen_at_ms,
-    endedAtMs: row.expires_at_ms,
-    ending: readEnding(row),
+  return rows.map(({ expires_at_ms, last_date_ms, ended_as, ...app }) => ({
+    ...app,
+    name: app.name ?? "An app",
+    endedAtMs: expires_at_ms,
+    ending: readEnding({ expires_at_ms, last_date_ms, ended_as }),
   }));
 }

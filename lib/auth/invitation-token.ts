@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes } from "node:crypto";
+import { createHmac } from "node:crypto";
+import { hashSecret } from "@/lib/auth/secret";
 import { dayMs, invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -10,16 +11,6 @@ export const invitationMs = invitationDays * dayMs;
 
 /** Why an invitation cannot be accepted. */
 export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";
-
-/** Makes a token for the link of an invitation. Only its hash is stored. */
-export function mintInvitationToken(): string {
-  return randomBytes(32).toString("base64url");
-}
-
-/** A fast hash is enough, because the token has 256 random bits. */
-export function hashInvitationToken(token: string): string {
-  return createHash("sha256").update(`corner-office:invitation:v1:${token}`).digest("base64url");
-}
 
 /** The address of the page that accepts an invitation. */
 export function invitationUrl(token: string): string {
@@ -59,7 +50,7 @@ export async function findInvitationProblem(
   const invitation = await db
     .selectFrom("invitations")
     .select(["accepted_at_ms", "expires_at_ms"])
-    .where("token_hash", "=", hashInvitationToken(token))
+    .where("token_hash", "=", hashSecret("invitation", token))
     .executeTakeFirst();
   if (!invitation) return "unknown";
   if (invitation.accepted_at_ms !== null) return "used";

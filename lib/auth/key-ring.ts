@@ -1,11 +1,8 @@
-import { createPrivateKey, type KeyObject } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import type { KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   describeKey,
   findSigner,
-  importKey,
   makeFirstKey,
   openKey,
   propagationMs,
@@ -14,7 +11,6 @@ import {
   type SigningKeyRow,
   verifies,
 } from "@/lib/auth/signing-keys";
-import { settings } from "@/lib/config/settings";
 import { type Db, queryTimeoutMs, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
@@ -55,16 +51,13 @@ export class KeyRing {
   private triedAtMs = 0;
   private pause: Promise<void> = Promise.resolve();
   private scheduled: Promise<void> | undefined;
-  private hasImportedFileKey = false;
 
   /**
    * @param open - opens the store
-   * @param findFileKey - finds the key that builds before the ring stored in `DATA_DIR`
    * @param pauseMs - the minimum time between two refreshes for unknown key ids
    */
   constructor(
     private readonly open: () => Promise<Db> = store,
-    private readonly findFileKey: () => KeyObject | undefined = readFileKey,
     private readonly pauseMs = 1000,
   ) {}
 
@@ -134,11 +127,6 @@ export class KeyRing {
 
   private async read(nowMs: number): Promise<void> {
     const db = await this.open();
-    if (!this.hasImportedFileKey) {
-      const fileKey = this.findFileKey();
-      if (fileKey) await importKey(db, fileKey, nowMs);
-      this.hasImportedFileKey = true;
-    }
     const rows = await readSigningKeys(db);
     this.entries = new Map(rows.map((row) => [row.kid, this.toEntry(db, row)]));
     this.readAtMs = nowMs;
@@ -160,21 +148,5 @@ export class KeyRing {
   private signer(nowMs: number): Entry | undefined {
     const rows = [...(this.entries?.values() ?? [])].map(({ row }) => row);
     return this.entries?.get(findSigner(rows, nowMs)?.kid ?? "");
-  }
-}
-
-/**
- * Reads the key file of builds before the ring. The file stays, so that an operator can go back to such a build. A
- * damaged file only logs a warning, because its key may have been imported already.
- */
-function readFileKey(): KeyObject | undefined {
-  const { signIn, dataDir } = settings();
-  const file = join(dataDir, "issuer-key.pem");
-  if (signIn.kind !== "local" || !existsSync(file)) return undefined;
-  try {
-    return createPrivateKey(readFileSync(file, "utf8"));
-  } catch (failure) {
-    log().warn({ err: failure }, "issuer-key.pem in DATA_DIR cannot be read and was not imported");
-    return undefined;
   }
 }

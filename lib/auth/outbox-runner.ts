@@ -1,4 +1,4 @@
-import { addressMail, renderMail } from "@/lib/auth/addressed-mail";
+import { addressMail } from "@/lib/auth/addressed-mail";
 import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { printCode } from "@/lib/auth/code-terminal";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
@@ -8,9 +8,9 @@ import { enqueueLicenceEnding } from "@/lib/mail/licence-mails";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { type ClaimedMail, claimMails, deleteMail, recordAttempt, rescheduleMail } from "@/lib/mail/outbox";
-import { sendLeasedMails } from "@/lib/mail/queue";
+import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
-import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
+import { reclaimExpiredLeases, recordThroughOutage } from "@/lib/mail/store-outage";
 import { enqueueTrialMails } from "@/lib/mail/trial-mails";
 import { processSingleton } from "@/lib/process-singleton";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -33,8 +33,9 @@ export type UnsentMail = { id: string; failure: string };
 type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
 
 /**
- * Sends every mail that is due and that is not scheduled, as {@link sendLeasedMails} does: codes, invitations and what
- * happened to an account. Returns those that were not sent.
+ * Sends every mail that is due and that is not scheduled: codes, invitations and what happened to an account. Returns
+ * those that were not sent. Any number of processes can do this at once: the one that holds a mail's lease sends it, and
+ * another one can when the lease has expired.
  */
 export function sendMails(db: Db, mailSender: Sender, options?: RunnerOptions): Promise<UnsentMail[]> {
   return sendDue(db, mailSender, { ...options, isScheduled: false });
@@ -64,16 +65,20 @@ async function sendDue(
 ): Promise<UnsentMail[]> {
   await requireKeys(db);
   const unsent: UnsentMail[] = [];
-  await sendLeasedMails(mailSender, {
-    name: "a mail of the outbox",
+  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
+  await processQueue({
+    maxConcurrent: Math.min(mailSender.maxConcurrent, maxConcurrent),
     batchSize: maxConcurrent,
     minIntervalMs: isScheduled ? scheduledIntervalMs : 0,
-    claim: (limit, leaseMs) =>
-      claimAfterOutage(db, (isSettling) =>
+    claim: (limit) =>
+      reclaimExpiredLeases(db, (isSettling) =>
         claimMails(db, { limit, leaseMs, nowMs: now(), isSettling, isScheduled }),
       ),
-    async settle(claimed) {
-      const failure = await settle(db, mailSender, claimed, { signal, now });
+    async processItem(claimed) {
+      const failure = await settle(db, mailSender, claimed, { signal, now }).catch((failure) => {
+        // The mail is retried when its lease has expired.
+        log().warn({ err: failure }, "the outcome of a mail of the outbox could not be recorded");
+      });
       if (failure) unsent.push({ id: claimed.id, failure: failure.message });
       return failure?.pauseMs ?? 0;
     },
@@ -88,22 +93,21 @@ async function settle(
   claimed: ClaimedMail,
   { signal, now }: { signal: AbortSignal | undefined; now: () => number },
 ): Promise<SendError | undefined> {
-  const { id, attempts, expiresAtMs } = claimed;
+  const { id, mail, attempts, expiresAtMs } = claimed;
   const isOver = expiresAtMs <= now();
-  const mail = claimed.mail && !isOver ? await addressMail(db, claimed.mail, now()) : undefined;
-  if (isOver || (claimed.mail && !mail)) {
-    await deleteMail(db, claimed);
-    return undefined;
-  }
-  if (!mail) {
+  if (!mail && !isOver) {
     if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
     await rescheduleMail(db, claimed, { attempts, atMs: now() + retryAfterMs(attempts) });
     return undefined;
   }
-  if (mail.kind === "code" && attempts === 1) printCode(mail.to, mail.code);
-  const failure = await (mail.kind === "clerk invitation"
-    ? tryInviting(mail.to)
-    : trySending(mailSender, () => ({ id, ...renderMail(mail) })));
+  const addressed = mail && !isOver ? await addressMail(db, mail, now()) : undefined;
+  if (!mail || !addressed) {
+    await deleteMail(db, claimed);
+    return undefined;
+  }
+  const { to, render } = addressed;
+  if (mail.kind === "code" && attempts === 1) printCode(to, mail.code);
+  const failure = await (render ? trySending(mailSender, () => ({ id, ...render() })) : tryInviting(to));
   const next = failure && nextAttempt(failure, attempts, now());
   const willRetry = next !== undefined && next.atMs < expiresAtMs;
   if (failure) {
@@ -116,7 +120,7 @@ async function settle(
   );
   // After the mail has left the queue: if this fails, only the note is lost, and no mail is sent twice.
   const state = failure ? (willRetry ? "retrying" : "failed") : "sent";
-  await recordAttempt(db, id, mail, { state, failure: failure?.message }, now());
+  await recordAttempt(db, id, { to, kind: mail.kind }, { state, failure: failure?.message }, now());
   return failure;
 }
 

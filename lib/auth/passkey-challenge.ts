@@ -13,11 +13,6 @@ import { isSameSecret } from "@/lib/runtime/constant-time";
 const nonceBytes = 16;
 const expiryBytes = 6; // Unix milliseconds
 
-/** Makes the secret that binds challenges to a browser. */
-export function makeBrowserSecret(): string {
-  return randomBytes(32).toString("base64url");
-}
-
 /**
  * Makes a challenge in base64url that lives five minutes.
  *

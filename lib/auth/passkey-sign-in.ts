@@ -8,8 +8,9 @@ import {
   UnknownCredentialError,
   verifyAuthentication,
 } from "@/lib/auth/passkey-ceremony";
-import { isChallenge, makeBrowserSecret, makeChallenge } from "@/lib/auth/passkey-challenge";
+import { isChallenge, makeChallenge } from "@/lib/auth/passkey-challenge";
 import { findPasskey, isStored, relyingParty, usePasskey } from "@/lib/auth/passkeys";
+import { mintSecret } from "@/lib/auth/secret";
 import { type Db, store } from "@/lib/db/store";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
@@ -30,7 +31,7 @@ export function challengeBrowser(
   purpose: string,
   kept: BrowserCookie = "office-passkey",
 ): { challenge: string; cookie: string } {
-  const browser = readCookie(headers, kept) ?? makeBrowserSecret();
+  const browser = readCookie(headers, kept) ?? mintSecret();
   return {
     challenge: makeChallenge(browser, purpose, nowMs),
     cookie: writeCookie(kept, browser, browserSecretSeconds),

@@ -11,17 +11,8 @@ import { log } from "@/lib/runtime/log";
 export const maxPasskeys = 10;
 export const maxNameCharacters = 60;
 
-/** A passkey as its owner sees it. */
-export type Passkey = {
-  id: string;
-  name: string;
-  /** The credential's id, in base64url. */
-  credentialId: string;
-  /** The host that it was made for. It works nowhere else. */
-  rpId: string;
-  addedAtMs: number;
-  lastUsedAtMs: number | null;
-};
+/** A passkey as its owner sees it. `Tables` says what each column is. */
+export type Passkey = Awaited<ReturnType<typeof listPasskeys>>[number];
 
 type PasskeyAccount = { id: string; email: string };
 
@@ -32,22 +23,15 @@ export function relyingParty(): RelyingParty {
 }
 
 /** The passkeys of an account, oldest first. */
-export async function listPasskeys(db: Db, accountId: string): Promise<Passkey[]> {
-  const rows = await db
+export function listPasskeys(db: Db, accountId: string) {
+  return db
     .selectFrom("passkeys")
-    .select(["id", "name", "credential_id", "rp_id", "added_at_ms", "last_used_at_ms"])
+    .select(["id", "name", "credential_id as credentialId", "rp_id as rpId"])
+    .select(["added_at_ms as addedAtMs", "last_used_at_ms as lastUsedAtMs"])
     .where("account_id", "=", accountId)
     .orderBy("added_at_ms")
     .orderBy("id")
     .execute();
-  return rows.map(({ id, name, credential_id, rp_id, added_at_ms, last_used_at_ms }) => ({
-    id,
-    name,
-    credentialId: credential_id,
-    rpId: rp_id,
-    addedAtMs: added_at_ms,
-    lastUsedAtMs: last_used_at_ms,
-  }));
 }
 
 /** A passkey and its account, by the credential's id; `undefined` if it is not registered here. */
@@ -95,7 +79,6 @@ export function addPasskey(
         counter: credential.counter,
         name,
         added_at_ms: nowMs,
-        last_used_at_ms: null,
       })
       .onConflict((conflict) => conflict.column("credential_id").doNothing())
       .returning("id")
@@ -234,13 +217,13 @@ function changePasskeys<T>(
   nowMs: number,
   change: (transaction: Db) => Promise<T>,
 ): Promise<T> {
-  const look = async (transaction: Db) => {
+  const readState = async (transaction: Db) => {
     const passkeys = await listPasskeys(transaction, id);
     return Object.fromEntries(
       passkeys.map(({ id, addedAtMs }) => [id, { addedAt: new Date(addedAtMs).toISOString() }]),
     );
   };
-  return auditedTransaction(db, { ...source, whom: email, look }, nowMs, change);
+  return auditedTransaction(db, { ...source, whom: email, readState }, nowMs, change);
 }
 
 async function enqueueChangeMail(

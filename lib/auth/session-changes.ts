@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type Insertable, sql } from "kysely";
 import { endingOf } from "@/lib/auth/ended-app";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
@@ -52,8 +52,6 @@ export async function startProgramSession(
       name,
       made_in: madeIn?.sessionId ?? null,
       expires_at_ms: minted.expiresAtMs,
-      last_date_ms: null,
-      client_hash: null,
       clerk_session: clerkSession ?? null,
       startedIn,
     },
@@ -76,7 +74,7 @@ export async function endSession(db: Db, source: AuditSource, id: string, nowMs:
 export type SessionGroup = { kind: SessionKind; begunBy?: "operator"; allBut?: string | undefined };
 
 /** Selects sessions of an account: all, one, those of a kind, or those of some kinds that were made in a Clerk session. */
-export type Which =
+export type SessionSelection =
   | "all"
   | { id: string }
   | SessionGroup
@@ -87,7 +85,7 @@ export function endSessionsOf(
   db: Db,
   source: AuditSource,
   accountId: string,
-  which: Which,
+  which: SessionSelection,
   nowMs: number,
 ): Promise<boolean> {
   const find = async (transaction: Db) => {
@@ -122,7 +120,7 @@ async function endRows(transaction: Db, ids: string[], source: AuditSource, nowM
     .execute();
 }
 
-function selectIds(db: Db, accountId: string, which: Which) {
+function selectIds(db: Db, accountId: string, which: SessionSelection) {
   const ids = db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);
   if (which === "all") return ids;
   if ("id" in which) return ids.where("id", "=", which.id);
@@ -136,25 +134,10 @@ function selectIds(db: Db, accountId: string, which: Which) {
   return group;
 }
 
-type SetAtStart =
-  | "name"
-  | "begun_at_ms"
-  | "last_seen_at_ms"
-  | "end_mail_at_ms"
-  | "confirmed_at_ms"
-  | "confirmed_by"
-  | "begun_by"
-  | "begun_in"
-  | "network"
-  | "app_origin"
-  | "former_hash"
-  | "former_until_ms"
-  | "ended_as"
-  | "checked_at_ms"
-  | "told";
+type Row = Insertable<Tables["local_sessions"]>;
 
-type NewSession = Omit<Tables["local_sessions"], SetAtStart> &
-  Partial<Pick<Tables["local_sessions"], "end_mail_at_ms" | "app_origin">> & {
+type NewSession = Pick<Row, "id" | "account_id" | "kind" | "expires_at_ms" | "last_date_ms" | "client_hash"> &
+  Pick<Row, "made_in" | "clerk_session" | "end_mail_at_ms" | "app_origin"> & {
     name: string;
     confirmed_by?: Confirmation;
     startedIn?: StartedIn | undefined;
@@ -185,31 +168,17 @@ export async function startSession(
       await transaction
         .insertInto("local_sessions")
         .values({
-          end_mail_at_ms: null,
-          confirmed_by: null,
-          app_origin: null,
           ...session,
           confirmed_at_ms: session.confirmed_by ? nowMs : null,
-          former_hash: null,
-          former_until_ms: null,
-          ended_as: null,
-          checked_at_ms: null,
-          told: null,
           begun_at_ms: nowMs,
-          last_seen_at_ms: null,
           begun_by: source.by,
           begun_in: startedIn?.browser ?? null,
           network: startedIn?.network ?? null,
         })
         .execute();
       if (!mail || !email) return;
-      const about = {
-        kind: mail.kind,
-        to: email,
-        name: session.name,
-        origin: session.app_origin,
-        atMs: nowMs,
-      };
+      const { name, app_origin: origin } = session;
+      const about = { kind: mail.kind, to: email, name, origin, atMs: nowMs };
       await enqueueMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
     });
   });
@@ -317,7 +286,7 @@ function changeSessions<T>(
       .forNoKeyUpdate()
       .executeTakeFirst();
     const ids = await find(transaction);
-    const look = async (transaction: Db) => {
+    const readState = async (transaction: Db) => {
       if (ids.length === 0) return {};
       const sessions = await currentSessions(transaction, nowMs).where("id", "in", ids).execute();
       return Object.fromEntries(
@@ -327,7 +296,7 @@ function changeSessions<T>(
         }),
       );
     };
-    const about = { ...source, whom: account?.email ?? accountId, look };
+    const about = { ...source, whom: account?.email ?? accountId, readState };
     return auditedTransaction(transaction, about, nowMs, (transaction) =>
       change(transaction, { ids, email: account?.email }),
     );

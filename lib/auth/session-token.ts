@@ -8,7 +8,7 @@ import * as z from "zod";
 
 /** The claims of a well-formed session token. They are unverified until {@link isSignedBy} returns true. */
 export type ParsedToken = {
-  /** The `kid` of the key that should have signed it. Tokens of older builds have none. */
+  /** The `kid` of the key that should have signed it. */
   keyId: string | undefined;
   issuer: string;
   subject: string;

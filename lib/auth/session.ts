@@ -1,33 +1,7 @@
 import { randomBytes } from "node:crypto";
+import type { InferResult } from "kysely";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-
-/** A session in our store. With Clerk, Clerk itself keeps the sessions of browsers. */
-export type Session = {
-  id: string;
-  /** A browser renews its token; a program's session ends with it; an app renews it at the authorization server. */
-  kind: SessionKind;
-  /** The name that the owner sees. An app's is its own words. */
-  name: string;
-  /** What was verified of an app; `null` for others, and for apps that an older build connected. */
-  origin: string | null;
-  /** Unknown for sessions that an older build started, as are the next two. */
-  begunAtMs: number | null;
-  isOperators: boolean;
-  startedIn: StartedIn;
-  /** Accurate to an hour; `null` until the session is used. */
-  lastSeenAtMs: number | null;
-  /** The session is valid before this instant. Use moves it, at most to its last date. */
-  endsAtMs: number;
-  /** `null` if no use moves the end. */
-  lastDateMs: number | null;
-  /** When `GET /api/entitlement` last answered an app, accurate to a minute, and the status that it told. */
-  checkedAtMs: number | null;
-  told: string | null;
-  /** When and by which way the owner last proved in this browser who they are; `null` if unknown. */
-  confirmedAtMs: number | null;
-  confirmedBy: string | null;
-};
 
 /** A way to prove in a browser who one is. */
 export type Confirmation = "code" | "passkey" | "invitation";
@@ -49,57 +23,54 @@ export function mintLocalSubject(): string {
 
 /** The ends of a session, and its last use; `undefined` if it has ended. */
 export function findCurrentSession(db: Db, id: string, nowMs: number) {
-  return currentSessions(db, nowMs).where("id", "=", id).executeTakeFirst();
+  const session = currentSessions(db, nowMs).where("id", "=", id).clearSelect();
+  return session.select(["expires_at_ms", "last_date_ms", "last_seen_at_ms"]).executeTakeFirst();
 }
 
 /** The current sessions of an account, newest first. */
 export async function listSessions(db: Db, accountId: string, nowMs: number): Promise<Session[]> {
-  const rows = await currentSessions(db, nowMs).where("account_id", "=", accountId).execute();
-  return toSessions(rows);
+  return toSessions(await currentSessions(db, nowMs).where("account_id", "=", accountId).execute());
 }
 
-/** The query of all sessions that have not expired; {@link toSessions} reads its rows. */
+/** The query of all sessions that have not expired; {@link toSessions} reads its rows. `Tables` says what each column is. */
 export function currentSessions(db: Db, nowMs: number) {
   return db
     .selectFrom("local_sessions")
-    .select(["id", "kind", "name", "begun_at_ms", "begun_by", "begun_in", "network", "last_seen_at_ms"])
-    .select(["expires_at_ms", "confirmed_at_ms", "confirmed_by", "client_hash", "app_origin"])
-    .select(["last_date_ms", "checked_at_ms", "told"])
+    .select(["id", "kind", "client_hash", "name", "app_origin as origin"])
+    .select([
+      "begun_at_ms as begunAtMs",
+      "begun_by",
+      "begun_in",
+      "network",
+      "last_seen_at_ms as lastSeenAtMs",
+    ])
+    .select([
+      "expires_at_ms as endsAtMs",
+      "last_date_ms as lastDateMs",
+      "checked_at_ms as checkedAtMs",
+      "told",
+    ])
+    .select(["confirmed_at_ms as confirmedAtMs", "confirmed_by as confirmedBy"])
     .where("expires_at_ms", ">", nowMs)
     .where("ended_as", "is", null)
     .orderBy("expires_at_ms", "desc");
 }
 
-type SessionRow = Omit<
-  Tables["local_sessions"],
-  | "account_id"
-  | "made_in"
-  | "clerk_session"
-  | "end_mail_at_ms"
-  | "former_hash"
-  | "former_until_ms"
-  | "ended_as"
->;
+/** A session in our store. With Clerk, Clerk itself keeps the sessions of browsers. */
+export type Session = ReturnType<typeof toSessions>[number];
 
-export function toSessions(rows: SessionRow[]): Session[] {
+export function toSessions(rows: InferResult<ReturnType<typeof currentSessions>>) {
   return rows
-    .map((row) => {
-      const kind = readKind(row);
+    .map(({ client_hash, begun_by, begun_in, network, ...row }) => {
+      /** A browser renews its token; a program's session ends with it; an app renews it at the authorization server. */
+      const kind = readKind({ kind: row.kind, client_hash });
       return {
-        id: row.id,
+        ...row,
         kind,
+        /** The name that the owner sees. An app's is its own words. */
         name: row.name ?? (kind === "browser" ? "A browser" : "A token"),
-        origin: row.app_origin,
-        begunAtMs: row.begun_at_ms,
-        isOperators: row.begun_by === "operator",
-        startedIn: { browser: row.begun_in, network: row.network },
-        lastSeenAtMs: row.last_seen_at_ms,
-        endsAtMs: row.expires_at_ms,
-        lastDateMs: row.last_date_ms,
-        checkedAtMs: row.checked_at_ms,
-        told: row.told,
-        confirmedAtMs: row.confirmed_at_ms,
-        confirmedBy: row.confirmed_by,
+        isOperators: begun_by === "operator",
+        startedIn: { browser: begun_in, network } satisfies StartedIn,
       };
     })
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));

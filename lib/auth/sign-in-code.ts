@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes, randomInt } from "node:crypto";
+import { createHmac, randomInt } from "node:crypto";
+import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import { codeMinutes, longCodeHours } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
@@ -40,7 +41,7 @@ export async function makeCode(
   nowMs: number,
 ): Promise<{ browser: string; code: string | undefined }> {
   const { email, address } = requester;
-  const browser = randomBytes(32).toString("base64url");
+  const browser = mintSecret();
   return transact(db, async (transaction) => {
     const longUntilMs = await lockEmail(transaction, email);
     const share = await chooseAllowance(transaction, requester, nowMs);
@@ -50,7 +51,7 @@ export async function makeCode(
     await transaction
       .insertInto("sign_in_codes")
       .values({
-        browser_hash: hashBrowser(browser),
+        browser_hash: hashSecret("sign-in", browser),
         email,
         code_hash: share === "long" ? "" : hashCode(browser, code),
         tries: 0,
@@ -61,7 +62,13 @@ export async function makeCode(
       })
       .execute();
     if (isAlreadyMailed) return { browser, code: undefined };
-    if (share === "long") await storeLongCode(transaction, email, code, untilMs);
+    if (share === "long") {
+      await transaction
+        .updateTable("sign_in_emails")
+        .set({ long_code_hash: hashCode(email, code), long_code_until_ms: untilMs })
+        .where("email", "=", email)
+        .execute();
+    }
     const mail = { kind: "code", to: email, code, isLong: share === "long" } as const;
     await enqueueMail(transaction, mail, { nowMs, untilMs });
     return { browser, code };
@@ -70,14 +77,6 @@ export async function makeCode(
 
 function makeLongCode(): string {
   return Array.from({ length: longCharacters }, () => longAlphabet[randomInt(longAlphabet.length)]).join("");
-}
-
-async function storeLongCode(transaction: Db, email: string, code: string, untilMs: number): Promise<void> {
-  await transaction
-    .updateTable("sign_in_emails")
-    .set({ long_code_hash: hashCode(email, code), long_code_until_ms: untilMs })
-    .where("email", "=", email)
-    .execute();
 }
 
 /** The code that a browser has requested, or why it can no longer be redeemed. */
@@ -90,7 +89,7 @@ export async function findRequestedCode(
     .selectFrom("sign_in_codes")
     .leftJoin("sign_in_emails", "sign_in_emails.email", "sign_in_codes.email")
     .select(["sign_in_codes.email", "share", "tries", "created_at_ms", "expires_at_ms", "long_code_until_ms"])
-    .where("browser_hash", "=", hashBrowser(browser))
+    .where("browser_hash", "=", hashSecret("sign-in", browser))
     .executeTakeFirst();
   if (!row) return { ended: "used" };
   if (row.tries >= maxTries) return { ended: "tries" };
@@ -109,7 +108,7 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
   if ("ended" in requested) return { problem: requested.ended };
   const code = readCode(typed, requested.isLong);
   if (!code) return { problem: "form" };
-  const browserHash = hashBrowser(browser);
+  const browserHash = hashSecret("sign-in", browser);
   // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
   const row = await db
     .updateTable("sign_in_codes")
@@ -157,10 +156,6 @@ async function consumeLongCode(db: Db, email: string, code: string): Promise<boo
     .returning("email")
     .executeTakeFirst();
   return taken !== undefined;
-}
-
-function hashBrowser(browser: string): string {
-  return createHash("sha256").update(`corner-office:sign-in:v1:${browser}`).digest("base64url");
 }
 
 /** @param salt - the browser's secret for a short code, the email for a long one */

@@ -23,10 +23,14 @@ export function readSigningKeys(db: Db): Promise<SigningKeyRow[]> {
   return db.selectFrom("signing_keys").selectAll().orderBy("place").execute();
 }
 
-/** The state that the audit records of each key: when it signs, verifies and was revoked. */
-const auditedKeys = {
-  whom: null,
-  async look(transaction: Db) {
+/** Changes the keys; the audit records when each signs, verifies and was revoked. */
+function changeKeys<T>(
+  db: Db,
+  about: { by: "service" | "operator"; what: string },
+  nowMs: number,
+  change: (transaction: Db) => Promise<T>,
+): Promise<T> {
+  const readState = async (transaction: Db) => {
     const rows = await readSigningKeys(transaction);
     return Object.fromEntries(
       rows.map(({ kid, signs_from_ms, verifies_until_ms, revoked_at_ms }) => [
@@ -34,8 +38,9 @@ const auditedKeys = {
         { signs_from_ms, verifies_until_ms, revoked_at_ms },
       ]),
     );
-  },
-};
+  };
+  return auditedTransaction(db, { ...about, whom: null, readState }, nowMs, change);
+}
 
 /** Whether this key verifies tokens at `nowMs`. */
 export function verifies({ revoked_at_ms, verifies_until_ms }: SigningKeyRow, nowMs: number): boolean {
@@ -51,48 +56,33 @@ export function findSigner(rows: SigningKeyRow[], nowMs: number): SigningKeyRow 
 /** Makes the first key, which signs at once. If several instances try at the same time, one succeeds. */
 export async function makeFirstKey(db: Db, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
-  await auditedTransaction(
-    db,
-    { by: "service", what: "keys make", ...auditedKeys },
-    nowMs,
-    async (transaction) => {
-      const rows = await readSigningKeys(transaction);
-      if (!findNewest(rows)) await addKey(transaction, rows, { privateKey, signsFromMs: nowMs }, nowMs);
-    },
-  );
+  await changeKeys(db, { by: "service", what: "keys make" }, nowMs, async (transaction) => {
+    const rows = await readSigningKeys(transaction);
+    if (!findNewest(rows)) await addKey(transaction, rows, { privateKey, signsFromMs: nowMs }, nowMs);
+  });
 }
 
 /** Adds a key that signs in a minute. The other keys verify until their last token has expired. */
 export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
-  await auditedTransaction(
-    db,
-    { by: "operator", what: "keys rotate", ...auditedKeys },
-    nowMs,
-    async (transaction) => {
-      const rows = await readSigningKeys(transaction);
-      const newest = findNewest(rows);
-      const signsFromMs = newest ? nowMs + propagationMs : nowMs;
-      const added = await addKey(
-        transaction,
-        rows,
-        { privateKey, signsFromMs, issuer: newest?.issuer },
-        nowMs,
-      );
-      if (!added) throw changedMeanwhile();
-      await transaction
-        .updateTable("signing_keys")
-        .set({ verifies_until_ms: signsFromMs + retiredKeyMs })
-        .where("verifies_until_ms", "is", null)
-        .where("kid", "!=", describeKey(privateKey).kid)
-        .execute();
-      await transaction
-        .updateTable("signing_keys")
-        .set({ sealed_key: null })
-        .where("verifies_until_ms", "<=", nowMs)
-        .execute();
-    },
-  );
+  await changeKeys(db, { by: "operator", what: "keys rotate" }, nowMs, async (transaction) => {
+    const rows = await readSigningKeys(transaction);
+    const newest = findNewest(rows);
+    const signsFromMs = newest ? nowMs + propagationMs : nowMs;
+    const added = { privateKey, signsFromMs, issuer: newest?.issuer };
+    if (!(await addKey(transaction, rows, added, nowMs))) throw changedMeanwhile();
+    await transaction
+      .updateTable("signing_keys")
+      .set({ verifies_until_ms: signsFromMs + retiredKeyMs })
+      .where("verifies_until_ms", "is", null)
+      .where("kid", "!=", describeKey(privateKey).kid)
+      .execute();
+    await transaction
+      .updateTable("signing_keys")
+      .set({ sealed_key: null })
+      .where("verifies_until_ms", "<=", nowMs)
+      .execute();
+  });
 }
 
 /**
@@ -101,46 +91,20 @@ export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
  */
 export async function revokeKey(db: Db, kid: string, nowMs: number): Promise<void> {
   const privateKey = await generatePrivateKey();
-  await auditedTransaction(
-    db,
-    { by: "operator", what: "keys revoke", ...auditedKeys },
-    nowMs,
-    async (transaction) => {
-      const revoked = await transaction
-        .updateTable("signing_keys")
-        .set({ revoked_at_ms: nowMs, verifies_until_ms: nowMs, sealed_key: null })
-        .where("kid", "=", kid)
-        .returning("issuer")
-        .executeTakeFirst();
-      if (!revoked) {
-        throw new ApiError("not_found", { message: "There is no such key.", hint: "See 'keys list'." });
-      }
-      const rows = await readSigningKeys(transaction);
-      if (findNewest(rows)) return;
-      const { issuer } = revoked;
-      const added = await addKey(transaction, rows, { privateKey, signsFromMs: nowMs, issuer }, nowMs);
-      if (!added) throw changedMeanwhile();
-    },
-  );
-}
-
-/**
- * Imports the key that builds before the ring stored in a file, with its issuer, so that its tokens stay valid. If the
- * ring already signs with another key, the imported one only verifies until its last token has expired.
- */
-export async function importKey(db: Db, privateKey: KeyObject, nowMs: number): Promise<void> {
-  const { kid } = describeKey(privateKey);
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const rows = await readSigningKeys(db);
-    if (rows.some((row) => row.kid === kid)) return;
-    const terms = findNewest(rows)
-      ? { signsFromMs: null, verifiesUntilMs: nowMs + retiredKeyMs }
-      : { signsFromMs: nowMs };
-    const about = { by: "service", what: "keys take over", ...auditedKeys } as const;
-    const add = (transaction: Db) => addKey(transaction, rows, { privateKey, ...terms }, nowMs);
-    if (await auditedTransaction(db, about, nowMs, add)) return;
-  }
-  throw new Error("the issuer's key could not be imported");
+  await changeKeys(db, { by: "operator", what: "keys revoke" }, nowMs, async (transaction) => {
+    const revoked = await transaction
+      .updateTable("signing_keys")
+      .set({ revoked_at_ms: nowMs, verifies_until_ms: nowMs, sealed_key: null })
+      .where("kid", "=", kid)
+      .returning("issuer")
+      .executeTakeFirst();
+    if (!revoked) {
+      throw new ApiError("not_found", { message: "There is no such key.", hint: "See 'keys list'." });
+    }
+    const rows = await readSigningKeys(transaction);
+    const added = { privateKey, signsFromMs: nowMs, issuer: revoked.issuer };
+    if (!findNewest(rows) && !(await addKey(transaction, rows, added, nowMs))) throw changedMeanwhile();
+  });
 }
 
 /** The private key of a row; `undefined` if none of our secrets can decrypt it. */
@@ -164,18 +128,13 @@ export async function resealKey(
   privateKey: KeyObject,
 ): Promise<void> {
   if (findSecret({ kid, sealed_key }) === "current") return;
-  await auditedTransaction(
-    db,
-    { by: "service", what: sealedAnew, ...auditedKeys },
-    Date.now(),
-    async (transaction) => {
-      await transaction
-        .updateTable("signing_keys")
-        .set({ sealed_key: sealKey(privateKey) })
-        .where("kid", "=", kid)
-        .where("sealed_key", "=", sealed_key)
-        .execute();
-    },
+  await changeKeys(db, { by: "service", what: sealedAnew }, Date.now(), (transaction) =>
+    transaction
+      .updateTable("signing_keys")
+      .set({ sealed_key: sealKey(privateKey) })
+      .where("kid", "=", kid)
+      .where("sealed_key", "=", sealed_key)
+      .execute(),
   );
 }
 
@@ -205,19 +164,14 @@ function findNewest(rows: SigningKeyRow[]): SigningKeyRow | undefined {
   return rows.findLast((row) => row.verifies_until_ms === null);
 }
 
-type NewKey = {
-  privateKey: KeyObject;
-  signsFromMs: number | null;
-  verifiesUntilMs?: number;
-  /** By default the issuer is named after this key. */
-  issuer?: string | undefined;
-};
+/** By default the issuer is named after the key. */
+type NewKey = { privateKey: KeyObject; signsFromMs: number; issuer?: string | undefined };
 
 /** Adds a key after these rows. Returns false if another key was added there first. */
 async function addKey(
   db: Db,
   rows: SigningKeyRow[],
-  { privateKey, signsFromMs, verifiesUntilMs, issuer }: NewKey,
+  { privateKey, signsFromMs, issuer }: NewKey,
   nowMs: number,
 ): Promise<boolean> {
   const { kid } = describeKey(privateKey);
@@ -230,7 +184,7 @@ async function addKey(
       sealed_key: sealKey(privateKey),
       made_at_ms: nowMs,
       signs_from_ms: signsFromMs,
-      verifies_until_ms: verifiesUntilMs ?? null,
+      verifies_until_ms: null,
       revoked_at_ms: null,
     })
     .onConflict((conflict) => conflict.doNothing())

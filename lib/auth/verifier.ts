@@ -62,9 +62,8 @@ async function findIssuer({ issuer, keyId }: ParsedToken, nowMs: number): Promis
     const { publicKey, authorizedParties } = signIn;
     return { publicKey, keyId: undefined, authorizedParties };
   }
-  if (!issuer.startsWith(issuerPrefix)) return undefined;
-  // Builds before the ring set no `kid`; their issuer is named after their only key.
-  const key = await keyRing().find(keyId ?? issuer.slice(issuerPrefix.length), nowMs);
+  if (!issuer.startsWith(issuerPrefix) || keyId === undefined) return undefined;
+  const key = await keyRing().find(keyId, nowMs);
   if (key?.issuer !== issuer) return undefined;
   return { publicKey: key.publicKey, keyId: key.kid, authorizedParties: [appUrl] };
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { hashSecret } from "@/lib/auth/secret";
 import { confirmationDays, dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -15,16 +15,6 @@ import { hashEmail } from "@/lib/mail/suppressions";
 export const confirmationMs = confirmationDays * dayMs;
 
 const mailEveryMs = 7 * dayMs;
-
-/** Makes a token for the link of a confirmation. Only its hash is stored. */
-export function mintConfirmationToken(): string {
-  return randomBytes(32).toString("base64url");
-}
-
-/** A fast hash is enough, because the token has 256 random bits. */
-function hashToken(token: string): string {
-  return createHash("sha256").update(`corner-office:waitlist:v1:${token}`).digest("base64url");
-}
 
 /** The address of the page that confirms an email. */
 export function confirmationUrl(token: string): string {
@@ -46,7 +36,7 @@ export async function takeConfirmation(
   { to, token }: { to: string; token: string },
   nowMs: number,
 ): Promise<boolean> {
-  const confirmation_hash = hashToken(token);
+  const confirmation_hash = hashSecret("waitlist", token);
   const sinceMs = nowMs - mailEveryMs;
   const taken = await db
     .updateTable("waitlist")
@@ -87,7 +77,7 @@ export async function confirmByToken(db: Db, token: string, nowMs: number): Prom
       confirmed_at_ms: fn.coalesce(ref("confirmed_at_ms"), val(nowMs)),
       unconfirmed_until_ms: null,
     }))
-    .where("confirmation_hash", "=", hashToken(token))
+    .where("confirmation_hash", "=", hashSecret("waitlist", token))
     .returning("email")
     .executeTakeFirst();
   return confirmed !== undefined;

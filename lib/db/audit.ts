@@ -93,26 +93,26 @@ export type AuditedChange = {
   /** An email in lower case; if none is known, another identifier of the affected record. */
   whom: string | null;
   /** Reads the audited state; called before the change, and after it with its result. */
-  look: (transaction: Kysely<Tables>, result?: unknown) => Promise<unknown>;
+  readState: (transaction: Kysely<Tables>, result?: unknown) => Promise<unknown>;
 };
 
 /**
  * Runs a change and writes its audit entry in one transaction: who changed what, for whom, and the state before and
  * after. Audited tables cannot be written in any other way. If nothing changes, no entry is written. As in every
- * {@link transact}, `look` and `work` may run several times.
+ * {@link transact}, `readState` and `work` may run several times.
  */
 export function auditedTransaction<T>(
   db: Kysely<Tables>,
-  { by, what, whom, look }: AuditedChange,
+  { by, what, whom, readState }: AuditedChange,
   nowMs: number,
   work: (transaction: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
   const change = async (guarded: Kysely<Tables>) => {
     const writes = new CountWrites();
     const transaction = guarded.withoutPlugins().withPlugin(writes);
-    const before = await look(transaction);
+    const before = await readState(transaction);
     const result = await work(transaction);
-    const after = await look(transaction, result);
+    const after = await readState(transaction, result);
     const isSame = JSON.stringify(before) === JSON.stringify(after);
     if (writes.rows > 0 || !isSame)
       await insertEntry(transaction, { by, what, whom, ...diff(before, after) }, nowMs);

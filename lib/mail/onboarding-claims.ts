@@ -103,7 +103,10 @@ const leasedRow = z.object({
   plan: z.string().nullable(),
   trial_ends_at_ms: z.int().nullable(),
   suppressed_hash: z.string().nullable(),
+  failure: z.string().nullable(),
 });
+
+type LeasedRow = z.infer<typeof leasedRow>;
 
 /**
  * Adds the account's current address to leased mails. Mails to suppressed addresses, to deleted accounts and
@@ -120,50 +123,47 @@ async function resolveRecipients(
     .leftJoin("accounts", "accounts.id", "mail.account_id")
     .leftJoin("email_suppressions as stop", "stop.email_hash", "mail.recipient_hash")
     .select(["mail.id", "account_id", "recipient_hash", "kind", "attempts", "first_attempt_at_ms"])
+    .select("failure")
     .select(["accounts.email", "plan", "trial_ends_at_ms", "stop.email_hash as suppressed_hash"])
     .where("mail.id", "in", ids)
     .execute();
   const claimed: ClaimedEmail[] = [];
-  const unwanted: string[] = [];
-  const expired: string[] = [];
-  for (const row of z.array(leasedRow).parse(rows)) {
-    const { id, account_id, kind, attempts, email } = row;
-    if (email === null || row.suppressed_hash !== null || hasEnded(row, nowMs)) {
-      unwanted.push(id);
-    } else if (row.first_attempt_at_ms <= nowMs - giveUpAfterMs) {
-      expired.push(id);
-    } else if (hashEmail(email) !== row.recipient_hash) {
-      await updateLeased(db, { id, leaseUntilMs })
-        .set({
-          state: "scheduled" satisfies EmailState,
-          recipient_hash: hashEmail(email),
-          next_attempt_at_ms: nowMs,
-          lease_until_ms: null,
-        })
-        .execute();
-    } else {
-      const firstAttemptAtMs = row.first_attempt_at_ms;
-      claimed.push({ id, leaseUntilMs, accountId: account_id, kind, to: email, attempts, firstAttemptAtMs });
+  await transact(db, async (transaction) => {
+    claimed.length = 0;
+    for (const row of z.array(leasedRow).parse(rows)) {
+      const { id, account_id, kind, attempts, email, first_attempt_at_ms } = row;
+      const settled = settledBeforeSending(row, nowMs);
+      if (settled) await updateLeased(transaction, { id, leaseUntilMs }).set(settled).execute();
+      else if (email !== null)
+        claimed.push({
+          id,
+          leaseUntilMs,
+          accountId: account_id,
+          kind,
+          to: email,
+          attempts,
+          firstAttemptAtMs: first_attempt_at_ms,
+        });
     }
-  }
-  if (unwanted.length > 0) {
-    await updateLeased(db, { ids: unwanted, leaseUntilMs })
-      .set({ state: "stopped" satisfies EmailState, lease_until_ms: null })
-      .execute();
-  }
-  if (expired.length > 0) {
-    await updateLeased(db, { ids: expired, leaseUntilMs })
-      .set(({ fn, val }) => ({
-        state: "failed" satisfies EmailState,
-        failure: fn.coalesce("failure", val("delivery unknown")),
-        lease_until_ms: null,
-      }))
-      .execute();
-  }
+  });
   return claimed;
 }
 
-function hasEnded({ plan, trial_ends_at_ms }: z.infer<typeof leasedRow>, nowMs: number): boolean {
+/** The columns of a mail that is not sent now. */
+function settledBeforeSending(row: LeasedRow, nowMs: number) {
+  const { email, suppressed_hash, first_attempt_at_ms, failure, recipient_hash } = row;
+  if (email === null || suppressed_hash !== null || hasEnded(row, nowMs)) return settled("stopped");
+  if (first_attempt_at_ms <= nowMs - giveUpAfterMs)
+    return { ...settled("failed"), failure: failure ?? "delivery unknown" };
+  const hash = hashEmail(email);
+  if (hash !== recipient_hash)
+    return { ...settled("scheduled"), recipient_hash: hash, next_attempt_at_ms: nowMs };
+  return undefined;
+}
+
+const settled = (state: EmailState) => ({ state, lease_until_ms: null });
+
+function hasEnded({ plan, trial_ends_at_ms }: LeasedRow, nowMs: number): boolean {
   return plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
 }
 
@@ -185,24 +185,13 @@ export type FinishedMail = { email: ClaimedEmail; outcome: Outcome };
 /** Records the outcomes in one transaction. A mail whose lease has expired and was claimed again is left alone. */
 export async function recordOutcomes(db: Db, finished: FinishedMail[]): Promise<void> {
   await transact(db, async (transaction) => {
-    const sent = new Map<number, string[]>();
-    for (const { email, outcome } of finished) {
-      if (outcome.state === "sent") {
-        const { id, leaseUntilMs } = email;
-        sent.set(leaseUntilMs, [...(sent.get(leaseUntilMs) ?? []), id]);
-      } else {
-        await updateLeased(transaction, email).set(columnsFor(email, outcome)).execute();
-      }
-    }
-    for (const [leaseUntilMs, ids] of sent) {
-      await updateLeased(transaction, { ids, leaseUntilMs })
-        .set({ state: "sent" satisfies EmailState, failure: null, lease_until_ms: null })
-        .execute();
-    }
+    for (const { email, outcome } of finished)
+      await updateLeased(transaction, email).set(columnsFor(email, outcome)).execute();
   });
 }
 
-function columnsFor(email: ClaimedEmail, outcome: Exclude<Outcome, { state: "sent" }>) {
+function columnsFor(email: ClaimedEmail, outcome: Outcome) {
+  if (outcome.state === "sent") return { ...settled("sent"), failure: null };
   const { state, failure, mayArrive } = outcome;
   return {
     state,
@@ -213,11 +202,11 @@ function columnsFor(email: ClaimedEmail, outcome: Exclude<Outcome, { state: "sen
   };
 }
 
-/** Updates mails only while this lease is theirs: a later claim writes another expiry. */
-function updateLeased(db: Db, leased: { leaseUntilMs: number } & ({ id: string } | { ids: string[] })) {
+/** Updates a mail only while this lease is its own: a later claim writes another expiry. */
+function updateLeased(db: Db, { id, leaseUntilMs }: Pick<ClaimedEmail, "id" | "leaseUntilMs">) {
   return db
     .updateTable("onboarding_emails")
-    .where("id", "in", "ids" in leased ? leased.ids : [leased.id])
+    .where("id", "=", id)
     .where("state", "=", "sending" satisfies EmailState)
-    .where("lease_until_ms", "=", leased.leaseUntilMs);
+    .where("lease_until_ms", "=", leaseUntilMs);
 }

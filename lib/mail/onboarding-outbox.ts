@@ -103,12 +103,12 @@ async function suppressAndStop(
   { recipientHashes, to }: { recipientHashes: string[]; to: Condition },
   nowMs: number,
 ): Promise<void> {
-  const look = async (transaction: Db) => {
+  const readState = async (transaction: Db) => {
     const suppressed = [];
     for (const hash of recipientHashes) if (await isSuppressed(transaction, hash)) suppressed.push(hash);
     return { suppressed };
   };
-  await auditedTransaction(db, { ...about, what: "mails stop", look }, nowMs, async (transaction) => {
+  await auditedTransaction(db, { ...about, what: "mails stop", readState }, nowMs, async (transaction) => {
     await suppress(transaction, recipientHashes, nowMs);
     await stopPending(transaction, to, nowMs);
   });
@@ -197,8 +197,8 @@ export function retryFailedMails(db: Db, which: FailedMails, by: Operator, nowMs
       )
       .limit(maxRetried);
   const whom = "id" in which ? which.id : null;
-  const look = async (_: Db, retried: unknown = 0) => ({ retried });
-  return auditedTransaction(db, { by, what: "mails retry", whom, look }, nowMs, async (transaction) => {
+  const readState = async (_: Db, retried: unknown = 0) => ({ retried });
+  return auditedTransaction(db, { by, what: "mails retry", whom, readState }, nowMs, async (transaction) => {
     const rows = await transaction
       .updateTable("onboarding_emails")
       .set({

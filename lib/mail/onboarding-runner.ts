@@ -11,7 +11,7 @@ import {
 } from "@/lib/mail/onboarding-claims";
 import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
-import { claimAfterOutage, recordThroughOutage } from "@/lib/mail/store-outage";
+import { reclaimExpiredLeases, recordThroughOutage } from "@/lib/mail/store-outage";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
@@ -57,7 +57,7 @@ export async function sendDueMails(
     minIntervalMs,
     claim(limit) {
       claimExpiresAtMs = performance.now() + leaseMs;
-      return claimAfterOutage(db, (isSettling) =>
+      return reclaimExpiredLeases(db, (isSettling) =>
         claimDueMails(db, { limit, leaseMs, nowMs: Date.now(), isSettling }),
       );
     },

@@ -4,7 +4,6 @@ import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { ClaimOptions } from "@/lib/mail/queue";
-import type { Purpose } from "@/lib/runtime/app-secret";
 import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
 /** A mail of the outbox. One without `to` belongs to a row, and goes to the address that its owner has when it is sent. */
@@ -55,25 +54,6 @@ const scheduledKinds = [
 ] as const;
 
 export type ScheduledMail = Extract<QueuedMail, { kind: (typeof scheduledKinds)[number] }>;
-
-/** Kinds that came later have a key of their own, so that a build before them cannot open them. */
-const purposeOf: Record<QueuedMail["kind"], Purpose> = {
-  code: "sign-in-mail:v1",
-  invitation: "sign-in-mail:v1",
-  waitlist: "security-mail:v1",
-  passkey: "security-mail:v1",
-  "new browser": "security-mail:v1",
-  "new app": "security-mail:v1",
-  "clerk invitation": "security-mail:v1",
-  "replayed app": "security-mail:v1",
-  "account deletion": "security-mail:v1",
-  "trial ending": "security-mail:v1",
-  "trial ended": "security-mail:v1",
-  "app ending": "security-mail:v1",
-  "payment failed": "security-mail:v1",
-  "licence ending": "security-mail:v1",
-  "licence ended": "security-mail:v1",
-};
 
 /** How long a mail about a new session or a change of the passkeys is tried. */
 export const securityMailMs = 3 * dayMs;
@@ -199,8 +179,10 @@ function recipientOf(mail: QueuedMail | undefined): string | undefined {
   return mail && "to" in mail ? mail.to : undefined;
 }
 
+/** Kinds that came later than these two have another key, so that a build before them cannot open them. */
 function sealMail(id: string, mail: QueuedMail): string {
-  return seal(purposeOf[mail.kind], id, JSON.stringify(mail));
+  const isFirst = mail.kind === "code" || mail.kind === "invitation";
+  return seal(isFirst ? "sign-in-mail:v1" : "security-mail:v1", id, JSON.stringify(mail));
 }
 
 function openMail(id: string, sealed: string): QueuedMail | undefined {

@@ -1,7 +1,5 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sender } from "@/lib/mail/mail";
-import { log } from "@/lib/runtime/log";
 
 const maxPauseMs = 60_000; // 1 minute
 const maxThrottleMs = 250;
@@ -69,40 +67,6 @@ export type ClaimOptions = { limit: number; leaseMs: number; nowMs: number; isSe
 
 /** How much longer a lease is than the sender's timeout: for the store and clock skew between instances. */
 export const leaseSlackMs = 5000;
-
-type LeasedMails<Item> = Pick<QueueOptions<Item>, "signal"> & {
-  /** The mail's name in the log. */
-  name: string;
-  batchSize: number;
-  minIntervalMs?: number;
-  /** Claims up to `limit` due mails with a lease; `undefined` if none is due. */
-  claim: (limit: number, leaseMs: number) => Promise<Item[] | undefined>;
-  /** Sends one and stores its outcome. Returns for how many milliseconds no other may start. */
-  settle: (item: Item) => Promise<number>;
-};
-
-/**
- * Sends all mails that are due, and returns when none is left. Any number of processes can do this at once: the one that
- * holds a mail's lease sends it, and another one can when the lease has expired.
- */
-export function sendLeasedMails<Item>(
-  { timeoutMs, maxConcurrent }: Sender,
-  { name, batchSize, minIntervalMs = 0, claim, settle, signal }: LeasedMails<Item>,
-): Promise<void> {
-  return processQueue({
-    maxConcurrent: Math.min(maxConcurrent, batchSize),
-    batchSize,
-    minIntervalMs,
-    claim: (limit) => claim(limit, timeoutMs + leaseSlackMs),
-    processItem: (item) =>
-      settle(item).catch((failure) => {
-        // The mail is retried when its lease has expired.
-        log().warn({ err: failure }, `the outcome of ${name} could not be recorded`);
-        return 0;
-      }),
-    signal,
-  });
-}
 
 /** Sleeps for as long as the event loop was busy since the last call, so that requests get half of the process. */
 function createThrottle(minIntervalMs: number): () => Promise<void> {

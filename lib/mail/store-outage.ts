@@ -14,7 +14,10 @@ const patienceMs = { running: 5 * 60_000, stopping: 10_000 };
 const failedAtMs = new WeakMap<Db, number>();
 
 /** Claims mails. `isSettling`: mails that were claimed before must be left alone, because the store was just away. */
-export async function claimAfterOutage<T>(db: Db, claim: (isSettling: boolean) => Promise<T>): Promise<T> {
+export async function reclaimExpiredLeases<T>(
+  db: Db,
+  claim: (isSettling: boolean) => Promise<T>,
+): Promise<T> {
   const sinceMs = performance.now() - (failedAtMs.get(db) ?? Number.NEGATIVE_INFINITY);
   try {
     return await claim(sinceMs < settlingMs);

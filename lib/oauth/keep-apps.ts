@@ -15,15 +15,13 @@ import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 export function keepApps(db: Db, account: { id: string; email: string }, nowMs: number): Promise<boolean> {
   const apps = (transaction: Db) =>
     currentSessions(transaction, nowMs).where("account_id", "=", account.id).where("kind", "=", "app");
-  const look = async (transaction: Db) => {
+  const readState = async (transaction: Db) => {
     const rows = await apps(transaction).execute();
-    const lastDateOf = ({ name, last_date_ms }: (typeof rows)[number]) => ({
-      name,
-      lastDate: asIso(last_date_ms),
-    });
-    return Object.fromEntries(rows.map((row) => [row.id, lastDateOf(row)]));
+    return Object.fromEntries(
+      rows.map(({ id, name, lastDateMs }) => [id, { name, lastDate: asIso(lastDateMs) }]),
+    );
   };
-  const about = { by: "owner", what: "app keep", whom: account.email, look } as const;
+  const about = { by: "owner", what: "app keep", whom: account.email, readState } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const kept = await transaction
       .updateTable("local_sessions")

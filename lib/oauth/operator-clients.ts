@@ -116,5 +116,5 @@ function auditedClient(what: string, id: string, nowMs: number) {
   const readState = async (transaction: Db) => ({
     client: (await findAnyClient(transaction, id, nowMs)) ?? null,
   });
-  return { by: "operator", what, whom: id, look: readState } as const;
+  return { by: "operator", what, whom: id, readState } as const;
 }

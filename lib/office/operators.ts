@@ -200,12 +200,12 @@ export function changeOperator<T>(
   nowMs: number,
   change: (transaction: Db) => Promise<T>,
 ): Promise<T> {
-  const look = async (transaction: Db) => {
+  const readState = async (transaction: Db) => {
     const operators = await listOperators(transaction, nowMs);
     const operator = operators.find((operator) => operator.name === name);
     return operator && { passkeys: operator.passkeys, sessions: operator.sessions };
   };
-  return auditedTransaction(db, { by, what, whom: name, look }, nowMs, change);
+  return auditedTransaction(db, { by, what, whom: name, readState }, nowMs, change);
 }
 
 /** The hash under which a secret of 256 random bits is stored. */

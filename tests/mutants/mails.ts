@@ -25,21 +25,21 @@ export const mails: Mutant[] = [
   {
     file: "lib/mail/onboarding-claims.ts",
     mistake: "an unsubscribed reader gets the next mail",
-    was: "email === null || row.suppressed_hash !== null",
+    was: "email === null || suppressed_hash !== null",
     becomes: "email === null",
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
   },
   {
     file: "lib/mail/onboarding-claims.ts",
     mistake: "a mail is tried for ever",
-    was: "row.first_attempt_at_ms <= nowMs - giveUpAfterMs",
+    was: "first_attempt_at_ms <= nowMs - giveUpAfterMs",
     becomes: "false",
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
   },
   {
     file: "lib/mail/onboarding-claims.ts",
     mistake: "a runner that lost its lease stores the mail's outcome",
-    was: '.where("lease_until_ms", "=", leased.leaseUntilMs)',
+    was: '.where("lease_until_ms", "=", leaseUntilMs)',
     becomes: "",
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
   },
@@ -109,7 +109,7 @@ export const mails: Mutant[] = [
   {
     file: "lib/mail/onboarding-claims.ts",
     mistake: "a mail goes to an address that was not looked up",
-    was: "hashEmail(email) !== row.recipient_hash",
+    was: "hash !== recipient_hash",
     becomes: 'email === ""',
     tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
   },

@@ -1,16 +1,9 @@
-import crypto, { generateKeyPairSync, type KeyObject } from "node:crypto";
+import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyRing } from "@/lib/auth/key-ring";
-import {
-  describeKey,
-  issuerPrefix,
-  propagationMs,
-  readSigningKeys,
-  revokeKey,
-  rotateKeys,
-} from "@/lib/auth/signing-keys";
+import { issuerPrefix, propagationMs, readSigningKeys, revokeKey, rotateKeys } from "@/lib/auth/signing-keys";
 import { type Db, Store } from "@/lib/db/store";
 import { engines, type Stage } from "@/tests/support/engines";
 
@@ -55,20 +48,15 @@ describe.each(engines)("the key ring on $name", (engine) => {
     await stage.clear();
   });
 
-  /** The ring of another process, which may have a key file of a build before the ring. */
-  function newRing(fileKey?: KeyObject): KeyRing {
+  /** The ring of another process. */
+  function newRing(): KeyRing {
     const open = async () => {
       reads++;
       if (isAway) throw new Error("the store is away");
       return db;
     };
-    return new KeyRing(open, () => fileKey, 50);
+    return new KeyRing(open, 50);
   }
-
-  const makeFileKey = () => {
-    const { privateKey } = generateKeyPairSync("rsa", { modulusLength });
-    return { privateKey, ...describeKey(privateKey) };
-  };
 
   it("makes one first key, however many instances start at once", async () => {
     const rings = [newRing(), newRing(), newRing()];
@@ -85,20 +73,6 @@ describe.each(engines)("the key ring on $name", (engine) => {
     const stored = Buffer.from(row?.sealed_key ?? "", "base64url");
     expect(stored.length).toBe(pem.length + 12 + 16);
     expect(stored.toString("latin1")).not.toContain(pem.slice(100, 120));
-  });
-
-  it("imports the key of a file with its issuer, and that of a second instance as well", async () => {
-    const [first, second] = [makeFileKey(), makeFileKey()];
-    const [one, two] = [newRing(first.privateKey), newRing(second.privateKey)];
-    expect((await one.signing(nowMs)).kid).toBe(first.kid);
-    expect((await two.signing(nowMs)).kid).toBe(first.kid);
-    for (const ring of [one, two]) {
-      expect(await ring.find(first.kid, nowMs)).toMatchObject({ issuer: issuerPrefix + first.kid });
-      expect(await ring.find(second.kid, nowMs)).toMatchObject({ issuer: issuerPrefix + second.kid });
-    }
-    const again = newRing(second.privateKey);
-    expect(await again.find(second.kid, nowMs + 2 * hourMs)).toBeUndefined();
-    expect(await again.find(first.kid, nowMs + 2 * hourMs)).toBeDefined();
   });
 
   it("signs with a new key a minute after it was made, and verifies the old one's last token", async () => {
@@ -150,18 +124,17 @@ describe.each(engines)("the key ring on $name", (engine) => {
   });
 
   it("refuses a revoked key at once, deletes its private key, and signs with a new one", async () => {
-    const file = makeFileKey();
-    const ring = newRing(file.privateKey);
-    expect((await ring.signing(nowMs)).kid).toBe(file.kid);
-    await revokeKey(db, file.kid, nowMs);
-    const next = await newRing(file.privateKey).signing(nowMs);
-    expect(next).toMatchObject({ issuer: issuerPrefix + file.kid });
-    expect(next.kid).not.toBe(file.kid);
-    // The unknown key id makes it refresh the ring; the file does not bring the revoked key back.
+    const ring = newRing();
+    const { kid } = await ring.signing(nowMs);
+    await revokeKey(db, kid, nowMs);
+    const next = await newRing().signing(nowMs);
+    expect(next).toMatchObject({ issuer: issuerPrefix + kid });
+    expect(next.kid).not.toBe(kid);
+    // The unknown key id makes it refresh the ring.
     expect(await ring.find(next.kid, nowMs)).toBeDefined();
-    expect(await ring.find(file.kid, nowMs)).toBeUndefined();
+    expect(await ring.find(kid, nowMs)).toBeUndefined();
     const [revoked] = await readSigningKeys(db);
-    expect(revoked).toMatchObject({ kid: file.kid, sealed_key: null });
+    expect(revoked).toMatchObject({ kid, sealed_key: null });
   });
 
   it("signs at once with a key that was to sign in a minute if the only other key is revoked", async () => {

@@ -1,14 +1,4 @@
-import {
-  createHash,
-  createHmac,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-  verify,
-} from "node:crypto";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
@@ -204,53 +194,6 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
     // The instances write their log after the response.
     for (const service of [one, other]) await eventually(() => expect(service.takeErrors()).not.toEqual([]));
-  });
-});
-
-describe.each(engines)("the keys of an older build, on $name", (engine) => {
-  it("are imported with their issuer, so that its tokens and sessions stay valid", async () => {
-    const stage = await engine.prepare();
-    const service = await Service.make(stage.environment);
-    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-    const [account] = await stage.query("SELECT id, subject FROM accounts");
-    await stage.query("DELETE FROM signing_keys");
-    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-    writeFileSync(join(service.dataDir, "issuer-key.pem"), pem, { mode: 0o600 });
-    // Rows as that build wrote them.
-    const inAnHour = Date.now() + 60 * 60 * 1000;
-    await stage.query(
-      `INSERT INTO local_sessions (id, account_id, expires_at_ms, client_hash) VALUES ('sess_old', '${account?.id}', ${inAnHour}, 'x')`,
-    );
-    const hash = createHash("sha256")
-      .update(publicKey.export({ type: "spki", format: "der" }))
-      .digest("base64url");
-    const iat = Math.floor(Date.now() / 1000);
-    const claims = { iss: `urn:corner-office:${hash}`, sub: account?.subject, sid: "sess_old" };
-    const token = forge(
-      { alg: "RS256", typ: "JWT" },
-      { ...claims, iat, nbf: iat, exp: iat + 600 },
-      privateKey,
-    );
-
-    await service.run();
-    stage.freeze();
-    expect(await ask(service, token)).toBe(503);
-    expect((await service.ask("/.well-known/jwks.json")).status).toBe(503);
-    expect((await service.ask("/api/entitlement")).status).toBe(401);
-    expect(await ask(service, "x.y.z")).toBe(401);
-    stage.thaw();
-    expect(await ask(service, token)).toBe(200);
-    expect(await service.adminJson("keys", "list")).toMatchObject([{ kid: hash, state: "signs" }]);
-    expect(await service.adminJson("session", "list", "ceo@example.com")).toMatchObject([
-      { id: "sess_old", kind: "browser", name: "A browser", begunAt: null },
-    ]);
-    expect(claimsOf(await service.token("ceo@example.com")).iss).toBe(claims.iss);
-    // A token that was copied before the upgrade names a browser's session, but is not treated as a browser.
-    const cookie = `__session=${token}`;
-    expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
-    await service.stop({ expectErrors: true });
-    await stage.clear();
   });
 });
 

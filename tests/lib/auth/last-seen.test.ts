@@ -80,7 +80,7 @@ describe("when a session was last used", () => {
       const change = (change: object) =>
         auditedTransaction(
           db,
-          { by: "owner", what: "test", whom: null, look: async () => null },
+          { by: "owner", what: "test", whom: null, readState: async () => null },
           nowMs,
           (transaction) =>
             transaction.updateTable("local_sessions").set(change).where("id", "=", "other").execute(),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { isChallenge, makeBrowserSecret, makeChallenge } from "@/lib/auth/passkey-challenge";
+import { isChallenge, makeChallenge } from "@/lib/auth/passkey-challenge";
+import { mintSecret } from "@/lib/auth/secret";
 
-const browser = makeBrowserSecret();
+const browser = mintSecret();
 const atMs = Date.UTC(2026, 10, 21);
 const fiveMinutesMs = 5 * 60 * 1000;
 const challenge = makeChallenge(browser, "sign in", atMs);
@@ -14,7 +15,7 @@ describe("a challenge", () => {
   });
 
   it("is given to one browser, for one purpose", () => {
-    expect(isChallenge(challenge, makeBrowserSecret(), "sign in", atMs)).toBe(false);
+    expect(isChallenge(challenge, mintSecret(), "sign in", atMs)).toBe(false);
     expect(isChallenge(challenge, "", "sign in", atMs)).toBe(false);
     expect(isChallenge(challenge, browser, "add to acc_1", atMs)).toBe(false);
   });

@@ -140,7 +140,7 @@ describe.each(engines)("the audit on $name", (engine) => {
     await expect(sql`UPDATE accounts SET plan = 'licensed'`.execute(db)).rejects.toThrow(
       "auditedTransaction()",
     );
-    const unseen = { by: "service", what: "tidy", whom: null, look: async () => null } as const;
+    const unseen = { by: "service", what: "tidy", whom: null, readState: async () => null } as const;
     await auditedTransaction(db, unseen, tick(), async (transaction) => {
       await transaction.updateTable("accounts").set({ plan: "hobby", trial_ends_at_ms: null }).execute();
     });
