@@ -5,6 +5,7 @@ import { accountIdOf, openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session-changes";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -105,9 +106,8 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
 }
 
 /** Whether the person was erased; a delivery for them can still arrive. */
-async function isErased(db: Db, id: string): Promise<boolean> {
-  const erased = db.selectFrom("clerk_users").select("id").where("id", "=", pseudonymOf(id));
-  return (await erased.executeTakeFirst()) !== undefined;
+function isErased(db: Db, id: string): Promise<boolean> {
+  return hasRow(db.selectFrom("clerk_users").select("id").where("id", "=", pseudonymOf(id)));
 }
 
 /** The audited state of a user: the account and until when it is barred, or Clerk's data if there is no account. */
@@ -193,15 +193,9 @@ async function recordUser(
 }
 
 /** Sets the subject of the account that an operator added for this email. */
-async function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
-  const linked = await transaction
-    .updateTable("accounts")
-    .set({ subject })
-    .where("email", "=", email)
-    .where("subject", "is", null)
-    .returning("id")
-    .executeTakeFirst();
-  return linked !== undefined;
+function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
+  const linking = transaction.updateTable("accounts").set({ subject }).where("email", "=", email);
+  return hasRow(linking.where("subject", "is", null).returning("id"));
 }
 
 /** An account of a user, and the email that Clerk reported last for the user. */

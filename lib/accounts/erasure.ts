@@ -3,6 +3,7 @@ import { keptColumns } from "@/lib/accounts/account-columns";
 import { settings } from "@/lib/config/settings";
 import { subjectOfState } from "@/lib/db/app-state";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import {
   type Alias,
@@ -48,7 +49,9 @@ export async function erasePerson(
       await closeAccount(transaction, email, nowMs),
       await closeUsers(transaction, email, ids),
     ];
-    for (const id of ids) await deleteAppState(transaction, id);
+    // Grants, codes, refresh tokens, and answered requests.
+    for (const id of ids)
+      await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();
     found.push(await replaceAllMentions(transaction, mentions));
     if (!found.includes(true)) {
       throw new ApiError("not_found", {
@@ -111,14 +114,9 @@ function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
     "sign_in_mail_attempts",
   ] as const;
   return Promise.all(
-    tables.map(async (table) => {
-      const gone = await transaction
-        .deleteFrom(table)
-        .where("email", "=", email)
-        .returning("email")
-        .execute();
-      return gone.length > 0;
-    }),
+    tables.map((table) =>
+      hasRow(transaction.deleteFrom(table).where("email", "=", email).returning("email")),
+    ),
   );
 }
 
@@ -174,11 +172,6 @@ async function closeUsers(transaction: Db, email: string, ids: string[]): Promis
       .execute();
   }
   return users.length > 0;
-}
-
-/** Deletes the app data of a subject: grants, codes, refresh tokens, and answered requests. */
-async function deleteAppState(transaction: Db, id: string): Promise<void> {
-  await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();
 }
 
 /** The erased people, by the hash of the address, with the time of erasure. */

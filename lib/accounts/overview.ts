@@ -88,13 +88,13 @@ export async function readOverview(db: Db, nowMs: number) {
       licensed: countOf("licensed"),
       hobby: countOf("hobby"),
     },
-    waiting: found.waiting[0]?.count ?? 0,
+    waiting: sumOf(found.waiting),
     oldestWaitingAtMs: found.waiting[0]?.oldest_at_ms ?? null,
-    connectedApps: found.apps[0]?.count ?? 0,
-    mailsFailedIn30Days: (found.failedOnboarding[0]?.count ?? 0) + (found.failedSignIn[0]?.count ?? 0),
+    connectedApps: sumOf(found.apps),
+    mailsFailedIn30Days: sumOf([...found.failedOnboarding, ...found.failedSignIn]),
     /** Waiting mails that this process cannot open, because another `APP_SECRET` sealed them. */
     mailsNotOpened: lost,
-    unsubscribedIn30Days: found.unsubscribed[0]?.count ?? 0,
+    unsubscribedIn30Days: sumOf(found.unsubscribed),
     billing: {
       pastDue: sumOf(found.pastDue),
       unknownToStripe: sumOf(found.gone),

@@ -31,7 +31,7 @@ const documentWithinMs = 5000;
 const warnBeforeSunsetMs = 30 * dayMs;
 
 /** A check, and the remedy if the check itself fails. */
-type Check = { what: string; run: () => Promise<CheckResult>; remedy: string };
+type Check = readonly [what: string, run: () => Promise<CheckResult>, remedy?: string];
 
 /** `works` is `level` as a boolean, for programs that do not know the levels. */
 type Finding = { what: string; works: boolean } & CheckResult;
@@ -51,7 +51,7 @@ export function addCheckCommand(program: AdminCommand): void {
     });
 }
 
-async function find({ what, run, remedy }: Check): Promise<Finding> {
+async function find([what, run, remedy = ""]: Check): Promise<Finding> {
   const verdict = await run().catch((failure: NodeJS.ErrnoException) =>
     fault(failure.message.split("\n")[0] || String(failure.code), remedy),
   );
@@ -68,56 +68,39 @@ function asText({ what, level, detail, remedy }: Finding): string {
 function checks(): Check[] {
   const { mail, billing, office, databaseUrl, dataDir } = settings();
   const dns = "Check the DNS resolver of this machine, then try again.";
-  return [
-    { what: "settings", run: checkSettings, remedy: "" },
-    {
-      what: "store",
-      run: checkStore,
-      remedy: databaseUrl
-        ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
-        : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`,
-    },
-    {
-      what: "counters",
-      run: checkCounters,
-      remedy: "Check that the counter store runs, accepts our credentials and takes writes.",
-    },
-    {
-      what: "mail",
-      run: checkMail,
-      remedy: "Check the mail settings, and that the mail service accepts our credentials.",
-    },
-    ...(mail.kind === "files"
-      ? []
-      : [
-          { what: "spf", run: () => checkSpf(mail), remedy: dns },
-          { what: "dkim", run: () => checkDkim(mail), remedy: dns },
-          { what: "dmarc", run: () => checkDmarc(mail), remedy: dns },
-        ]),
-    ...(billing
-      ? [
-          {
-            what: "billing",
-            run: () => checkBilling(billing),
-            remedy: "Check STRIPE_SECRET_KEY, and that Stripe can be reached from here.",
-          },
-        ]
-      : []),
-    {
-      what: "client address",
-      run: checkClientAddress,
-      remedy: "",
-    },
-    { what: "sign-in", run: checkSignIn, remedy: "" },
-    { what: "passkeys", run: checkPasskeys, remedy: "Fix the store first." },
-    ...(office ? [{ what: "operators", run: checkOperators, remedy: "Fix the store first." }] : []),
-    { what: "waitlist", run: checkWaitlist, remedy: "Fix the store first." },
-    { what: "signing keys", run: checkKeys, remedy: "Fix the store first." },
-    { what: "secrets", run: checkSecrets, remedy: "Fix the store first." },
-    { what: "retirements", run: checkSunsets, remedy: "" },
-    { what: "agents", run: checkAgents, remedy: "" },
-    { what: "contact", run: checkContact, remedy: "" },
+  const ofMailDomain: Check[] = [
+    ["spf", () => checkSpf(mail), dns],
+    ["dkim", () => checkDkim(mail), dns],
+    ["dmarc", () => checkDmarc(mail), dns],
   ];
+  const stripe = "Check STRIPE_SECRET_KEY, and that Stripe can be reached from here.";
+  const store = databaseUrl
+    ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
+    : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`;
+  const first = "Fix the store first.";
+  const all: (Check | undefined)[] = [
+    ["settings", checkSettings],
+    ["store", checkStore, store],
+    [
+      "counters",
+      checkCounters,
+      "Check that the counter store runs, accepts our credentials and takes writes.",
+    ],
+    ["mail", checkMail, "Check the mail settings, and that the mail service accepts our credentials."],
+    ...(mail.kind === "files" ? [] : ofMailDomain),
+    billing && ["billing", () => checkBilling(billing), stripe],
+    ["client address", checkClientAddress],
+    ["sign-in", checkSignIn],
+    ["passkeys", checkPasskeys, first],
+    office && ["operators", checkOperators, first],
+    ["waitlist", checkWaitlist, first],
+    ["signing keys", checkKeys, first],
+    ["secrets", checkSecrets, first],
+    ["retirements", checkSunsets],
+    ["agents", checkAgents],
+    ["contact", checkContact],
+  ];
+  return all.filter((check) => check !== undefined);
 }
 
 async function checkSettings(): Promise<CheckResult> {

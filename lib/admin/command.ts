@@ -77,13 +77,20 @@ async function askToConfirm(consequence: string): Promise<void> {
   throw new ApiError("invalid_request", { message: "Nothing was changed.", hint: "You did not confirm it." });
 }
 
-/* Parsers for arguments and options. Each throws commander's InvalidArgumentError with a one-line message. */
-
-export function parseEmail(text: string): string {
-  const email = parseEmailAddress(text);
-  if (!email) throw new InvalidArgumentError("It is not an email address.");
-  return email;
+/** A parser of an argument or option, from one that returns `undefined` for what is none, and the message for that. */
+export function parser<T>(read: (text: string) => T | undefined, message: string): (text: string) => T {
+  return (text) => {
+    const parsed = read(text);
+    if (parsed === undefined) throw new InvalidArgumentError(message);
+    return parsed;
+  };
 }
+
+/** A parser of texts of this form. */
+export const matching = (form: RegExp, message: string) =>
+  parser((text) => (form.test(text) ? text : undefined), message);
+
+export const parseEmail = parser(parseEmailAddress, "It is not an email address.");
 
 /** Parses an ISO 8601 date, or a date and time with an offset, to Unix milliseconds. */
 export function parseInstant(text: string): number {
@@ -95,61 +102,41 @@ export function parseInstant(text: string): number {
   return ms;
 }
 
-export function parseWholeNumber(text: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw new InvalidArgumentError("It must be a whole number from 0 to 999999.");
-  return Number(text);
-}
+export const parseWholeNumber = parser(
+  (text) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
+  "It must be a whole number from 0 to 999999.",
+);
 
 /** Parses the maximum number of rows of a list. */
-export function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text))
-    throw new InvalidArgumentError("It must be a whole number from 1 to 9999999.");
-  return Number(text);
-}
+export const parseCount = parser(
+  (text) => (/^[1-9]\d{0,6}$/.test(text) ? Number(text) : undefined),
+  "It must be a whole number from 1 to 9999999.",
+);
 
 /** Parses an amount of credits to thousandths; a negative amount reduces the balance. */
-export function parseAmount(text: string): number {
-  const thousandths = parseThousandths(text);
-  if (thousandths === undefined || thousandths === 0) {
-    throw new InvalidArgumentError(
-      `It must be a number other than 0, from -${maxCredits} to ${maxCredits}, with at most three decimals.`,
-    );
-  }
-  return thousandths;
-}
+const parseAmount = parser(
+  (text) => parseThousandths(text) || undefined,
+  `It must be a number other than 0, from -${maxCredits} to ${maxCredits}, with at most three decimals.`,
+);
 
 /** Parses a balance to thousandths. */
-export function parseBalance(text: string): number {
-  const thousandths = parseThousandths(text);
-  if (thousandths === undefined || thousandths < 0) {
-    throw new InvalidArgumentError(
-      `It must be a number from 0 to ${maxCredits}, with at most three decimals.`,
-    );
-  }
-  return thousandths;
-}
+export const parseBalance = parser((text) => {
+  const thousandths = parseThousandths(text) ?? -1;
+  return thousandths < 0 ? undefined : thousandths;
+}, `It must be a number from 0 to ${maxCredits}, with at most three decimals.`);
 
 /** Parses a one-line text that people will see. */
-export function parseWords(text: string): string {
+export const parseWords = parser((text) => {
   const words = text.trim();
-  if (words === "" || words.length > 500 || /\p{Cc}/u.test(words)) {
-    throw new InvalidArgumentError("It must be one line of 1 to 500 characters.");
-  }
-  return words;
-}
+  return words === "" || words.length > 500 || /\p{Cc}/u.test(words) ? undefined : words;
+}, "It must be one line of 1 to 500 characters.");
 
-export function parseSubject(text: string): string {
-  if (!/^user_\w{1,64}$/.test(text)) throw new InvalidArgumentError("It must be a user id like user_2abc.");
-  return text;
-}
+export const parseSubject = matching(/^user_\w{1,64}$/, "It must be a user id like user_2abc.");
 
-/** Parses the name of an operator. */
-function parseOperator(text: string): string {
-  if (!operatorName.test(text)) {
-    throw new InvalidArgumentError("It must be 1 to 40 lower-case letters, digits, dots and hyphens.");
-  }
-  return text;
-}
+const parseOperator = matching(
+  operatorName,
+  "It must be 1 to 40 lower-case letters, digits, dots and hyphens.",
+);
 
 /** How arguments are parsed, and an example of each, by their names. */
 const knownArguments: Record<string, { parse?: (text: string) => unknown; example?: string }> = {

@@ -1,9 +1,18 @@
-import { InvalidArgumentError } from "commander";
-import { type AdminCommand, parseWords } from "@/lib/admin/command";
+import { type AdminCommand, matching, parser, parseWords } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
 import { addClient, isAllowedRedirectUri, listClients, removeClient } from "@/lib/oauth/operator-clients";
 import { listRegisteredClients } from "@/lib/oauth/registered-clients";
+
+const parseClientId = matching(
+  /^(?!native$)[a-z0-9][a-z0-9-]{1,63}$/,
+  "It must be 2 to 64 lower-case letters, digits and hyphens, and not 'native'.",
+);
+
+const parseRedirect = parser(
+  (text) => (isAllowedRedirectUri(text) ? text : undefined),
+  "It must be HTTPS, a loopback address or a scheme like com.example.app:, in its canonical spelling, without a user name, # or *.",
+);
 
 /** `connect list|add|remove`. */
 export function addConnectCommands(program: AdminCommand): void {
@@ -15,18 +24,11 @@ export function addConnectCommands(program: AdminCommand): void {
       "list the apps that you added and those that registered themselves; 'native', for programs on the owner's computer, always exists",
     )
     .does(async ({ db }) => {
-      const added = (await listClients(db)).map((client) => ({
-        ...client,
-        by: "operator",
-        forgottenAtMs: null,
-      }));
-      const registered = (await listRegisteredClients(db, Date.now())).map((client) => ({
-        ...client,
-        by: "itself",
-      }));
-      const clients = [...added, ...registered].map(
-        ({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) =>
-          toFields({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }),
+      const clients = [
+        ...(await listClients(db)).map((client) => ({ ...client, by: "operator", forgottenAtMs: null })),
+        ...(await listRegisteredClients(db, Date.now())).map((client) => ({ ...client, by: "itself" })),
+      ].map(({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) =>
+        toFields({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }),
       );
       const rows = clients.map(({ id, name, by, redirectUris, ...times }) => ({
         id,
@@ -62,22 +64,4 @@ export function addConnectCommands(program: AdminCommand): void {
       await removeClient(db, id, Date.now());
       return { json: { removed: id }, text: `Removed ${id}.` };
     });
-}
-
-function parseClientId(text: string): string {
-  if (!/^[a-z0-9][a-z0-9-]{1,63}$/.test(text) || text === "native") {
-    throw new InvalidArgumentError(
-      "It must be 2 to 64 lower-case letters, digits and hyphens, and not 'native'.",
-    );
-  }
-  return text;
-}
-
-function parseRedirect(text: string): string {
-  if (!isAllowedRedirectUri(text)) {
-    throw new InvalidArgumentError(
-      "It must be HTTPS, a loopback address or a scheme like com.example.app:, in its canonical spelling, without a user name, # or *.",
-    );
-  }
-  return text;
 }

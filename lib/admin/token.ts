@@ -37,11 +37,7 @@ export async function mintTokenFor(db: Db, email: string): Promise<{ token: stri
   }
   const nowMs = Date.now();
   const name = nameOperatorsToken(nowMs);
-  const { token, expiresAtMs } = await startProgramSession(
-    db,
-    { id, subject },
-    { by: "operator", name },
-    nowMs,
-  );
+  const by = "operator";
+  const { token, expiresAtMs } = await startProgramSession(db, { id, subject }, { by, name }, nowMs);
   return { token, expiresAt: new Date(expiresAtMs).toISOString() };
 }

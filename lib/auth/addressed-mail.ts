@@ -1,5 +1,6 @@
 import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/auth/invitation-token";
 import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-confirmation";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { addressAppEndMail } from "@/lib/mail/app-end-mails";
 import { addressLicenceEnded, addressLicenceEnding, addressPaymentFailed } from "@/lib/mail/licence-mails";
@@ -72,18 +73,14 @@ function wantedIf<Queued extends { to: string }>(
 }
 
 /** Whether someone can sign in to an account with this email. */
-async function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
-  const account = await db
-    .selectFrom("accounts")
-    .select("id")
-    .where("email", "=", to)
-    .where("subject", "is not", null)
-    .executeTakeFirst();
-  return account !== undefined;
+function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
+  return hasRow(accountOf(db, to).where("subject", "is not", null));
 }
 
 /** Whether an account is still to be deleted then. */
-async function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
-  const accounts = db.selectFrom("accounts").select("id").where("email", "=", to);
-  return (await accounts.where("deletes_at_ms", "=", deletesAtMs).executeTakeFirst()) !== undefined;
+function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
+  return hasRow(accountOf(db, to).where("deletes_at_ms", "=", deletesAtMs));
 }
+
+const accountOf = (db: Db, email: string) =>
+  db.selectFrom("accounts").select("id").where("email", "=", email);

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { hashSecret } from "@/lib/auth/secret";
 import { dayMs, invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
 import { derivedKeys } from "@/lib/runtime/app-secret";
@@ -35,10 +36,10 @@ function proveMailed(token: string, key = derivedKeys("invitation-mail:v1")[0]):
 }
 
 /** Whether an email has an invitation that can be accepted. */
-export async function hasOpenInvitation(db: Db, email: string, nowMs: number): Promise<boolean> {
+export function hasOpenInvitation(db: Db, email: string, nowMs: number): Promise<boolean> {
   const open = db.selectFrom("invitations").select("id").where("email", "=", email);
   const current = open.where("accepted_at_ms", "is", null).where("expires_at_ms", ">", nowMs);
-  return (await current.executeTakeFirst()) !== undefined;
+  return hasRow(current);
 }
 
 /** Why the invitation of this token cannot be accepted; `undefined` when it can. */

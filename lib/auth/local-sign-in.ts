@@ -17,6 +17,8 @@ import { makeCode } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { auditEntries } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { FormSubmission, Redirect } from "@/lib/http/form";
@@ -134,15 +136,7 @@ export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
  */
 async function hasSignedIn(db: Db, email: string, createdAtMs: number, nowMs: number): Promise<boolean> {
   if (createdAtMs <= nowMs - settings().retentionDays * dayMs) return true;
-  const entry = await db
-    .selectFrom("audit_entries")
-    .select("id")
-    .where("whom", "=", email)
-    .where("what", "=", "sign in")
-    .where("at_ms", ">=", createdAtMs)
-    .limit(1)
-    .executeTakeFirst();
-  return entry !== undefined;
+  return hasRow(auditEntries(db, { whom: [email], what: "sign in", sinceMs: createdAtMs }).limit(1));
 }
 
 /** The `Set-Cookie` of a session token; the cookie lives as long as the token. */

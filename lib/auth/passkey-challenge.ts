@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { ceremonyMs } from "@/lib/auth/passkey-ceremony";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
@@ -41,13 +42,13 @@ export function isChallenge(challenge: string, browser: string, purpose: string,
 /** Uses a challenge up in the caller's transaction. Returns whether it was unused. */
 export async function consumeChallenge(transaction: Db, challenge: string, nowMs: number): Promise<boolean> {
   await transaction.deleteFrom("passkey_challenges").where("expires_at_ms", "<=", nowMs).execute();
-  const used = await transaction
-    .insertInto("passkey_challenges")
-    .values({ challenge, expires_at_ms: expiryOf(challenge) })
-    .onConflict((conflict) => conflict.column("challenge").doNothing())
-    .returning("challenge")
-    .executeTakeFirst();
-  return used !== undefined;
+  return hasRow(
+    transaction
+      .insertInto("passkey_challenges")
+      .values({ challenge, expires_at_ms: expiryOf(challenge) })
+      .onConflict((conflict) => conflict.column("challenge").doNothing())
+      .returning("challenge"),
+  );
 }
 
 function expiryOf(challenge: string): number {

@@ -3,6 +3,7 @@ import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { consumeChallenge } from "@/lib/auth/passkey-challenge";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction, recordAudit } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
@@ -47,10 +48,9 @@ export async function findPasskey(db: Db, credentialId: string) {
 
 /** Whether a passkey is stored at all: one that {@link findPasskey} does not find may be for another host or the office. */
 export async function isStored(db: Db, credentialId: string): Promise<boolean> {
-  for (const table of ["passkeys", "operator_passkeys"] as const) {
-    const stored = db.selectFrom(table).select("rp_id").where("credential_id", "=", credentialId);
-    if (await stored.executeTakeFirst()) return true;
-  }
+  for (const table of ["passkeys", "operator_passkeys"] as const)
+    if (await hasRow(db.selectFrom(table).select("rp_id").where("credential_id", "=", credentialId)))
+      return true;
   return false;
 }
 
@@ -116,11 +116,7 @@ export async function usePasskey(
       .returning("id")
       .executeTakeFirst();
     if (used) return "counts";
-    const isThere = await transaction
-      .selectFrom("passkeys")
-      .select("id")
-      .where("id", "=", id)
-      .executeTakeFirst();
+    const isThere = await hasRow(transaction.selectFrom("passkeys").select("id").where("id", "=", id));
     return isThere ? "counter" : "removed";
   });
   if (outcome === "counter") await noteCounter(db, email, id, nowMs);
@@ -141,15 +137,9 @@ export function renamePasskey(
   { id, name }: { id: string; name: string },
   nowMs: number,
 ): Promise<boolean> {
-  return changePasskeys(db, { by: "owner", what: "passkey rename" }, account, nowMs, async (transaction) => {
-    const renamed = await transaction
-      .updateTable("passkeys")
-      .set({ name })
-      .where("id", "=", id)
-      .where("account_id", "=", account.id)
-      .returning("id")
-      .executeTakeFirst();
-    return renamed !== undefined;
+  return changePasskeys(db, { by: "owner", what: "passkey rename" }, account, nowMs, (transaction) => {
+    const renaming = transaction.updateTable("passkeys").set({ name }).where("id", "=", id);
+    return hasRow(renaming.where("account_id", "=", account.id).returning("id"));
   });
 }
 
@@ -173,13 +163,8 @@ export function removePasskeys(
 }
 
 /** Whether the owner has put the offer of a passkey away. */
-export async function hasDeclinedPasskeys(db: Db, accountId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("passkey_offers")
-    .select("account_id")
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-  return row !== undefined;
+export function hasDeclinedPasskeys(db: Db, accountId: string): Promise<boolean> {
+  return hasRow(db.selectFrom("passkey_offers").select("account_id").where("account_id", "=", accountId));
 }
 
 /** Puts the offer of a passkey away for good. */

@@ -2,6 +2,7 @@ import { createHmac, randomInt } from "node:crypto";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import { codeMinutes, longCodeHours } from "@/lib/config/durations";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { enqueueMail } from "@/lib/mail/outbox";
@@ -120,9 +121,13 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
     .executeTakeFirst();
   if (!row) return { problem: "used" };
   const { email, isLong } = requested;
-  if (isLong && (await consumeLongCode(db, email, code))) return { email };
+  const longCode = db.deleteFrom("sign_in_emails").where("email", "=", email).returning("email");
+  if (isLong && (await hasRow(longCode.where("long_code_hash", "in", hashesOf(email, code)))))
+    return { email };
   if (!isLong && hashesOf(browser, code).some((hash) => isSameSecret(hash, row.code_hash))) {
-    return (await consumeShortCode(db, browserHash)) ? { email } : { problem: "used" };
+    // Deleted, so that only one of two concurrent requests redeems it.
+    const shortCode = db.deleteFrom("sign_in_codes").where("browser_hash", "=", browserHash);
+    return (await hasRow(shortCode.returning("email"))) ? { email } : { problem: "used" };
   }
   const triesLeft = maxTries - row.tries;
   return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
@@ -136,26 +141,6 @@ function readCode(typed: string, isLong: boolean): string | undefined {
   return read.length === longCharacters && [...read].every((letter) => longAlphabet.includes(letter))
     ? read
     : undefined;
-}
-
-/** Deletes the code, so that only one of two concurrent requests redeems it. */
-async function consumeShortCode(db: Db, browserHash: string): Promise<boolean> {
-  const taken = await db
-    .deleteFrom("sign_in_codes")
-    .where("browser_hash", "=", browserHash)
-    .returning("email")
-    .executeTakeFirst();
-  return taken !== undefined;
-}
-
-async function consumeLongCode(db: Db, email: string, code: string): Promise<boolean> {
-  const taken = await db
-    .deleteFrom("sign_in_emails")
-    .where("email", "=", email)
-    .where("long_code_hash", "in", hashesOf(email, code))
-    .returning("email")
-    .executeTakeFirst();
-  return taken !== undefined;
 }
 
 /** @param salt - the browser's secret for a short code, the email for a long one */

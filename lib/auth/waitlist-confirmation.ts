@@ -1,6 +1,7 @@
 import { hashSecret } from "@/lib/auth/secret";
 import { confirmationDays, dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
 import { hashEmail } from "@/lib/mail/suppressions";
@@ -38,47 +39,47 @@ export async function takeConfirmation(
 ): Promise<boolean> {
   const confirmation_hash = hashSecret("waitlist", token);
   const sinceMs = nowMs - mailEveryMs;
-  const taken = await db
-    .updateTable("waitlist")
-    .set({
-      confirmation_hash,
-      confirmation_mailed_at_ms: nowMs,
-      unconfirmed_until_ms: nowMs + confirmationMs,
-    })
-    .where("email", "=", to)
-    .where("confirmed_at_ms", "is", null)
-    .where("invited_at_ms", "is", null)
-    .where(({ or, eb, not, exists, selectFrom }) =>
-      or([
-        eb("confirmation_hash", "=", confirmation_hash), // another attempt
-        not(
-          exists(
-            selectFrom("waitlist as mailed")
-              .select("mailed.email")
-              .where("mailed.mailbox_hash", "=", hashMailbox(to))
-              .where("mailed.confirmation_mailed_at_ms", ">", sinceMs),
+  return hasRow(
+    db
+      .updateTable("waitlist")
+      .set({
+        confirmation_hash,
+        confirmation_mailed_at_ms: nowMs,
+        unconfirmed_until_ms: nowMs + confirmationMs,
+      })
+      .where("email", "=", to)
+      .where("confirmed_at_ms", "is", null)
+      .where("invited_at_ms", "is", null)
+      .where(({ or, eb, not, exists, selectFrom }) =>
+        or([
+          eb("confirmation_hash", "=", confirmation_hash), // another attempt
+          not(
+            exists(
+              selectFrom("waitlist as mailed")
+                .select("mailed.email")
+                .where("mailed.mailbox_hash", "=", hashMailbox(to))
+                .where("mailed.confirmation_mailed_at_ms", ">", sinceMs),
+            ),
           ),
-        ),
-      ]),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", to))),
-    )
-    .returning("email")
-    .executeTakeFirst();
-  return taken !== undefined;
+        ]),
+      )
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", to))),
+      )
+      .returning("email"),
+  );
 }
 
 /** Confirms the email whose mail had this token. Returns false if there is none, or a later mail replaced the token. */
-export async function confirmByToken(db: Db, token: string, nowMs: number): Promise<boolean> {
-  const confirmed = await db
-    .updateTable("waitlist")
-    .set(({ fn, ref, val }) => ({
-      confirmed_at_ms: fn.coalesce(ref("confirmed_at_ms"), val(nowMs)),
-      unconfirmed_until_ms: null,
-    }))
-    .where("confirmation_hash", "=", hashSecret("waitlist", token))
-    .returning("email")
-    .executeTakeFirst();
-  return confirmed !== undefined;
+export function confirmByToken(db: Db, token: string, nowMs: number): Promise<boolean> {
+  return hasRow(
+    db
+      .updateTable("waitlist")
+      .set(({ fn, ref, val }) => ({
+        confirmed_at_ms: fn.coalesce(ref("confirmed_at_ms"), val(nowMs)),
+        unconfirmed_until_ms: null,
+      }))
+      .where("confirmation_hash", "=", hashSecret("waitlist", token))
+      .returning("email"),
+  );
 }

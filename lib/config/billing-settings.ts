@@ -1,3 +1,4 @@
+import type { Environment } from "@/lib/config/env-files";
 import { isLoopback } from "@/lib/config/loopback";
 
 /** The settings of purchases at Stripe. */
@@ -27,15 +28,7 @@ const choices = {
   STRIPE_TAX: ["none", "automatic"],
   STRIPE_PROMOTION_CODES: ["off", "on"],
 } as const;
-const names = [
-  ...needed,
-  ...(Object.keys(choices) as (keyof typeof choices)[]),
-  "STRIPE_CREDIT_PRICES",
-  "LICENCE_GRACE_DAYS",
-  "STRIPE_API_URL",
-] as const;
-
-type Environment = Readonly<Partial<Record<(typeof names)[number], string | undefined>>>;
+const others = ["STRIPE_CREDIT_PRICES", "LICENCE_GRACE_DAYS", "STRIPE_API_URL"];
 
 const defaultGraceDays = 14;
 const maxPrices = 10; // each is read at Stripe to show it
@@ -43,7 +36,7 @@ const maxPrices = 10; // each is read at Stripe to show it
 /** Parses the settings of billing and adds one line per problem to `faults`; no line contains a secret. */
 export function parseBilling(env: Environment, faults: string[]): BillingSettings | undefined {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, LICENCE_GRACE_DAYS } = env;
-  if (names.every((name) => !env[name])) return undefined;
+  if ([...needed, ...Object.keys(choices), ...others].every((name) => !env[name])) return undefined;
   const missing = needed.filter((name) => !env[name]);
   if (!secretKey || !webhookSecret || missing.length > 0) {
     faults.push(`${missing.join(", ")}: missing, while other settings of billing are set`);

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
+import type { Environment } from "@/lib/config/env-files";
 import { isLoopback } from "@/lib/config/loopback";
 
 /** The settings that sign-in by Clerk needs. */
@@ -22,25 +23,11 @@ export const clerkNames = [
   "CLERK_WEBHOOK_SIGNING_SECRET",
 ] as const;
 
-type Name =
-  | (typeof clerkNames)[number]
-  | "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY"
-  | "CLERK_AUTHORIZED_PARTIES"
-  | "CLERK_API_URL";
-
 /** Parses Clerk's settings and adds one line per problem to `faults`; no line contains a secret. */
-export function parseClerk(
-  env: Readonly<Partial<Record<Name, string | undefined>>>,
-  appUrl: string,
-  faults: string[],
-): ClerkSettings | undefined {
-  const [publishableKey, secretKey, jwtKey, webhookSecret] = [
-    env.CLERK_PUBLISHABLE_KEY ?? env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY,
-    env.CLERK_SECRET_KEY,
-    env.CLERK_JWT_KEY,
-    env.CLERK_WEBHOOK_SIGNING_SECRET,
-  ];
-  const values = [publishableKey, secretKey, jwtKey, webhookSecret];
+export function parseClerk(env: Environment, appUrl: string, faults: string[]): ClerkSettings | undefined {
+  const given: Environment = { CLERK_PUBLISHABLE_KEY: env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, ...env };
+  const values = clerkNames.map((name) => given[name]);
+  const [publishableKey, secretKey, jwtKey, webhookSecret] = values;
   const missing = clerkNames.filter((_, at) => !values[at]);
   if (missing.length === clerkNames.length) return undefined;
   if (!publishableKey || !secretKey || !jwtKey || !webhookSecret) {

@@ -1,5 +1,8 @@
 import nextEnv from "@next/env";
 
+/** Settings by name, as the environment has them; none is empty. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Loads the `.env` files into the environment as Next does. Variables that are already set keep their value.
  *

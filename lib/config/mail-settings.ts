@@ -1,5 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import * as z from "zod";
+import type { Environment } from "@/lib/config/env-files";
 import { isLoopback } from "@/lib/config/loopback";
 
 /** How mail is delivered, and the settings that each way needs. */
@@ -32,18 +33,12 @@ const needs = {
   DKIM_DOMAIN: "SMTP_URL",
   DKIM_SELECTOR: "SMTP_URL",
   DKIM_PRIVATE_KEY: "SMTP_URL",
-} as const;
-
-type Name = (typeof senderNames)[number] | keyof typeof needs | "EMAIL_FROM";
+};
 
 /** Parses the mail settings and adds one line per problem to `faults`; no line contains a secret. */
-export function parseMail(
-  env: Readonly<Partial<Record<Name, string | undefined>>>,
-  appUrl: string,
-  faults: string[],
-): MailSettings {
+export function parseMail(env: Environment, appUrl: string, faults: string[]): MailSettings {
   const from = parseFrom(env.EMAIL_FROM, appUrl, faults);
-  for (const [name, needed] of Object.entries(needs) as [keyof typeof needs, Name][]) {
+  for (const [name, needed] of Object.entries(needs)) {
     if (env[name] && !env[needed]) faults.push(`${name}: needs ${needed}`);
   }
   if (env.RESEND_API_KEY && env.SMTP_URL) faults.push("RESEND_API_KEY, SMTP_URL: set one, not both");
@@ -70,11 +65,7 @@ function parseFrom(text: string | undefined, appUrl: string, faults: string[]): 
   return { name: quoted.replace(/^"(.*)"$/, "$1") || name, address };
 }
 
-function parseResend(
-  env: Readonly<Partial<Record<Name, string | undefined>>>,
-  appUrl: string,
-  faults: string[],
-) {
+function parseResend(env: Environment, appUrl: string, faults: string[]) {
   const apiKey = env.RESEND_API_KEY ?? "";
   if (!/^re_\w+$/.test(apiKey)) faults.push("RESEND_API_KEY: is not a key of Resend (re_…)");
   const baseUrl = (env.RESEND_BASE_URL ?? resendUrl).replace(/\/$/, "");
@@ -91,12 +82,7 @@ function parseResend(
   return { kind: "resend" as const, apiKey, baseUrl, webhookKey };
 }
 
-function parseSmtp(
-  env: Readonly<Partial<Record<Name, string | undefined>>>,
-  from: MailAddress,
-  appUrl: string,
-  faults: string[],
-) {
+function parseSmtp(env: Environment, from: MailAddress, appUrl: string, faults: string[]) {
   const text = env.SMTP_URL ?? "";
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSmtp = url && /^smtps?:$/.test(url.protocol) && url.hostname && /^\/?$/.test(url.pathname);
@@ -119,16 +105,12 @@ function parseSmtp(
 }
 
 /** RFC 8058 §3.1 requires https for unsubscribe links, and no other machine can open a loopback link. */
-function requireLinksForTheWorld(name: Name, host: string, appUrl: string, faults: string[]): void {
+function requireLinksForTheWorld(name: string, host: string, appUrl: string, faults: string[]): void {
   if (isLoopback(host) || appUrl.startsWith("https:")) return;
   faults.push(`APP_URL: must be https with ${name}, because the links in mail go there`);
 }
 
-function parseDkim(
-  env: Readonly<Partial<Record<Name, string | undefined>>>,
-  from: MailAddress,
-  faults: string[],
-): DkimKey | undefined {
+function parseDkim(env: Environment, from: MailAddress, faults: string[]): DkimKey | undefined {
   const { DKIM_DOMAIN: domainName, DKIM_SELECTOR: keySelector, DKIM_PRIVATE_KEY } = env;
   const missing = dkimNames.filter((name) => !env[name]);
   if (missing.length === dkimNames.length) return undefined;

@@ -41,9 +41,9 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   const faults: string[] = [];
   const production = env.NODE_ENV === "production";
   const appUrl = env.APP_URL ?? `http://localhost:${env.PORT}`;
-  const clerk = parseClerk(env, appUrl, faults);
-  const mail = parseMail(env, appUrl, faults);
-  const billing = parseBilling(env, faults);
+  const clerk = parseClerk(given, appUrl, faults);
+  const mail = parseMail(given, appUrl, faults);
+  const billing = parseBilling(given, faults);
   const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
 
   if (signIn === "clerk" && !clerk && faults.length === 0) {

@@ -81,7 +81,9 @@ export const migrations: Record<string, SchemaChange> = {
           lease_until_ms bigint, failure text,
           constraint onboarding_emails_once_each unique (account_id, kind))`,
       )(db);
-      const mails = sql<MailAt002>`
+      const mails = sql<
+        Record<"id" | "account_id" | "kind" | "state" | "email", string> & { due_at_ms: number }
+      >`
         select mail.id, account_id, kind, due_at_ms, state, email
         from onboarding_emails_before as mail inner join accounts on accounts.id = mail.account_id`;
       const yesterdayMs = Date.now() - 24 * 60 * 60 * 1000;
@@ -425,16 +427,6 @@ export const migrations: Record<string, SchemaChange> = {
   "171-leavers-due": {
     makeIndexes: { accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null" },
   },
-};
-
-/** What migration 003 reads of a mail and its account. */
-type MailAt002 = {
-  id: string;
-  account_id: string;
-  kind: string;
-  due_at_ms: number;
-  state: string;
-  email: string;
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

@@ -362,16 +362,7 @@ export type Tables = {
     link_hash: string | null;
     link_until_ms: number | null;
   };
-  /** As `passkeys`. */
-  operator_passkeys: {
-    credential_id: string;
-    operator_id: string;
-    rp_id: string;
-    public_key: string;
-    counter: number;
-    added_at_ms: number;
-    last_used_at_ms: number | null;
-  };
+  operator_passkeys: Omit<Tables["passkeys"], "id" | "account_id" | "name"> & { operator_id: string };
   /** The operators' sessions in the office. */
   operator_sessions: {
     /** The hash of the cookie. */

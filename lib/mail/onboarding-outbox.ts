@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { type AuditedChange, auditedTransaction, type Operator } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -85,8 +86,8 @@ export async function areLaterEmailsStopped(db: Db, linkedId: string, nowMs: num
 /** The account's id, or its pseudonym if the person was erased. */
 async function findCurrentId(db: Db, id: string): Promise<string> {
   const pseudonym = pseudonymOf(id);
-  const erased = db.selectFrom("accounts").select("id").where("id", "=", pseudonym);
-  return (await erased.executeTakeFirst()) ? pseudonym : id;
+  const isErased = await hasRow(db.selectFrom("accounts").select("id").where("id", "=", pseudonym));
+  return isErased ? pseudonym : id;
 }
 
 /** Suppresses an address that bounced or complained and stops its scheduled mails, in one transaction. */
@@ -116,16 +117,10 @@ async function suppressAndStop(
 
 /** The hashes of an account's current address and of every address that its mails were for. */
 async function findRecipientHashes(db: Db, accountId: string): Promise<string[]> {
-  const account = await db
-    .selectFrom("accounts")
-    .select("email")
-    .where("id", "=", accountId)
-    .executeTakeFirst();
-  const rows = await db
-    .selectFrom("onboarding_emails")
-    .select("recipient_hash")
-    .where("account_id", "=", accountId)
-    .execute();
+  const accounts = db.selectFrom("accounts").select("email");
+  const account = await accounts.where("id", "=", accountId).executeTakeFirst();
+  const mails = db.selectFrom("onboarding_emails").select("recipient_hash");
+  const rows = await mails.where("account_id", "=", accountId).execute();
   const hashes = rows.map((row) => row.recipient_hash);
   if (account) hashes.push(hashEmail(account.email));
   return [...new Set(hashes)];
@@ -148,17 +143,9 @@ const isTo =
     ]);
 
 /** Whether a mail may still arrive or has been rescheduled. */
-async function isAnyPending(db: Db, to: Condition, nowMs: number): Promise<boolean> {
-  const row = await db
-    .selectFrom("onboarding_emails")
-    .select("id")
-    .where(to)
-    .where((builder) =>
-      builder.or([builder("state", "=", "scheduled" satisfies EmailState), isLeased(nowMs)(builder)]),
-    )
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+function isAnyPending(db: Db, to: Condition, nowMs: number): Promise<boolean> {
+  const mails = db.selectFrom("onboarding_emails").select("id").where(to).limit(1);
+  return hasRow(mails.where((mail) => mail.or([mail("state", "=", "scheduled"), isLeased(nowMs)(mail)])));
 }
 
 async function stopPending(db: Db, to: Condition, nowMs: number): Promise<void> {

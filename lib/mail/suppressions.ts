@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 
 /** Hashes an email without `APP_SECRET`, because a suppression has to outlive every secret. */
@@ -9,13 +10,10 @@ export function hashEmail(email: string): string {
 }
 
 /** Whether an address no longer gets onboarding mails. */
-export async function isSuppressed(db: Db, recipientHash: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("email_suppressions")
-    .select("email_hash")
-    .where("email_hash", "=", recipientHash)
-    .executeTakeFirst();
-  return row !== undefined;
+export function isSuppressed(db: Db, recipientHash: string): Promise<boolean> {
+  return hasRow(
+    db.selectFrom("email_suppressions").select("email_hash").where("email_hash", "=", recipientHash),
+  );
 }
 
 /** Suppresses addresses permanently, in the caller's transaction. Idempotent. */

@@ -116,8 +116,8 @@ export const mails: Mutant[] = [
   {
     file: "lib/auth/addressed-mail.ts",
     mistake: "a code is mailed to who has no account",
-    was: "return account !== undefined;",
-    becomes: "return account !== null;",
+    was: 'hasRow(accountOf(db, to).where("subject", "is not", null))',
+    becomes: "Promise.resolve(true)",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },
   {
@@ -172,7 +172,7 @@ export const mails: Mutant[] = [
   {
     file: "lib/auth/addressed-mail.ts",
     mistake: "a code is mailed to an account that cannot be signed in to",
-    was: '    .where("subject", "is not", null)\n',
+    was: '.where("subject", "is not", null)',
     becomes: "",
     tests: ["tests/lib/auth/outbox-runner.test.ts"],
   },
