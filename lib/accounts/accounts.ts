@@ -6,6 +6,7 @@ import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/licence";
 import { findCustomer } from "@/lib/accounts/purchases";
 import { dayMs } from "@/lib/config/durations";
+import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
@@ -173,13 +174,8 @@ export async function findAccount(db: Db, email: string): Promise<Account> {
   });
 }
 
-/** The id of the account with an email in lower case, or with a subject, as a query or a part of one. */
-export function accountIdOf(db: Db, value: string, column: "email" | "subject" = "email") {
-  return db.selectFrom("accounts").select("id").where(column, "=", value);
-}
-
 function accountWith(db: Db, email: string, columns = accountColumnNames) {
-  return db.selectFrom("accounts").select(columns).where("email", "=", email.toLowerCase());
+  return accountBy(db, "email", email.toLowerCase()).select(columns);
 }
 
 /** Filters of the list; an omitted one restricts nothing. */
@@ -261,7 +257,7 @@ function trialEnd({ trialEndsAtMs, trialDays = defaultTrialDays }: AccountTerms,
 
 async function requireUnusedSubject(transaction: Db, subject: string | undefined): Promise<void> {
   if (!subject) return;
-  if (!(await accountIdOf(transaction, subject, "subject").executeTakeFirst())) return;
+  if (!(await accountBy(transaction, "subject", subject).select("id").executeTakeFirst())) return;
   throw new ApiError("invalid_request", {
     message: "There is already an account with this subject.",
     hint: "Find it with 'account list'.",

@@ -1,13 +1,10 @@
+import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
 /** Whether an account gets a mail before the access of an app ends. */
 export async function wantsAppEndMails(db: Db, accountId: string): Promise<boolean> {
-  const row = await db
-    .selectFrom("accounts")
-    .select("app_end_mails_stopped_at_ms")
-    .where("id", "=", accountId)
-    .executeTakeFirst();
+  const row = await accountBy(db, "id", accountId).select("app_end_mails_stopped_at_ms").executeTakeFirst();
   return row?.app_end_mails_stopped_at_ms === null;
 }
 

@@ -1,16 +1,13 @@
 import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
+import { accountBy } from "@/lib/db/account-by";
 import type { AuditEntry } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /** All identifiers of a person that an audit entry may use, by email. */
 export async function findNames(db: Db, email: string): Promise<string[]> {
-  const account = await db
-    .selectFrom("accounts")
-    .select(["id", "subject"])
-    .where("email", "=", email)
-    .executeTakeFirst();
+  const account = await accountBy(db, "email", email).select(["id", "subject"]).executeTakeFirst();
   return [email, hashEmail(email), account?.id, account?.subject].filter((name) => typeof name === "string");
 }
 

@@ -1,9 +1,10 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import * as z from "zod";
 import { auditedColumns } from "@/lib/accounts/account-columns";
-import { accountIdOf, openAccount } from "@/lib/accounts/accounts";
+import { openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session-changes";
+import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
@@ -72,7 +73,7 @@ export async function syncClerkUser(
     await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
     if (!email) return;
     const user = await recordUser(transaction, { id, email, updatedAtMs });
-    const known = await accountIdOf(transaction, id, "subject").executeTakeFirst();
+    const known = await accountBy(transaction, "subject", id).select("id").executeTakeFirst();
     if (!known && !(await linkAccount(transaction, id, email))) {
       const terms = await consumeInvitation(transaction, { email }, nowMs);
       if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
@@ -113,11 +114,7 @@ function isErased(db: Db, id: string): Promise<boolean> {
 /** The audited state of a user: the account and until when it is barred, or Clerk's data if there is no account. */
 function stateOf(subject: string) {
   return async (db: Db) => {
-    const account = await db
-      .selectFrom("accounts")
-      .select(auditedColumns)
-      .where("subject", "=", subject)
-      .executeTakeFirst();
+    const account = await accountBy(db, "subject", subject).select(auditedColumns).executeTakeFirst();
     const user = await db.selectFrom("clerk_users").selectAll().where("id", "=", subject).executeTakeFirst();
     return account ? { ...account, barred_until_ms: user?.barred_until_ms ?? 0 } : user;
   };
@@ -234,18 +231,11 @@ async function moveAccount(transaction: Db, subject: string, nowMs: number): Pro
 
 /** Reads an account and locks it, so that a delivery at the same time sees what this one has moved. */
 async function findMove(transaction: Db, by: "subject" | "email", value: string): Promise<Move | undefined> {
-  const account = await transaction
-    .selectFrom("accounts")
-    .select(["id", "email", "subject"])
-    .where(by, "=", value)
-    .forUpdate()
-    .executeTakeFirst();
+  const accounts = accountBy(transaction, by, value).select(["id", "email", "subject"]);
+  const account = await accounts.forUpdate().executeTakeFirst();
   if (!account) return undefined;
-  const user = await transaction
-    .selectFrom("clerk_users")
-    .select("email")
-    .where("id", "=", account.subject)
-    .executeTakeFirst();
+  const users = transaction.selectFrom("clerk_users").select("email");
+  const user = await users.where("id", "=", account.subject).executeTakeFirst();
   return { ...account, wanted: user?.email || account.email };
 }
 

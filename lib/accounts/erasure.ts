@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { keptColumns } from "@/lib/accounts/account-columns";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import { subjectOfState } from "@/lib/db/app-state";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
@@ -69,11 +70,7 @@ export async function erasePerson(
 
 /** Finds the person's other identifiers: the account's id, and the subjects of the account and of users at Clerk. */
 async function findIds(db: Db, email: string): Promise<string[]> {
-  const accounts = await db
-    .selectFrom("accounts")
-    .select(["id", "subject"])
-    .where("email", "=", email)
-    .execute();
+  const accounts = await accountBy(db, "email", email).select(["id", "subject"]).execute();
   const users = await db.selectFrom("clerk_users").select("id").where("email", "=", email).execute();
   const ids = [...accounts.flatMap(({ id, subject }) => [id, subject]), ...users.map(({ id }) => id)];
   return [...new Set(ids.filter((id) => id !== null))];
@@ -125,12 +122,7 @@ function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
  * because sent mails and people who saw the old id could link it to the person. Returns whether there was an account.
  */
 async function closeAccount(transaction: Db, email: string, nowMs: number): Promise<boolean> {
-  const account = await transaction
-    .selectFrom("accounts")
-    .selectAll()
-    .where("email", "=", email)
-    .forUpdate()
-    .executeTakeFirst();
+  const account = await accountBy(transaction, "email", email).selectAll().forUpdate().executeTakeFirst();
   if (!account) return false;
   const id = pseudonymOf(account.id);
   const closed = {

@@ -1,6 +1,5 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
-import { accountIdOf } from "@/lib/accounts/accounts";
 import { decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
 import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/licence";
@@ -10,6 +9,7 @@ import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { endWords } from "@/lib/http/entitlement-words";
@@ -26,7 +26,7 @@ export async function readFacts(db: Db, email: string, nowMs: number) {
 /** The queries that {@link toAccountFacts} reads, all by the email. */
 export function factQueries(db: Db, email: string, nowMs: number) {
   return {
-    accounts: db.selectFrom("accounts").select(accountColumnNames).where("email", "=", email),
+    accounts: accountBy(db, "email", email).select(accountColumnNames),
     codes: db
       .selectFrom("sign_in_codes")
       .select(["share", "tries", "created_at_ms", "expires_at_ms"])
@@ -34,7 +34,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .where("created_at_ms", ">", nowMs - codesKeptMs)
       .orderBy("created_at_ms", "desc"),
     attempts: attemptsTo(db, email),
-    sessions: currentSessions(db, nowMs).where("account_id", "=", accountIdOf(db, email)),
+    sessions: currentSessions(db, nowMs).where("account_id", "=", accountBy(db, "email", email).select("id")),
     invitations: db
       .selectFrom("invitations")
       .select("expires_at_ms")
@@ -50,12 +50,12 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .selectFrom("billing_subscriptions")
       .select(["id", "status", "period_ends_ms", "ends_at_ms", "licence_until_ms", "price_id"])
       .select(["invoice_id", "invoice_status", "amount_due", "currency"])
-      .where("account_id", "=", accountIdOf(db, email))
+      .where("account_id", "=", accountBy(db, "email", email).select("id"))
       .orderBy("created_at_ms", "desc"),
     customers: db
       .selectFrom("billing_customers")
       .select(customerColumns)
-      .where("account_id", "=", accountIdOf(db, email)),
+      .where("account_id", "=", accountBy(db, "email", email).select("id")),
   };
 }
 

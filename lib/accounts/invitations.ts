@@ -3,7 +3,6 @@ import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
-  accountIdOf,
   auditedAccount,
   emailTaken,
   openAccount,
@@ -12,6 +11,7 @@ import {
 import { markInvited } from "@/lib/accounts/waitlist";
 import { findInvitationProblem, type InvitationProblem, invitationMs } from "@/lib/auth/invitation-token";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
+import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
@@ -48,7 +48,7 @@ export async function invite(
 ): Promise<string> {
   validateTerms(terms);
   const token = mintSecret();
-  if (await accountIdOf(transaction, email).executeTakeFirst()) throw emailTaken();
+  if (await accountBy(transaction, "email", email).select("id").executeTakeFirst()) throw emailTaken();
   const invitation = { email, terms, tokenHash: hashSecret("invitation", token), acceptedAtMs: null };
   await writeInvitation(transaction, invitation, nowMs);
   return token;

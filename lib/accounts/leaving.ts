@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { dayMs } from "@/lib/config/durations";
+import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { enqueueMail } from "@/lib/mail/outbox";
@@ -69,7 +70,7 @@ function audited<T>(
 
 /** When an account is deleted (Unix milliseconds); `null` if it stays, and `undefined` without the account. */
 async function findDeletion(db: Db, id: string): Promise<number | null | undefined> {
-  const row = await db.selectFrom("accounts").select("deletes_at_ms").where("id", "=", id).executeTakeFirst();
+  const row = await accountBy(db, "id", id).select("deletes_at_ms").executeTakeFirst();
   return row?.deletes_at_ms;
 }
 
@@ -110,11 +111,7 @@ export async function readKeepLink(db: Db, token: string, nowMs: number): Promis
     isSameSecret(token, mintKeepToken(id, Number(atMs), [key])),
   );
   if (!isOurs) return { state: "invalid" };
-  const account = await db
-    .selectFrom("accounts")
-    .select(["id", "email", "deletes_at_ms"])
-    .where("id", "=", id)
-    .executeTakeFirst();
+  const account = await accountBy(db, "id", id).select(["id", "email", "deletes_at_ms"]).executeTakeFirst();
   const deletesAtMs = account?.deletes_at_ms;
   if (!account || (deletesAtMs != null && deletesAtMs <= nowMs)) return { state: "deleted" };
   if (deletesAtMs == null) return { state: "stays" };

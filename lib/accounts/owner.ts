@@ -2,6 +2,7 @@ import { type Account, parseAccount } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { findBrowserSession } from "@/lib/auth/browser-session";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
 import { queryTimeoutMs, store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
@@ -92,11 +93,7 @@ async function readOwner(secret: string, nowMs: number): Promise<Found | undefin
   const db = await store();
   const session = await findBrowserSession(db, secret, nowMs);
   if (!session) return undefined;
-  const row = await db
-    .selectFrom("accounts")
-    .selectAll()
-    .where("id", "=", session.accountId)
-    .executeTakeFirst();
+  const row = await accountBy(db, "id", session.accountId).selectAll().executeTakeFirst();
   return { ...noOwner, account: parseAccount(row), session };
 }
 

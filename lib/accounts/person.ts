@@ -5,6 +5,7 @@ import { listEndedApps } from "@/lib/auth/ended-app";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { listSessions } from "@/lib/auth/session";
 import { asIso, toFields } from "@/lib/config/instants";
+import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { listEmails } from "@/lib/mail/onboarding-outbox";
@@ -16,7 +17,7 @@ import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
  * secrets or their hashes. A part without data is `null` or empty.
  */
 export async function exportPerson(db: Db, email: string, nowMs: number) {
-  const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
+  const row = await accountBy(db, "email", email).selectAll().executeTakeFirst();
   const { id = "" } = row ?? {};
   const waiting = await db
     .selectFrom("waitlist")

@@ -1,4 +1,5 @@
 import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
+import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -81,7 +82,7 @@ export async function changeAccount<T>(
   work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
 ): Promise<T | undefined> {
   const read = (columns: typeof accountColumnNames) => (transaction: Db) =>
-    transaction.selectFrom("accounts").select(columns).where("id", "=", id).forUpdate().executeTakeFirst();
+    accountBy(transaction, "id", id).select(columns).forUpdate().executeTakeFirst();
   const readState = read(auditedColumns);
   return auditedTransaction(db, { by: "stripe", what, whom, readState }, nowMs, async (transaction) => {
     const account = await read(accountColumnNames)(transaction);

@@ -2,7 +2,6 @@ import { Option } from "commander";
 import { type Account, describeAccount, type Plan, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
-  accountIdOf,
   defaultTrialDays,
   deleteAccount,
   findAccount,
@@ -27,6 +26,7 @@ import { listPasskeys } from "@/lib/auth/passkeys";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { toPrintable } from "@/lib/runtime/printable";
 
@@ -106,7 +106,7 @@ export function addAccountCommands(program: AdminCommand): void {
     .add("delete <email>", "delete an account and all its data")
     .does(async ({ db, confirm }, email: string) => {
       // An account that cannot be read can be deleted, too.
-      const row = await db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
+      const row = await accountBy(db, "email", email).selectAll().executeTakeFirst();
       const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
       if (row) await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
       await deleteCustomer(db, "email", email, Date.now());
@@ -155,7 +155,7 @@ function toResult(account: Account, more: Record<string, unknown> = {}): Result 
 async function describeSources(db: Db, { id, email }: Account): Promise<Record<string, unknown>> {
   const customer = await findCustomer(db, id);
   if (!customer?.licence) return {};
-  const row = await accountIdOf(db, email).selectAll().executeTakeFirstOrThrow();
+  const row = await accountBy(db, "email", email).selectAll().executeTakeFirstOrThrow();
   return {
     operatorGives: describeTerms(givenTerms(row, customer)),
     stripeGives: describeTerms({ plan: "licensed", assistant_limit: customer.limit_given }),

@@ -5,6 +5,7 @@ import { asLines, asTable } from "@/lib/admin/print";
 import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { asIso } from "@/lib/config/instants";
+import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
@@ -69,7 +70,7 @@ export function addEmailCommands(program: AdminCommand): void {
 async function listAllEmails(db: Db, email: string) {
   const attempts = await listAttempts(db, email);
   if (attempts.length === 0) await findAccount(db, email);
-  const account = await db.selectFrom("accounts").select("id").where("email", "=", email).executeTakeFirst();
+  const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
   const signInMails = attempts.map(({ id, kind, at_ms, state, failure }) => ({
     id,
     kind,

@@ -1,5 +1,6 @@
 import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/auth/invitation-token";
 import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-confirmation";
+import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { addressAppEndMail } from "@/lib/mail/app-end-mails";
@@ -74,13 +75,10 @@ function wantedIf<Queued extends { to: string }>(
 
 /** Whether someone can sign in to an account with this email. */
 function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
-  return hasRow(accountOf(db, to).where("subject", "is not", null));
+  return hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null));
 }
 
 /** Whether an account is still to be deleted then. */
 function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
-  return hasRow(accountOf(db, to).where("deletes_at_ms", "=", deletesAtMs));
+  return hasRow(accountBy(db, "email", to).select("id").where("deletes_at_ms", "=", deletesAtMs));
 }
-
-const accountOf = (db: Db, email: string) =>
-  db.selectFrom("accounts").select("id").where("email", "=", email);

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { SessionKind } from "@/lib/auth/session";
 import { endSessionsOf } from "@/lib/auth/session-changes";
+import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 
 /** The data of `session.ended`, `session.removed` and `session.revoked`. */
@@ -28,11 +29,7 @@ export async function endClerkSession(
     .values({ id, ended_at_ms: nowMs })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const account = await db
-    .selectFrom("accounts")
-    .select("id")
-    .where("subject", "=", user_id)
-    .executeTakeFirst();
+  const account = await accountBy(db, "subject", user_id).select("id").executeTakeFirst();
   if (!account) return;
   const which = { clerkSession: id, kinds: kindsEndedBy[how] };
   await endSessionsOf(db, { by: "clerk", what: `session ${how}` }, account.id, which, nowMs);

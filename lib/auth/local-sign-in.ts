@@ -17,6 +17,7 @@ import { makeCode } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
@@ -79,11 +80,7 @@ export async function startOwnSession(
   by: Confirmation,
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
 ): Promise<Started | undefined> {
-  const account = await db
-    .selectFrom("accounts")
-    .select(["id", "created_at_ms"])
-    .where("email", "=", email)
-    .executeTakeFirst();
+  const account = await accountBy(db, "email", email).select(["id", "created_at_ms"]).executeTakeFirst();
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
   if (current?.accountId === account.id) {

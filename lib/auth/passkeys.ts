@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { consumeChallenge } from "@/lib/auth/passkey-challenge";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction, recordAudit } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
@@ -91,7 +92,7 @@ export function addPasskey(
 
 /** Concurrent additions to the same account take turns, so that they cannot exceed the maximum. */
 async function lockAccount(transaction: Db, id: string): Promise<void> {
-  await transaction.selectFrom("accounts").select("id").where("id", "=", id).forUpdate().execute();
+  await accountBy(transaction, "id", id).select("id").forUpdate().execute();
 }
 
 /**

@@ -13,6 +13,7 @@ import {
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { dayMs } from "@/lib/config/durations";
 import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
+import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -62,11 +63,8 @@ export async function startProgramSession(
 
 /** Ends the session of this id and the sessions that were made in it. */
 export async function endSession(db: Db, source: AuditSource, id: string, nowMs: number): Promise<void> {
-  const row = await db
-    .selectFrom("local_sessions")
-    .select("account_id")
-    .where("id", "=", id)
-    .executeTakeFirst();
+  const sessions = db.selectFrom("local_sessions").select("account_id");
+  const row = await sessions.where("id", "=", id).executeTakeFirst();
   if (row) await endSessionsOf(db, source, row.account_id, { id }, nowMs);
 }
 
@@ -279,10 +277,8 @@ function changeSessions<T>(
   change: (transaction: Db, found: { ids: string[]; email: string | undefined }) => Promise<T>,
 ): Promise<T> {
   return transact(db, async (transaction) => {
-    const account = await transaction
-      .selectFrom("accounts")
+    const account = await accountBy(transaction, "id", accountId)
       .select("email")
-      .where("id", "=", accountId)
       .forNoKeyUpdate()
       .executeTakeFirst();
     const ids = await find(transaction);

@@ -7,6 +7,7 @@ import { findLicenceItems, limitOf } from "@/lib/billing/prices";
 import { isWhollyReturned } from "@/lib/billing/returned";
 import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
+import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { enqueuePaymentFailed } from "@/lib/mail/licence-mails";
@@ -98,7 +99,7 @@ function findSubscription(db: Db, id: string): Promise<Row | undefined> {
 }
 
 function findAccount(db: Db, id: string): Promise<Buyer | undefined> {
-  return db.selectFrom("accounts").select(["id", "email"]).where("id", "=", id).executeTakeFirst();
+  return accountBy(db, "id", id).select(["id", "email"]).executeTakeFirst();
 }
 
 const graceMs = () => requireBilling().graceDays * dayMs;

@@ -1,6 +1,7 @@
-import { sql } from "kysely";
+import { sql, type Updateable } from "kysely";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { type EmailState, isLeased } from "@/lib/mail/onboarding-outbox";
 import { type OnboardingKind, onboardingKinds } from "@/lib/mail/onboarding-series";
@@ -128,24 +129,18 @@ async function resolveRecipients(
     .where("mail.id", "in", ids)
     .execute();
   const claimed: ClaimedEmail[] = [];
-  await transact(db, async (transaction) => {
-    claimed.length = 0;
-    for (const row of z.array(leasedRow).parse(rows)) {
-      const { id, account_id, kind, attempts, email, first_attempt_at_ms } = row;
-      const settled = settledBeforeSending(row, nowMs);
-      if (settled) await updateLeased(transaction, { id, leaseUntilMs }).set(settled).execute();
-      else if (email !== null)
-        claimed.push({
-          id,
-          leaseUntilMs,
-          accountId: account_id,
-          kind,
-          to: email,
-          attempts,
-          firstAttemptAtMs: first_attempt_at_ms,
-        });
-    }
-  });
+  const unsent: { id: string; columns: Updateable<Tables["onboarding_emails"]> }[] = [];
+  for (const row of z.array(leasedRow).parse(rows)) {
+    const { id, account_id: accountId, kind, attempts, email, first_attempt_at_ms: firstAttemptAtMs } = row;
+    const columns = settledBeforeSending(row, nowMs);
+    if (columns) unsent.push({ id, columns });
+    else claimed.push({ id, leaseUntilMs, accountId, kind, to: email ?? "", attempts, firstAttemptAtMs });
+  }
+  if (unsent.length > 0)
+    await transact(db, async (transaction) => {
+      for (const { id, columns } of unsent)
+        await updateLeased(transaction, leaseUntilMs, [id]).set(columns).execute();
+    });
   return claimed;
 }
 
@@ -184,14 +179,22 @@ export type FinishedMail = { email: ClaimedEmail; outcome: Outcome };
 
 /** Records the outcomes in one transaction. A mail whose lease has expired and was claimed again is left alone. */
 export async function recordOutcomes(db: Db, finished: FinishedMail[]): Promise<void> {
+  const sent = finished.filter(({ outcome }) => outcome.state === "sent");
   await transact(db, async (transaction) => {
+    for (const [leaseUntilMs, mails] of Map.groupBy(sent, ({ email }) => email.leaseUntilMs)) {
+      const ids = mails.map(({ email }) => email.id);
+      const columns = { ...settled("sent"), failure: null };
+      await updateLeased(transaction, leaseUntilMs, ids).set(columns).execute();
+    }
     for (const { email, outcome } of finished)
-      await updateLeased(transaction, email).set(columnsFor(email, outcome)).execute();
+      if (outcome.state !== "sent")
+        await updateLeased(transaction, email.leaseUntilMs, [email.id])
+          .set(columnsFor(email, outcome))
+          .execute();
   });
 }
 
-function columnsFor(email: ClaimedEmail, outcome: Outcome) {
-  if (outcome.state === "sent") return { ...settled("sent"), failure: null };
+function columnsFor(email: ClaimedEmail, outcome: Exclude<Outcome, { state: "sent" }>) {
   const { state, failure, mayArrive } = outcome;
   return {
     state,
@@ -202,11 +205,11 @@ function columnsFor(email: ClaimedEmail, outcome: Outcome) {
   };
 }
 
-/** Updates a mail only while this lease is its own: a later claim writes another expiry. */
-function updateLeased(db: Db, { id, leaseUntilMs }: Pick<ClaimedEmail, "id" | "leaseUntilMs">) {
+/** Updates mails only while this lease is theirs: a later claim writes another expiry. */
+function updateLeased(db: Db, leaseUntilMs: number, ids: string[]) {
   return db
     .updateTable("onboarding_emails")
-    .where("id", "=", id)
+    .where("id", "in", ids)
     .where("state", "=", "sending" satisfies EmailState)
     .where("lease_until_ms", "=", leaseUntilMs);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
+import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction, type Operator } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
@@ -86,7 +87,7 @@ export async function areLaterEmailsStopped(db: Db, linkedId: string, nowMs: num
 /** The account's id, or its pseudonym if the person was erased. */
 async function findCurrentId(db: Db, id: string): Promise<string> {
   const pseudonym = pseudonymOf(id);
-  const isErased = await hasRow(db.selectFrom("accounts").select("id").where("id", "=", pseudonym));
+  const isErased = await hasRow(accountBy(db, "id", pseudonym).select("id"));
   return isErased ? pseudonym : id;
 }
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
+import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";
@@ -96,10 +97,8 @@ function due(db: Db, { leadMs, isPending }: TrialMailKind, nowMs: number) {
 
 /** Addresses a mail to its owner; `undefined` if the trial does not end then any more. */
 export async function addressTrialMail(db: Db, mail: TrialMail) {
-  const owner = await db
-    .selectFrom("accounts")
+  const owner = await accountBy(db, "id", mail.accountId)
     .select("email as to")
-    .where("id", "=", mail.accountId)
     .where("subject", "is not", null)
     .where("plan", "=", "trial")
     .where("trial_ends_at_ms", "=", mail.endsAtMs)

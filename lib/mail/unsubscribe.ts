@@ -1,3 +1,4 @@
+import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { areLaterEmailsStopped, StillSendingError, stopLaterEmails } from "@/lib/mail/onboarding-outbox";
@@ -32,11 +33,7 @@ type Subscription = {
 export function readSubscription(accountId: string): Promise<Subscription> {
   const read = async (): Promise<Subscription> => {
     const db = await store();
-    const account = await db
-      .selectFrom("accounts")
-      .select("email")
-      .where("id", "=", accountId)
-      .executeTakeFirst();
+    const account = await accountBy(db, "id", accountId).select("email").executeTakeFirst();
     const isStopped = await areLaterEmailsStopped(db, accountId, Date.now());
     return { email: account && maskEmail(account.email), isStopped };
   };

@@ -1,6 +1,6 @@
 import { Description } from "@/app/(pages)/home/access/sessions";
 import type { Account } from "@/lib/accounts/account";
-import { accountIdOf, addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
+import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence } from "@/lib/accounts/explanation";
 import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
@@ -9,6 +9,7 @@ import type { Session } from "@/lib/auth/session";
 import { endSessionsOf } from "@/lib/auth/session-changes";
 import { distinctNames } from "@/lib/auth/session-name";
 import { deleteCustomer } from "@/lib/billing/customer";
+import { accountBy } from "@/lib/db/account-by";
 import { ActButton, Field, Form, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
 import {
   accountAddress,
@@ -246,7 +247,7 @@ export const removeAccount: OfficeAct = {
   async run(call) {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
-    const row = await accountIdOf(db, email).executeTakeFirst();
+    const row = await accountBy(db, "email", email).select("id").executeTakeFirst();
     if (row && row.id !== input("seen")) throw conflict("This email has another account meanwhile.");
     await deleteCustomer(db, "email", email, nowMs);
     await deleteAccount(db, email, nowMs, by);

@@ -1,10 +1,11 @@
 import { StatusLights } from "@/app/(pages)/home/verdict";
 import type { Account } from "@/lib/accounts/account";
-import { accountIdOf, defaultTrialDays } from "@/lib/accounts/accounts";
+import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { dashboardUrl } from "@/lib/accounts/licence";
 import { moneyInWords } from "@/lib/config/money";
+import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
@@ -36,7 +37,7 @@ const maxRows = 20;
 async function show(call: OfficeCall) {
   const { db, nowMs } = call;
   const email = requireEmail(call);
-  const id = accountIdOf(db, email);
+  const id = accountBy(db, "email", email).select("id");
   const found = await readInOneQuery(db, {
     ...factQueries(db, email, nowMs),
     passkeys: db

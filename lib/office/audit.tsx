@@ -1,6 +1,6 @@
-import { accountIdOf } from "@/lib/accounts/accounts";
 import { describeChanges, findEmails } from "@/lib/accounts/audit-trail";
 import { dayMs } from "@/lib/config/durations";
+import { accountBy } from "@/lib/db/account-by";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
@@ -82,7 +82,7 @@ export function auditQueriesOf(db: Db, email: string, query: ReturnType<typeof a
   return {
     auditByEmail: query.where("whom", "=", email),
     auditByHash: query.where("whom", "=", hashEmail(email)),
-    auditById: query.where("whom", "=", accountIdOf(db, email)),
+    auditById: query.where("whom", "=", accountBy(db, "email", email).select("id")),
   };
 }
 

@@ -116,7 +116,7 @@ export const mails: Mutant[] = [
   {
     file: "lib/auth/addressed-mail.ts",
     mistake: "a code is mailed to who has no account",
-    was: 'hasRow(accountOf(db, to).where("subject", "is not", null))',
+    was: 'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
     becomes: "Promise.resolve(true)",
     tests: ["tests/app/pages/sign-in.test.ts"],
   },
