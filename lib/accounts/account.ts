@@ -15,7 +15,6 @@ type AccountFields = {
   email: string;
   /** The `sub` of its session tokens; null until there is one. */
   subject: string | null;
-  /** Null if there is no limit. */
   assistantLimit: number | null;
   creditThousandths: number;
   createdAtMs: number;

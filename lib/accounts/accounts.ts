@@ -20,7 +20,6 @@ export type AccountTerms = {
   trialEndsAtMs?: number | undefined;
   /** Alternative to an end: the length of the trial, from the moment the terms take effect. */
   trialDays?: number | undefined;
-  /** Null for no limit. */
   assistantLimit?: number | null | undefined;
   creditThousandths?: number | undefined;
   /** The `sub` of its session tokens. */
@@ -181,11 +180,8 @@ function accountWith(db: Db, email: string, columns = accountColumnNames) {
 /** Filters of the list; an omitted one restricts nothing. */
 type AccountFilter = {
   plan?: Plan | undefined;
-  /** Only trials that have ended at this time, in Unix milliseconds. */
   endedAtMs?: number | undefined;
-  /** Only emails that contain this. */
   containing?: string | undefined;
-  /** Only emails that come after this one. */
   after?: string | undefined;
   maxRows?: number | undefined;
 };
@@ -232,7 +228,6 @@ export async function deleteAccount(
   });
 }
 
-/** The terms that an operator gives after a change. */
 function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
   const { trialEndsAtMs, trialDays, assistantLimit = given.assistant_limit } = terms;
   const plan = terms.plan ?? given.plan;

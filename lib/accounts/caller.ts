@@ -60,19 +60,15 @@ async function identify(
     return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
   }
   context.subject = credential.subject;
-  const { subject, sessionId, keyId } = credential;
-  const db = await store();
-  if (keyId === undefined) {
-    const row = await readAccount(db, { subject, sessionId, nowMs });
-    if (row && (row.barred_id !== null || row.ended_id !== null)) return signedOut;
-    return toCaller(row, { ...credential, kind: "clerk" });
-  }
-  const row = await readAccountAndSession(db, { subject, sessionId, keyId, nowMs });
+  const { subject, sessionId, keyId = "" } = credential;
+  const row = await readAccountAndSession(await store(), { subject, sessionId, keyId, nowMs });
   if (!row) return { is: "unreadable" };
+  if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
+  if (credential.keyId === undefined)
+    return row.ended_id === null ? toCaller(row, { ...credential, kind: "clerk" }) : signedOut;
   // Another process has revoked the key: stop signing with it.
   if (row.key_id === null) keyRing().refreshInBackground(nowMs, 0);
   if (row.session_id === null || row.expires_at_ms === null || row.key_id === null) return signedOut;
-  if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
   const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
   const endsAtMs = recordSessionUse(row.session_id, { expires_at_ms, last_date_ms, last_seen_at_ms }, nowMs);
   return toCaller(row, { ...credential, kind: readKind(row), endsAtMs });
@@ -91,31 +87,17 @@ const readAnySession = batchedRead<{ nowMs: number }, object>((db, inputs) =>
     .where(({ exists, selectFrom, lit }) => exists(selectFrom("local_sessions").select(lit(1).as("one")))),
 );
 
-/** The token is no longer valid. */
 const signedOut = { is: "signed-out", tokenWasSent: true } as const;
 
-function toCaller(row: Tables["accounts"] | undefined, session: CallerSession): Caller {
+function toCaller(row: Tables["accounts"], session: CallerSession): Caller {
   const account = parseAccount(row);
   return account ? { is: "account", account, session } : { is: "unreadable" };
 }
 
-/** Reads the account, and whether Clerk has ended the session or bars the user. */
-const readAccount = batchedRead<
-  { subject: string; sessionId: string; nowMs: number },
-  Tables["accounts"] & Record<"barred_id" | "ended_id", string | null>
->((db, inputs) =>
-  db
-    .selectFrom(inputs)
-    .innerJoin("accounts", "accounts.subject", "asked.subject")
-    .leftJoin("clerk_users as barred", (join) =>
-      join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
-    )
-    .leftJoin("clerk_sessions_ended as ended", "ended.id", "asked.sessionId")
-    .selectAll("accounts")
-    .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"]),
-);
-
-/** Reads the account, and whether its session, the token's key and the user at Clerk are still valid, in one query. */
+/**
+ * Reads the account, and whether its session, the token's key and the user at Clerk are still valid, in one query. A token
+ * of Clerk's has no key and no session of ours.
+ */
 const readAccountAndSession = batchedRead<
   { subject: string; sessionId: string; keyId: string; nowMs: number },
   Tables["accounts"] & SessionColumns
@@ -136,12 +118,14 @@ const readAccountAndSession = batchedRead<
     .leftJoin("clerk_users as barred", (join) =>
       join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
     )
+    .leftJoin("clerk_sessions_ended as ended", "ended.id", "asked.sessionId")
     .selectAll("accounts")
-    .select(["asked.place", "barred.id as barred_id", "session.id as session_id", "key.kid as key_id"])
+    .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"])
+    .select(["session.id as session_id", "key.kid as key_id"])
     .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])
     .select("session.last_date_ms"),
 );
 
 /** Null if the session has expired or the key was revoked. */
-type SessionColumns = Record<"barred_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null> &
-  Record<keyof Used, number | null>;
+type SessionColumns = Record<keyof Used, number | null> &
+  Record<"barred_id" | "ended_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null>;

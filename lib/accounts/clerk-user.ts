@@ -15,7 +15,6 @@ import { log } from "@/lib/runtime/log";
 
 const farFutureMs = Date.UTC(9999, 11, 31);
 
-/** A user as Clerk's webhooks report it. */
 type ClerkUser = z.infer<typeof clerkUser>;
 
 /** The data of `user.created` and `user.updated`. The email is the primary one, if it is verified. */
@@ -189,7 +188,6 @@ async function recordUser(
     .executeTakeFirstOrThrow();
 }
 
-/** Sets the subject of the account that an operator added for this email. */
 function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
   const linking = transaction.updateTable("accounts").set({ subject }).where("email", "=", email);
   return hasRow(linking.where("subject", "is", null).returning("id"));

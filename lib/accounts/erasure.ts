@@ -92,7 +92,6 @@ async function findAllMentions(db: Db, email: string, ids: string[]) {
   );
 }
 
-/** Replaces these mentions. Returns whether there were any. */
 async function replaceAllMentions(transaction: Db, mentions: Mentions): Promise<boolean> {
   let hasReplaced = false;
   for (const { table, keys, aliases } of mentions) {

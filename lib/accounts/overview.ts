@@ -107,7 +107,6 @@ export async function readOverview(db: Db, nowMs: number) {
       email,
       endsAt: asIso(trial_ends_at_ms),
     })),
-    /** By day in UTC, of the last 30, today last. */
     days: {
       signIns: toDays(days.signIns, firstDay),
       newAccounts: toDays(days.newAccounts, firstDay),

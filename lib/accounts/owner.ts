@@ -15,9 +15,7 @@ import { withTimeout } from "@/lib/runtime/timeout";
 /** The owner of an account, identified in their own browser. */
 export type Owner = {
   account: Account & { subject: string };
-  /** The browser's session, if it is one of ours. */
   session: { sessionId: string; endsAtMs: number; confirmedAtMs: number | null } | undefined;
-  /** The id of the browser's session, if it is Clerk's. */
   clerkSession: string | undefined;
   /** The owner, or someone who is signed in for them at Clerk and may not grant access. */
   by: "owner" | `impersonator ${string}`;

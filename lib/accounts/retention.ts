@@ -77,7 +77,6 @@ export function startRetention(): BackgroundLoop {
   return startBackgroundLoop(round, { pauseMs: pollMs, failed: "expired data could not be deleted" });
 }
 
-/** Deletes one batch of a table's old rows, all or only some. Returns how many. */
 async function deleteOld(transaction: Db, [table, key, column, untilMs, only]: OldRows): Promise<number> {
   const db = transaction as unknown as Kysely<Record<string, Record<string, unknown>>>;
   let old = db.selectFrom(table).select(key).where(column, "<=", untilMs).limit(batchSize);

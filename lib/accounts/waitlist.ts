@@ -48,12 +48,10 @@ export async function countWaiting(db: Db, sinceMs = 0): Promise<number> {
 
 /** Removes an email from the waitlist. Throws an {@link ApiError} if it is not on it. */
 export async function removeFromWaitlist(db: Db, email: string, nowMs: number): Promise<void> {
-  const readState = (transaction: Db) =>
-    transaction
-      .selectFrom("waitlist")
-      .select(["joined_at_ms", "invited_at_ms"])
-      .where("email", "=", email)
-      .executeTakeFirst();
+  const readState = (transaction: Db) => {
+    const waiting = transaction.selectFrom("waitlist").select(["joined_at_ms", "invited_at_ms"]);
+    return waiting.where("email", "=", email).executeTakeFirst();
+  };
   const about = { by: "operator", what: "waitlist remove", whom: email, readState } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const deletion = transaction.deleteFrom("waitlist").where("email", "=", email).returning("email");
@@ -81,18 +79,16 @@ type ListedWaiting = Pick<Tables["waitlist"], "email" | "joined_at_ms" | "confir
 /** Lists the waitlist page by page, oldest first. */
 export async function* listWaitlist(db: Db) {
   const rows = paginate<ListedWaiting>((last, limit) => {
-    const query = db
+    const { joined_at_ms = 0, email = "" } = last ?? {};
+    return db
       .selectFrom("waitlist")
       .select(["email", "joined_at_ms", "confirmed_at_ms", "invited_at_ms"])
-      .orderBy("joined_at_ms")
-      .orderBy("email")
-      .limit(limit);
-    if (!last) return query.execute();
-    const { joined_at_ms, email } = last;
-    return query
       .where(({ eb, refTuple, tuple }) =>
         eb(refTuple("joined_at_ms", "email"), ">", tuple(joined_at_ms, email)),
       )
+      .orderBy("joined_at_ms")
+      .orderBy("email")
+      .limit(limit)
       .execute();
   });
   for await (const page of rows) yield page.map(toFields);

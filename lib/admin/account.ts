@@ -165,7 +165,6 @@ async function describeSources(db: Db, { id, email }: Account): Promise<Record<s
 
 type AccountFields = ReturnType<typeof describeAccount>;
 
-/** The plan, and whether its trial has ended. */
 function planInWords({ plan, trialEndsAt }: AccountFields): string {
   return trialEndsAt !== null && Date.parse(trialEndsAt) <= Date.now() ? `${plan}, ended` : plan;
 }

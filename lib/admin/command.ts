@@ -61,7 +61,6 @@ export class AdminCommand extends Command {
   }
 }
 
-/** Asks at the terminal: only `y` or `yes` goes on. */
 async function askToConfirm(consequence: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new ApiError("invalid_request", {

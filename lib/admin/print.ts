@@ -11,7 +11,6 @@ export type Listing = {
   /** The row of an item, where it is not the item itself. Called before the next page is read. */
   toRow?(item: Row): Row;
   whenEmpty: string;
-  /** The text for people after the last row. */
   after?: () => string | undefined;
 };
 
@@ -91,7 +90,6 @@ function asCell(value: unknown): string {
 
 const isoInstant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** The width of each column, at least as wide as before. */
 function widthsOf(lines: string[][], atLeast: number[] = []): number[] {
   const [first = []] = lines;
   return first.map((_, column) =>

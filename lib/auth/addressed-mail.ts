@@ -78,7 +78,6 @@ function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
   return hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null));
 }
 
-/** Whether an account is still to be deleted then. */
 function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
   return hasRow(accountBy(db, "email", to).select("id").where("deletes_at_ms", "=", deletesAtMs));
 }

@@ -131,12 +131,10 @@ function nextAttempt({ mayRetry, pauseMs }: SendError, attempts: number, nowMs: 
   return { attempts, atMs: nowMs + retryAfterMs(attempts) };
 }
 
-/** The delay after the n-th failure. */
 function retryAfterMs(attempts: number): number {
   return (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000;
 }
 
-/** Has Clerk mail an invitation that was queued. Returns the failure, if there is one. */
 async function tryInviting(email: string): Promise<SendError | undefined> {
   try {
     await createClerkInvitation(email);

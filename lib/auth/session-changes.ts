@@ -21,7 +21,6 @@ import { transact } from "@/lib/db/transaction";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
 type NewProgram = {
-  /** Who gets the token. */
   by: "owner" | "operator";
   name: string;
   madeIn?: { sessionId: string; endsAtMs: number } | undefined;
@@ -139,7 +138,6 @@ type NewSession = Pick<Row, "id" | "account_id" | "kind" | "expires_at_ms" | "la
     name: string;
     confirmed_by?: Confirmation;
     startedIn?: StartedIn | undefined;
-    /** The mail to the owner about the session, if there is one. */
     mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
   };
 
@@ -259,7 +257,6 @@ export async function confirmSession(
   );
 }
 
-/** The actor that starts or ends a session, and the action, for the audit. */
 type AuditSource = { by: Actor; what: string };
 
 /**

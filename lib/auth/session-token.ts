@@ -22,7 +22,6 @@ export type ParsedToken = {
   /** Unix seconds. */
   startsAt: number;
   endsAt: number;
-  /** The encoded token. */
   token: string;
 };
 

@@ -19,7 +19,6 @@ import { processSingleton } from "@/lib/process-singleton";
  * plus one each time the owner redeems a long code.
  */
 
-/** Short codes of one email in 24 hours. */
 const maxShortCodes = { knownBrowsers: 10, strangers: 5, oneAddress: 3 };
 
 /** How long a code counts towards its allowance. */
@@ -36,9 +35,7 @@ export type CodeAllowance = "known" | "stranger" | "long";
 /** The client that requests a code. */
 export type CodeRequester = {
   email: string;
-  /** The hash of the client's address, if it is known. */
   address?: string | undefined;
-  /** Whether this browser signed in to this email before. */
   isKnown?: boolean;
 };
 

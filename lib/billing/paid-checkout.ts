@@ -48,7 +48,6 @@ function stateOf(session: Stripe.Checkout.Session): string | undefined {
   return payment === "requires_payment_method" || payment === "canceled" ? "failed" : "unpaid";
 }
 
-/** The charge that has paid a checkout of credits. */
 function chargeOf({ payment_intent }: Stripe.Checkout.Session): Stripe.Charge | undefined {
   const charge = typeof payment_intent === "object" ? payment_intent?.latest_charge : undefined;
   return charge && typeof charge === "object" ? charge : undefined;

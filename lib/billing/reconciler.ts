@@ -55,7 +55,6 @@ function isAway(failure: unknown): boolean {
   return status >= 500 || [401, 403, 429].includes(status);
 }
 
-/** The checkouts that Stripe has, as purchases. */
 function checkouts(db: Db) {
   return db
     .selectFrom("billing_checkouts")

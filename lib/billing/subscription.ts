@@ -188,7 +188,6 @@ function termsOfGone(known: Row, nowMs: number): Terms {
   };
 }
 
-/** What operators see of a subscription. */
 function invoiceColumns({ items, latest_invoice: invoice }: Stripe.Subscription) {
   const whole = invoice && typeof invoice === "object" ? invoice : undefined;
   return {

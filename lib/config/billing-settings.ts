@@ -4,19 +4,15 @@ import { isLoopback } from "@/lib/config/loopback";
 /** The settings of purchases at Stripe. */
 export type BillingSettings = {
   secretKey: string;
-  /** The key that Stripe signs its webhooks with. */
   webhookSecret: string;
   /** Ids of recurring prices, at least one. */
   licencePrices: string[];
-  /** Ids of one-time prices. */
   creditPrices: string[];
   /** The plan of an account on a trial after its licence. */
   lapsedPlan: "trial-ended" | "hobby";
   /** How long a licence goes on after the end of what was paid, while Stripe still tries to collect. */
   graceDays: number;
-  /** Whether Stripe calculates the tax and collects tax ids. */
   hasTax: boolean;
-  /** Whether Checkout takes promotion codes. */
   hasPromotionCodes: boolean;
   /** The address of a fake Stripe on loopback; undefined means Stripe's own. */
   apiUrl: URL | undefined;

@@ -6,7 +6,6 @@ import { isLoopback } from "@/lib/config/loopback";
 export type ClerkSettings = {
   publishableKey: string;
   secretKey: string;
-  /** The key that Clerk signs its webhooks with. */
   webhookKey: Buffer;
   publicKey: KeyObject;
   /** The `iss` of its tokens, which is the address of its Frontend API. */

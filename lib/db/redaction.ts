@@ -91,7 +91,6 @@ export async function replaceMentions(
 const keyOf = (table: TextTable, row: Row) =>
   texts[table].key.map((column) => row[column] as string | number);
 
-/** The columns of a row that these aliases change, with their new texts. */
 function rename(table: TextTable, row: Row, aliases: Alias[]): Row {
   const renamed: Row = {};
   for (const column of texts[table].columns) {

@@ -8,7 +8,6 @@ import { lockedError, retryWhileLocked } from "@/lib/db/sqlite-file";
 
 const writtenWithinMs = 60_000; // a minute, for another backup
 
-/** The location of a store. */
 type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
 
 /**

@@ -181,7 +181,6 @@ function endTransaction(db: DatabaseSync, how: "COMMIT" | "ROLLBACK"): void {
 type EndWrite = (how: "COMMIT" | "ROLLBACK") => void;
 
 class SqliteConnection implements DatabaseConnection {
-  /** Ends the open transaction; undefined when there is none. */
   endWrite: EndWrite | undefined;
 
   constructor(private readonly driver: SqliteDriver) {}

@@ -2,12 +2,12 @@ import type { Generated } from "kysely";
 
 /**
  * The tables as the queries see them. Times are Unix milliseconds and credits are thousandths: integers that SQLite and
- * PostgreSQL store exactly. SQLite does not check types, so callers parse the rows that they read.
+ * PostgreSQL store exactly. Emails are in lower case. SQLite does not check types, so callers parse the rows that they
+ * read.
  */
 export type Tables = {
   accounts: {
     id: string;
-    /** In lower case. */
     email: string;
     /** The `sub` of the account's session tokens; null until Clerk reports it. */
     subject: string | null;
@@ -68,7 +68,6 @@ export type Tables = {
   };
   /** Emails that requested an invitation. */
   waitlist: {
-    /** In lower case. */
     email: string;
     joined_at_ms: number;
     invited_at_ms: number | null;
@@ -83,7 +82,6 @@ export type Tables = {
   /** One row per account ever opened, and per invitation that is not yet accepted. */
   invitations: {
     id: string;
-    /** In lower case. */
     email: string;
     /**
      * The hash of the token in its link; null where Clerk's own link is the credential, or where the operator accepted
@@ -103,7 +101,6 @@ export type Tables = {
   sign_in_codes: {
     /** The hash of a secret in the browser that requested the code. */
     browser_hash: string;
-    /** In lower case. */
     email: string;
     code_hash: string;
     tries: number;
@@ -118,7 +115,6 @@ export type Tables = {
    * Emails for which codes were requested. The row serializes requests for the same email, and holds its long code.
    */
   sign_in_emails: {
-    /** In lower case. */
     email: string;
     long_code_hash: string;
     /** 0 if there is no long code. */
@@ -152,7 +148,6 @@ export type Tables = {
   sign_in_mail_attempts: {
     /** The id of the mail, which may have left the outbox. */
     id: string;
-    /** In lower case. */
     email: string;
     kind: string;
     at_ms: number;
@@ -259,7 +254,6 @@ export type Tables = {
   /** The users that Clerk's webhooks reported, so that late and repeated deliveries change nothing. */
   clerk_users: {
     id: string;
-    /** In lower case. */
     email: string;
     /** When Clerk last changed the user, by the newest delivery. */
     updated_at_ms: number;

@@ -12,7 +12,6 @@ import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
  * which such a build may run next to this one or come back. Then a random key makes them.
  */
 
-/** A key of unsubscribe links. */
 type LinkKey = { key: Buffer; makesFromMs: number };
 
 const purpose = "link-key:v1";

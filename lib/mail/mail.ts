@@ -16,7 +16,6 @@ export type Mail = {
   subject: string;
   text: string;
   html: string;
-  /** Additional headers, in ASCII. */
   headers: Readonly<Record<string, string>>;
 };
 
@@ -49,7 +48,6 @@ export function toMessage(
 
 /** Delivers mails: by SMTP, by Resend or to files. */
 export type Sender = {
-  /** The timeout for one mail. */
   timeoutMs: number;
   /** The maximum number of onboarding mails being sent at the same time. */
   maxConcurrent: number;

@@ -171,7 +171,6 @@ export type Outcome =
       failure: string;
       mayArrive: boolean;
       nextAttemptAtMs: number;
-      /** Not counted as an attempt. */
       isUncounted?: boolean;
     };
 

@@ -26,13 +26,10 @@ export function retryAfterMs(attempts: number): number {
   return Math.min(60_000 * 3 ** (attempts - 1), 4 * 60 * 60 * 1000);
 }
 
-/** The number of mails that were sent, will be retried, and have failed. */
 type SendCounts = { sent: number; toRetry: number; failed: number };
 
 type RunnerOptions = {
-  /** Stops the runner before the next mail. */
   signal?: AbortSignal;
-  /** The delay after the n-th failure, in milliseconds. */
   backoff?: (attempts: number) => number;
 };
 

@@ -14,7 +14,6 @@ type QueueOptions<Item> = {
   claim: (limit: number) => Promise<Item[] | undefined>;
   /** Processes one item, and returns for how many milliseconds no other may start. Never throws. */
   processItem: (item: Item) => Promise<number>;
-  /** Stops the queue before the next item. */
   signal?: AbortSignal | undefined;
 };
 

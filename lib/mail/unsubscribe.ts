@@ -18,14 +18,12 @@ export async function readUnsubscribeLink({ searchParams }: URL): Promise<string
   return accountId;
 }
 
-/** The subject of an unsubscribe link. */
 type Subscription = {
   /**
    * The masked email of the account: its owner recognises it, and someone who was forwarded the mail does not learn it.
    * `undefined` if the account was deleted.
    */
   email: string | undefined;
-  /** Whether the later emails are stopped already. */
   isStopped: boolean;
 };
 

@@ -88,15 +88,15 @@ export const sessions: Mutant[] = [
   {
     file: "lib/accounts/caller.ts",
     mistake: "a browser goes on after its session has ended at Clerk",
-    was: " || row.ended_id !== null",
-    becomes: "",
+    was: "return row.ended_id === null ?",
+    becomes: "return row ?",
     tests: ["tests/app/hooks/clerk-ends.test.ts"],
   },
   {
     file: "lib/accounts/caller.ts",
     mistake: "a user banned at Clerk stays signed in for a minute",
-    was: "row.barred_id !== null || ",
-    becomes: "",
+    was: "row.barred_id !== null &&",
+    becomes: "!row &&",
     tests: ["tests/app/hooks/clerk-ends.test.ts"],
   },
   {

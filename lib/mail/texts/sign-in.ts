@@ -11,7 +11,6 @@ export function codeMail({ to, code, isLong }: CodeMail): Omit<Mail, "id"> {
   return isLong ? longCodeMail(to, groupLongCode(code)) : shortCodeMail(to, code);
 }
 
-/** A long code in groups of four. */
 function groupLongCode(code: string): string {
   return code.replace(/(.{4})(?=.)/g, "$1-");
 }
