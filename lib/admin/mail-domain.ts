@@ -13,16 +13,18 @@ import { withTimeout } from "@/lib/runtime/timeout";
 export async function checkSpf({ kind, from }: MailSettings): Promise<CheckResult> {
   // Resend uses a subdomain for bounces.
   const name = `${kind === "resend" ? "send." : ""}${domainOf(from.address)}`;
-  const [record, ...others] = await readTxt(name, /^v=spf1( |$)/i);
-  if (record === undefined) {
-    return warning(
+  const judged = await judge(name, /^v=spf1( |$)/i, (record) =>
+    / [~-]all( |$)| redirect=/i.test(record)
+      ? undefined
+      : warning(`${name} allows any server to send: ${record}`, "End the record with ~all or -all."),
+  );
+  return (
+    judged ??
+    warning(
       `no SPF record at ${name}: large mailbox providers trust such mail less`,
       `Publish a TXT record at ${name} that names your mail service: v=spf1 include:<its domain> ~all`,
-    );
-  }
-  if (others.length > 0) return two(name);
-  if (/ [~-]all( |$)| redirect=/i.test(record)) return fine(`${name}: ${record}`);
-  return warning(`${name} allows any server to send: ${record}`, "End the record with ~all or -all.");
+    )
+  );
 }
 
 /** Checks that the public key of our signature is published (DKIM, RFC 6376). */
@@ -44,12 +46,12 @@ async function checkKey(name: string, ours?: string): Promise<CheckResult> {
   const remedy = ours
     ? `Publish a TXT record at ${name}: v=DKIM1; k=rsa; p=${ours}`
     : "Add the records that Resend's dashboard shows for the domain.";
-  const [record, ...others] = await readTxt(name, /(^|;)\s*p=/);
-  if (record === undefined) return fault(`no DKIM record at ${name}: every signature fails`, remedy);
-  if (others.length > 0) return two(name);
-  const published = /(?:^|;)\s*p=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, "");
-  if (published && published === (ours ?? published)) return fine(`${name}: ${record}`);
-  return fault(`${name} has a different key than the one that signs: ${record}`, remedy);
+  const judged = await judge(name, /(^|;)\s*p=/, (record) => {
+    const published = /(?:^|;)\s*p=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, "");
+    if (published && published === (ours ?? published)) return undefined;
+    return fault(`${name} has a different key than the one that signs: ${record}`, remedy);
+  });
+  return judged ?? fault(`no DKIM record at ${name}: every signature fails`, remedy);
 }
 
 /** Checks the policy for mail that fails SPF and DKIM (DMARC, RFC 7489), at the domain or a parent. */
@@ -58,15 +60,15 @@ export async function checkDmarc({ from }: MailSettings): Promise<CheckResult> {
   const labels = domain.split(".");
   for (let at = 0; at < labels.length - 1; at++) {
     const name = `_dmarc.${labels.slice(at).join(".")}`;
-    const [record, ...others] = await readTxt(name, /^v=DMARC1\s*(;|$)/);
-    if (record === undefined) continue;
-    if (others.length > 0) return two(name);
-    const isAsked = /;\s*p\s*=\s*(?:quarantine|reject)/i.test(record);
-    if (isAsked) return fine(`${name}: ${record}`);
-    return warning(
-      `${name} does not block forged mail: ${record}`,
-      "Change the record to p=quarantine once your own mail passes.",
+    const judged = await judge(name, /^v=DMARC1\s*(;|$)/, (record) =>
+      /;\s*p\s*=\s*(?:quarantine|reject)/i.test(record)
+        ? undefined
+        : warning(
+            `${name} does not block forged mail: ${record}`,
+            "Change the record to p=quarantine once your own mail passes.",
+          ),
     );
+    if (judged) return judged;
   }
   return warning(
     `no DMARC record for ${domain}: Gmail and Yahoo reject bulk mail without one`,
@@ -74,7 +76,15 @@ export async function checkDmarc({ from }: MailSettings): Promise<CheckResult> {
   );
 }
 
-function two(name: string): CheckResult {
+/** The result for the one record of this form; `undefined` without one. `complain` says what is wrong with it, if anything. */
+async function judge(
+  name: string,
+  form: RegExp,
+  complain: (record: string) => CheckResult | undefined,
+): Promise<CheckResult | undefined> {
+  const [record, ...others] = await readTxt(name, form);
+  if (record === undefined) return undefined;
+  if (others.length === 0) return complain(record) ?? fine(`${name}: ${record}`);
   return fault(
     `${name} has more than one such record, so mailbox providers ignore them all`,
     "Keep one of them.",

@@ -29,18 +29,15 @@ export function renewingAtClerk<Shown extends object>(
     const cookies = state.headers.getSetCookie();
     const [session] = cookies.filter((cookie) => cookie.startsWith("__session="));
     // The browser sends it only from the next request on.
-    if (session) call.headers = withCookie(headers, session.split(";", 1)[0] ?? "");
+    if (session) {
+      call.headers = new Headers([...headers]);
+      call.headers.set("cookie", session.split(";", 1)[0] ?? "");
+    }
     const shown = await handler(call, false);
     const set = cookies.flatMap((cookie) => ["set-cookie", cookie]);
     const { headers: own = [] } = shown as { headers?: HeaderList };
     return { ...shown, headers: [...own, ...set] };
   };
-}
-
-function withCookie(headers: Headers, cookie: string): Headers {
-  const changed = new Headers([...headers]);
-  changed.set("cookie", cookie);
-  return changed;
 }
 
 /** Clerk's decision about a request: a redirect, or the cookies to set; `undefined` if Clerk could not be asked. */

@@ -84,9 +84,8 @@ export async function startOwnSession(
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
   if (current?.accountId === account.id) {
-    const secret = await confirmBrowserSession(db, current, by, nowMs);
     const to = findPlace(readCookie(headers, "office-back")) ?? proofPlaces.ways;
-    return secret === undefined ? undefined : { secret, to };
+    return { secret: await confirmBrowserSession(db, current, by, nowMs), to };
   }
   if (current) await signOut(db, { secret: undefined, sessionId: current.sessionId }, nowMs);
   const startedIn = describeStart(headers);

@@ -66,7 +66,8 @@ export function addPasskey(
   nowMs: number,
 ): Promise<"added" | "full" | "known" | "used"> {
   return changePasskeys(db, { by: "owner", what: "passkey add" }, account, nowMs, async (transaction) => {
-    await lockAccount(transaction, account.id);
+    // Concurrent additions to the same account take turns, so that they cannot exceed the maximum.
+    await accountBy(transaction, "id", account.id).select("id").forUpdate().execute();
     if ((await listPasskeys(transaction, account.id)).length >= maxPasskeys) return "full";
     if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
     const added = await transaction
@@ -88,11 +89,6 @@ export function addPasskey(
     await enqueueChangeMail(transaction, account.email, { change: "added", name }, nowMs);
     return "added";
   });
-}
-
-/** Concurrent additions to the same account take turns, so that they cannot exceed the maximum. */
-async function lockAccount(transaction: Db, id: string): Promise<void> {
-  await accountBy(transaction, "id", id).select("id").forUpdate().execute();
 }
 
 /**
@@ -120,15 +116,13 @@ export async function usePasskey(
     const isThere = await hasRow(transaction.selectFrom("passkeys").select("id").where("id", "=", id));
     return isThere ? "counter" : "removed";
   });
-  if (outcome === "counter") await noteCounter(db, email, id, nowMs);
+  if (outcome === "counter") {
+    const because = "the signature counter went back";
+    log().warn({ passkey: id }, `a passkey was refused: ${because}`);
+    const about = { by: "visitor", what: "passkey refused", whom: email } as const;
+    await recordAudit(db, { ...about, after: { passkey: id, because } }, nowMs);
+  }
   return outcome === "counts";
-}
-
-async function noteCounter(db: Db, email: string, id: string, nowMs: number): Promise<void> {
-  const because = "the signature counter went back";
-  log().warn({ passkey: id }, `a passkey was refused: ${because}`);
-  const after = { passkey: id, because };
-  await recordAudit(db, { by: "visitor", what: "passkey refused", whom: email, after }, nowMs);
 }
 
 /** Renames a passkey of the account. Returns whether it has that one. */

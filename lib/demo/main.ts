@@ -34,7 +34,8 @@ await start();
 showCodesOnTerminal();
 const db = await store();
 const accounts = await makeAccounts(db, Date.now());
-await makeBanner(db);
+const message = "This is the demo: four accounts, local sign-in, no mail is sent.";
+await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null }, Date.now());
 process.stdout.write(await describeDemo(db, accounts));
 
 /** Creates the four accounts, or resets those of an earlier demo. */
@@ -53,11 +54,6 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
     else made.push(await addAccount(db, email, { ...terms, subject: mintLocalSubject() }, nowMs));
   }
   return made;
-}
-
-async function makeBanner(db: Db): Promise<void> {
-  const message = "This is the demo: four accounts, local sign-in, no mail is sent.";
-  await setBanner(db, { kind: "promo", message, startsAtMs: null, endsAtMs: null }, Date.now());
 }
 
 /** What the terminal shows last: it fits into 24 lines of 100 columns. Tokens and long fields are in files. */

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from "kysely";
-import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
@@ -39,8 +38,6 @@ const trialMailKinds: TrialMailKind[] = [
   },
 ];
 
-const account = z.object({ id: z.string(), trial_ends_at_ms: z.int() });
-
 /** Queues up to `limit` mails of each kind that are due, each in the transaction that notes it. Returns how many. */
 export async function enqueueTrialMails(db: Db, nowMs: number, limit: number): Promise<number> {
   let enqueued = 0;
@@ -66,7 +63,8 @@ async function enqueue(transaction: Db, trialMail: TrialMailKind, nowMs: number,
     .where("id", "in", (query) => query.selectFrom("next").select("id"))
     .returning(["id", "trial_ends_at_ms"])
     .execute();
-  for (const { id: accountId, trial_ends_at_ms: endsAtMs } of z.array(account).parse(rows)) {
+  for (const { id: accountId, trial_ends_at_ms } of rows) {
+    const endsAtMs = trial_ends_at_ms ?? nowMs;
     const id = deriveMailId(`${kind.replace(" ", "-")}:v1:${accountId}:${endsAtMs}`);
     const untilMs = endsAtMs - leadMs + missedAfterMs;
     await enqueueMail(transaction, { kind, accountId, endsAtMs }, { id, nowMs, untilMs });
