@@ -6,6 +6,7 @@ import type { Db } from "@/lib/db/store";
 import { addressAppEndMail } from "@/lib/mail/app-end-mails";
 import { addressLicenceEnded, addressLicenceEnding, addressPaymentFailed } from "@/lib/mail/licence-mails";
 import type { Mail } from "@/lib/mail/mail";
+import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import type { QueuedMail } from "@/lib/mail/outbox";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
@@ -23,7 +24,7 @@ import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 import { addressTrialMail } from "@/lib/mail/trial-mails";
 
 /** A mail that is still wanted: its recipient, and its text, which Clerk writes itself for its own. */
-type AddressedMail = { to: string; render: (() => Omit<Mail, "id">) | undefined };
+type AddressedMail = { to: string; render: (() => Omit<Mail, "id" | "to">) | undefined };
 
 type Address<Queued> = (db: Db, mail: Queued, nowMs: number) => Promise<AddressedMail | undefined>;
 
@@ -39,9 +40,7 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
     async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
     (mail) => invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) }),
   ),
-  waitlist: wantedIf(takeConfirmation, ({ to, token }) =>
-    confirmationMail({ to, url: confirmationUrl(token) }),
-  ),
+  waitlist: wantedIf(takeConfirmation, ({ token }) => confirmationMail({ url: confirmationUrl(token) })),
   "account deletion": wantedIf(isLeaving, accountDeletionMail),
   "trial ending": about(addressTrialMail, trialEndingMail),
   "trial ended": about(addressTrialMail, trialEndedMail),
@@ -58,17 +57,17 @@ export function addressMail(db: Db, mail: QueuedMail, nowMs: number): Promise<Ad
 
 function about<Queued, Wanted extends { to: string }>(
   find: (db: Db, mail: Queued, nowMs: number) => Promise<Wanted | undefined>,
-  write: ((mail: Wanted) => Omit<Mail, "id">) | undefined,
+  write: ((mail: Wanted) => MailContent) | undefined,
 ): Address<Queued> {
   return async (...asked) => {
     const wanted = await find(...asked);
-    return wanted && { to: wanted.to, render: write && (() => write(wanted)) };
+    return wanted && { to: wanted.to, render: write && (() => renderMail(write(wanted))) };
   };
 }
 
 function wantedIf<Queued extends { to: string }>(
-  isWanted: (db: Db, mail: Queued, nowMs: number) => Promise<boolean>,
-  write: ((mail: Queued) => Omit<Mail, "id">) | undefined,
+  isWanted: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>,
+  write: ((mail: NoInfer<Queued>) => MailContent) | undefined,
 ): Address<Queued> {
   return about(async (db, mail, nowMs) => ((await isWanted(db, mail, nowMs)) ? mail : undefined), write);
 }

@@ -107,7 +107,7 @@ async function settle(
   }
   const { to, render } = addressed;
   if (mail.kind === "code" && attempts === 1) printCode(to, mail.code);
-  const failure = await (render ? trySending(mailSender, () => ({ id, ...render() })) : tryInviting(to));
+  const failure = await (render ? trySending(mailSender, () => ({ id, to, ...render() })) : tryInviting(to));
   const next = failure && nextAttempt(failure, attempts, now());
   const willRetry = next !== undefined && next.atMs < expiresAtMs;
   if (failure) {

@@ -12,7 +12,8 @@ export type MailContent = {
   /** The text that a mailbox shows after the subject. */
   preview: string;
   body: Block[];
-  footer: Block[];
+  /** By default the one of mails about the account. */
+  footer?: Block[];
 };
 
 /** A paragraph, a list, a code to enter, or a link on its own line. */
@@ -26,7 +27,7 @@ export function linkTo({ path, name }: (typeof ownerPages)[keyof typeof ownerPag
 }
 
 /** The footer of a mail that goes on after an unsubscribe. */
-export const accountMailNote =
+const accountMailNote =
   "You received this email because it is about your account. Emails about sign-in, security and the state of your account go on after you have stopped the onboarding emails.";
 
 const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
@@ -36,14 +37,9 @@ export function inWords(ms: number): string {
   return `${words.format(ms)} UTC`;
 }
 
-/** A mail that is no marketing: it has no unsubscribe link. */
-export function transactionalMail(to: string, content: MailContent): Omit<Mail, "id"> {
-  return { to, ...renderMail(content) };
-}
-
 /** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5). */
 export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Omit<Mail, "id" | "to"> {
-  const content = { ...mail, footer: [...mail.footer, whoSends()] };
+  const content = { ...mail, footer: [...(mail.footer ?? [accountMailNote]), whoSends()] };
   return {
     subject: content.subject,
     text: renderText(content),
@@ -59,7 +55,7 @@ function whoSends(): string {
 }
 
 /** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */
-export function renderText({ body, footer }: MailContent): string {
+export function renderText({ body, footer = [] }: MailContent): string {
   return `${body.map(blockText).join("\n\n")}\n\n-- \n${footer.map(blockText).join("\n\n")}\n`;
 }
 
@@ -75,7 +71,7 @@ function blockText(block: Block): string {
  * Renders a mail as HTML in one column, light and dark, without external resources; the first link is the button.
  * Outlook needs tables, and some mailboxes drop `<style>`, so the important styles are attributes as well.
  */
-export function renderHtml({ subject, heading = subject, preview, body, footer }: MailContent): string {
+export function renderHtml({ subject, heading = subject, preview, body, footer = [] }: MailContent): string {
   const button = body.find((block) => typeof block !== "string" && "url" in block);
   return `<!doctype html>
 <html lang="en">

@@ -1,14 +1,13 @@
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
-import type { Mail } from "@/lib/mail/mail";
-import { accountMailNote, inWords, transactionalMail } from "@/lib/mail/mail-content";
+import { inWords, type MailContent } from "@/lib/mail/mail-content";
 
-type AccountDeletionMail = { to: string; deletesAtMs: number; token: string };
+type AccountDeletionMail = { deletesAtMs: number; token: string };
 
 /** The mail after an owner has asked to delete their account, with the link that takes it back. */
-export function accountDeletionMail({ to, deletesAtMs, token }: AccountDeletionMail): Omit<Mail, "id"> {
+export function accountDeletionMail({ deletesAtMs, token }: AccountDeletionMail): MailContent {
   const end = inWords(deletesAtMs);
-  return transactionalMail(to, {
+  return {
     subject: "Your account will be deleted",
     preview: `On ${end}. Until then you can keep it.`,
     body: [
@@ -17,6 +16,5 @@ export function accountDeletionMail({ to, deletesAtMs, token }: AccountDeletionM
       { label: "Keep my account", url: `${settings().appUrl}${pages.keepAccount.path}?token=${token}` },
       "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
     ],
-    footer: [accountMailNote],
-  });
+  };
 }

@@ -1,14 +1,13 @@
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { ownerPages } from "@/lib/http/pages";
-import type { Mail } from "@/lib/mail/mail";
-import { inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
+import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 type EndingApp = { name: string; origin: string | null; endsAtMs: number };
 
 /** The mail before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
-export function appEndMail({ to, apps }: { to: string; apps: EndingApp[] }): Omit<Mail, "id"> {
+export function appEndMail({ apps }: { apps: EndingApp[] }): MailContent {
   const isOne = apps.length === 1;
-  return transactionalMail(to, {
+  return {
     subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
     preview: `Keep ${isOne ? "it" : "them"} with one button on your access page, or do nothing.`,
     body: [
@@ -22,5 +21,5 @@ export function appEndMail({ to, apps }: { to: string; apps: EndingApp[] }): Omi
     footer: [
       `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
     ],
-  });
+  };
 }

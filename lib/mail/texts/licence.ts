@@ -1,7 +1,6 @@
 import { type AccountEnd, endEffects, endWords } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/pages";
-import type { Mail } from "@/lib/mail/mail";
-import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
+import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /** What an account has once its licence has ended: nothing, the hobby plan, or the rest of its trial. */
 export type AfterLicence = "nothing" | "hobby" | "trial";
@@ -12,9 +11,9 @@ const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
 };
 
 /** The mail when a payment for a licence has failed, while Stripe still tries to collect it. */
-export function paymentFailedMail({ to, stopsAtMs }: { to: string; stopsAtMs: number }): Omit<Mail, "id"> {
+export function paymentFailedMail({ stopsAtMs }: { stopsAtMs: number }): MailContent {
   const stop = inWords(stopsAtMs);
-  return transactionalMail(to, {
+  return {
     subject: "Your payment failed",
     preview: `If the card keeps failing, your company stops on ${stop}.`,
     body: [
@@ -23,16 +22,15 @@ export function paymentFailedMail({ to, stopsAtMs }: { to: string; stopsAtMs: nu
       "To keep it running, open “Manage billing” on your billing page, and pay the invoice or change the card there. If you have done so already, you have nothing to do.",
       linkTo(ownerPages.billing),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }
 
-type EndingLicence = { to: string; endsAtMs: number; after: AfterLicence };
+type EndingLicence = { endsAtMs: number; after: AfterLicence };
 
 /** The mail three days before a cancelled licence ends. It names the end and no distance, because it may be sent later. */
-export function licenceEndingMail({ to, endsAtMs, after }: EndingLicence): Omit<Mail, "id"> {
+export function licenceEndingMail({ endsAtMs, after }: EndingLicence): MailContent {
   const end = inWords(endsAtMs);
-  return transactionalMail(to, {
+  return {
     subject: `Your licence ends on ${end}`,
     heading: "Your licence ends soon",
     preview: "This is what changes then, and how to keep it.",
@@ -42,15 +40,14 @@ export function licenceEndingMail({ to, endsAtMs, after }: EndingLicence): Omit<
       "To keep the licence, open “Manage billing” on your billing page, and take the cancellation back there.",
       linkTo(ownerPages.billing),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }
 
-type EndedLicence = { to: string; end: Extract<AccountEnd, { what: "licence" }>; after: AfterLicence };
+type EndedLicence = { end: Extract<AccountEnd, { what: "licence" }>; after: AfterLicence };
 
 /** The mail at the end of a licence. */
-export function licenceEndedMail({ to, end, after }: EndedLicence): Omit<Mail, "id"> {
-  return transactionalMail(to, {
+export function licenceEndedMail({ end, after }: EndedLicence): MailContent {
+  return {
     subject: endWords(end).heading,
     preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
     body: [
@@ -61,6 +58,5 @@ export function licenceEndedMail({ to, end, after }: EndedLicence): Omit<Mail, "
         : "You can choose a licence again on your billing page at any time.",
       linkTo(ownerPages.billing),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }

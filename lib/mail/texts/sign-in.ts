@@ -1,22 +1,21 @@
 import { codeMinutes, confirmationDays, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/pages";
-import type { Mail } from "@/lib/mail/mail";
-import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
+import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
-type CodeMail = { to: string; code: string; isLong: boolean };
+type CodeMail = { code: string; isLong: boolean };
 
 /** The mail with a sign-in code. */
-export function codeMail({ to, code, isLong }: CodeMail): Omit<Mail, "id"> {
-  return isLong ? longCodeMail(to, groupLongCode(code)) : shortCodeMail(to, code);
+export function codeMail({ code, isLong }: CodeMail): MailContent {
+  return isLong ? longCodeMail(groupLongCode(code)) : shortCodeMail(code);
 }
 
 function groupLongCode(code: string): string {
   return code.replace(/(.{4})(?=.)/g, "$1-");
 }
 
-function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
-  return transactionalMail(to, {
+function shortCodeMail(code: string): MailContent {
+  return {
     subject: `${code} is your sign-in code`,
     heading: "Your sign-in code",
     preview: `It works once and expires in ${codeMinutes} minutes.`,
@@ -26,11 +25,11 @@ function shortCodeMail(to: string, code: string): Omit<Mail, "id"> {
       `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We’ll never ask for this code.`,
     ],
     footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],
-  });
+  };
 }
 
-function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
-  return transactionalMail(to, {
+function longCodeMail(code: string): MailContent {
+  return {
     subject: `${code} is your long sign-in code`,
     heading: "Your long sign-in code",
     preview: `It works once and expires in ${longCodeHours} hours.`,
@@ -42,14 +41,14 @@ function longCodeMail(to: string, code: string): Omit<Mail, "id"> {
     footer: [
       "If you didn’t request it, ignore this email: no one can sign in without the code, and these requests don’t lock you out.",
     ],
-  });
+  };
 }
 
-type InvitationMail = { to: string; url: string; isOnWaitlist: boolean };
+type InvitationMail = { url: string; isOnWaitlist: boolean };
 
 /** The mail with an invitation. */
-export function invitationMail({ to, url, isOnWaitlist }: InvitationMail): Omit<Mail, "id"> {
-  return transactionalMail(to, {
+export function invitationMail({ url, isOnWaitlist }: InvitationMail): MailContent {
+  return {
     subject: "Your invitation to Corner Office",
     preview: "Your place is ready.",
     body: [
@@ -62,12 +61,12 @@ export function invitationMail({ to, url, isOnWaitlist }: InvitationMail): Omit<
         ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
         : "You received this email because someone invited you. If that was a mistake, ignore it.",
     ],
-  });
+  };
 }
 
 /** The mail that asks whether an email on the waitlist is its reader's. */
-export function confirmationMail({ to, url }: { to: string; url: string }): Omit<Mail, "id"> {
-  return transactionalMail(to, {
+export function confirmationMail({ url }: { url: string }): MailContent {
+  return {
     subject: "Confirm your place on the waitlist",
     preview: "So that we know this address is yours.",
     body: [
@@ -78,10 +77,10 @@ export function confirmationMail({ to, url }: { to: string; url: string }): Omit
     footer: [
       "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
     ],
-  });
+  };
 }
 
-type SecurityMail = { to: string; name: string; atMs: number };
+type SecurityMail = { name: string; atMs: number };
 
 /** Of an app, what was verified of it is told apart from its name, which is its own words. */
 type AppMail = SecurityMail & { origin?: string | null | undefined };
@@ -91,8 +90,8 @@ const describeApp = ({ name, origin }: AppMail) => ({
 });
 
 /** The mail about a sign-in in a browser that had not signed in to the account before. */
-export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id"> {
-  return transactionalMail(to, {
+export function newBrowserMail({ name, atMs }: SecurityMail): MailContent {
+  return {
     subject: "A new browser signed in to your account",
     preview: `${name}, on ${inWords(atMs)}`,
     body: [
@@ -102,14 +101,13 @@ export function newBrowserMail({ to, name, atMs }: SecurityMail): Omit<Mail, "id
       "If it wasn’t, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
       linkTo(ownerPages.access),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }
 
 /** The mail about an app that the owner has approved. */
-export function newAppMail(app: AppMail): Omit<Mail, "id"> {
-  const { to, name, atMs } = app;
-  return transactionalMail(to, {
+export function newAppMail(app: AppMail): MailContent {
+  const { name, atMs } = app;
+  return {
     subject: "An app was connected to your account",
     preview: `“${name}”, on ${inWords(atMs)}`,
     body: [
@@ -120,14 +118,13 @@ export function newAppMail(app: AppMail): Omit<Mail, "id"> {
       "If you didn’t, end its access on your access page now: someone else may be signed in as you.",
       linkTo(ownerPages.access),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }
 
 /** The mail about an app whose session ended because one of its tokens was used a second time. */
-export function replayedAppMail(app: AppMail): Omit<Mail, "id"> {
-  const { to, name, atMs } = app;
-  return transactionalMail(to, {
+export function replayedAppMail(app: AppMail): MailContent {
+  const { name, atMs } = app;
+  return {
     subject: "An app was disconnected: a token may have been copied",
     preview: `“${name}”, on ${inWords(atMs)}`,
     body: [
@@ -136,14 +133,13 @@ export function replayedAppMail(app: AppMail): Omit<Mail, "id"> {
       "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
       linkTo(ownerPages.access),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }
 
-type PasskeyMail = { to: string; change: "added" | "removed"; name: string; atMs: number };
+type PasskeyMail = { change: "added" | "removed"; name: string; atMs: number };
 
 /** The mail about a passkey that was added or removed. */
-export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail, "id"> {
+export function passkeyMail({ change, name, atMs }: PasskeyMail): MailContent {
   const { appUrl, supportEmail } = settings();
   const next =
     change === "added"
@@ -153,7 +149,7 @@ export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail,
     change === "added"
       ? "sign in with a code, remove this passkey, and end all other sessions."
       : "sign in with a code, remove passkeys that you do not know, and end all other sessions.";
-  return transactionalMail(to, {
+  return {
     subject: `A passkey was ${change}`,
     preview: next,
     body: [
@@ -163,5 +159,5 @@ export function passkeyMail({ to, change, name, atMs }: PasskeyMail): Omit<Mail,
       { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },
     ],
     footer: ["We always email you when your passkeys change."],
-  });
+  };
 }

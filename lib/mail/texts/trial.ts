@@ -1,15 +1,14 @@
 import { settings } from "@/lib/config/settings";
 import { endEffects, endWords } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/pages";
-import type { Mail } from "@/lib/mail/mail";
-import { accountMailNote, inWords, linkTo, transactionalMail } from "@/lib/mail/mail-content";
+import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
-type TrialMail = { to: string; endsAtMs: number };
+type TrialMail = { endsAtMs: number };
 
 /** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
-export function trialEndingMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
+export function trialEndingMail({ endsAtMs }: TrialMail): MailContent {
   const end = inWords(endsAtMs);
-  return transactionalMail(to, {
+  return {
     subject: `Your trial ends on ${end}`,
     heading: "Your trial ends soon",
     preview: "This is what stops then, and what to do before.",
@@ -19,13 +18,12 @@ export function trialEndingMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
       `To keep your company running, choose a plan before then. ${howToChoose()}`,
       linkTo(whereToChoose()),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }
 
 /** The mail at the end of a trial. */
-export function trialEndedMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
-  return transactionalMail(to, {
+export function trialEndedMail({ endsAtMs }: TrialMail): MailContent {
+  return {
     subject: endWords({ what: "trial" }).heading,
     preview: "Your assistants pause, and nothing is lost.",
     body: [
@@ -34,8 +32,7 @@ export function trialEndedMail({ to, endsAtMs }: TrialMail): Omit<Mail, "id"> {
       `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
       linkTo(whereToChoose()),
     ],
-    footer: [accountMailNote],
-  });
+  };
 }
 
 const whereToChoose = () => (settings().billing ? ownerPages.billing : ownerPages.home);

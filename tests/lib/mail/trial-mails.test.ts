@@ -5,6 +5,7 @@ import { sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { deriveMailId, SendError } from "@/lib/mail/mail";
+import { renderMail } from "@/lib/mail/mail-content";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 import { makeClock } from "@/tests/support/clock";
@@ -202,7 +203,7 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
   });
 
   it("are rendered with a link to /home, in text and HTML, and without a token", () => {
-    for (const mail of [trialEndingMail, trialEndedMail].map((render) => render({ to: email, endsAtMs }))) {
+    for (const mail of [trialEndingMail, trialEndedMail].map((write) => renderMail(write({ endsAtMs })))) {
       for (const part of [mail.text, mail.html]) {
         expect(part).toContain("http://localhost:3000/home");
         expect(part).toContain("Ask the person who invited you for one.");
