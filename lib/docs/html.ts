@@ -74,7 +74,6 @@ function makeMarked(anchors: Set<string>) {
 const isHeading = (token: Token, depth: number): token is Tokens.Heading =>
   token.type === "heading" && token.depth === depth;
 
-/** A link to a heading or field itself. */
 function linkTo(anchor: string, name: string): string {
   return `<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(name.replaceAll("`", ""))}"></a>`;
 }
@@ -151,7 +150,6 @@ function labelOf(token: Token): string | undefined {
   return label || languages[language];
 }
 
-/** The code blocks with distinct labels at the start of `tokens`. */
 function variantsFrom(tokens: Token[]): Tokens.Code[] {
   const labels = tokens.map(labelOf);
   const end = labels.findIndex((label, at) => !label || labels.indexOf(label) < at);
@@ -165,12 +163,11 @@ function tabs(marked: Marked, variants: Tokens.Code[]): string {
     .digest("hex")
     .slice(0, 8)}`;
   const isOfLanguages = variants.every(({ lang = "" }) => lang in languages);
-  const choices = variants.map((variant, at) => {
+  const ways = variants.map((variant, at) => {
     const label = labelOf(variant) ?? "";
     const value = isOfLanguages ? variant.lang : label;
-    return `<label><input type="radio" name="${group}" value="${value}"${at === 0 ? " checked" : ""}>${label.replace(/_/g, "_<wbr>")}</label>`;
+    return `<label><input type="radio" name="${group}" value="${value}"${at === 0 ? " checked" : ""}>${label.replace(/_/g, "_<wbr>")}</label><div class="way">${marked.parser([variant])}</div>`;
   });
-  const bodies = variants.map((variant) => `<div class="way">${marked.parser([variant])}</div>`);
   const kind = isOfLanguages ? "Language" : "Answer";
-  return `<div class="tabs" data-kind="${kind}"><fieldset><legend class="unseen">${kind}</legend>${choices.join("")}</fieldset>${bodies.join("")}</div>\n`;
+  return `<fieldset class="tabs" data-kind="${kind}"><legend class="unseen">${kind}</legend>${ways.join("")}</fieldset>\n`;
 }

@@ -18,14 +18,14 @@ export const GET = htmlPage(pages.search, ({ url }) => ({
 function Hits({ query }: { query: string }) {
   const hits = searchDocuments(query, maxHits);
   return (
-    <article>
+    <article className="hits">
       <h1>Search the documents</h1>
       <p role="status">
         {query === ""
           ? "Enter a word above."
           : `${hits.length === 0 ? "Nothing" : hits.length} found for “${query}”.`}
       </p>
-      <ol className="hits">
+      <ol>
         {hits.map(({ path, title, snippet }) => (
           <li key={path}>
             <a href={path}>{title}</a>
