@@ -1,8 +1,8 @@
-import { settings } from "@/lib/config/settings";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { htmlPage, type Shown } from "../html-page";
+import { Support } from "../support";
 
 /** Explains which emails will stop, and changes nothing: link scanners open every link. */
 export const GET = unsubscribePage(async ({ url }) => {
@@ -80,18 +80,8 @@ function show({ title, paragraphs, button }: Words, { status = 200, email }: Abo
             <button type="submit">{button}</button>
           </form>
         )}
-        <Person />
+        <Support />
       </div>
     ),
   };
-}
-
-function Person() {
-  const { supportEmail } = settings();
-  if (!supportEmail) return null;
-  return (
-    <p className="quiet">
-      To reach a person, email <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
-    </p>
-  );
 }

@@ -38,13 +38,12 @@ ${code("http", example())}
 
 /** Each header of any response, once, with its meaning. */
 function described(): string[][] {
-  const meanings = new Map<string, string>();
-  for (const operation of Object.values<Operation>(operations)) {
-    for (const { headers } of answersOf(operation)) {
-      for (const { name, meaning } of headers) if (!meanings.has(name)) meanings.set(name, meaning);
-    }
-  }
-  return [...meanings].map(([name, meaning]) => [`\`${name}\``, meaning]);
+  const all = Object.values<Operation>(operations).flatMap(answersOf);
+  const byName = Map.groupBy(
+    all.flatMap(({ headers }) => headers),
+    ({ name }) => name,
+  );
+  return [...byName].map(([name, [first]]) => [`\`${name}\``, first?.meaning ?? ""]);
 }
 
 function example(): string {

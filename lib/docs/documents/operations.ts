@@ -99,19 +99,12 @@ function statusTable(operation: Operation): string {
 }
 
 function headerTable(operation: Operation): string {
-  const statusesByHeader = new Map<string, { meaning: string; statuses: number[] }>();
   const answers = answersOf(operation);
-  for (const { status, headers } of answers) {
-    for (const { name, meaning } of headers) {
-      const known = statusesByHeader.get(name) ?? { meaning, statuses: [] };
-      known.statuses.push(status);
-      statusesByHeader.set(name, known);
-    }
-  }
-  const rows = [...statusesByHeader].map(([name, { meaning, statuses }]) => [
+  const headers = answers.flatMap(({ status, headers }) => headers.map((header) => ({ ...header, status })));
+  const rows = [...Map.groupBy(headers, ({ name }) => name)].map(([name, on]) => [
     `\`${name}\``,
-    statuses.length === answers.length ? "all" : statuses.join(", "),
-    meaning,
+    on.length === answers.length ? "all" : on.map(({ status }) => status).join(", "),
+    on[0]?.meaning ?? "",
   ]);
   return table(["Header", "On", "Meaning"], rows);
 }
