@@ -19,7 +19,6 @@ const config: NextConfig = {
     "@simplewebauthn/server",
     "zod",
     "@redis/client",
-    "@upstash/ratelimit",
     "@upstash/redis",
     "prom-client",
     "stripe",

@@ -143,7 +143,7 @@ export const oauthBounds = {
     /** All refresh tokens of a session together: one a second, because several processes of an app may renew at once. */
     RefreshToken: 600,
   },
-  /** Maximum refresh tokens stored per session, used ones included: 0.5 KB each, and a week of an app that renews hourly. */
+  /** Refresh tokens kept per session, used ones included: 0.5 KB each, and a week of an app that renews hourly. */
   refreshTokens: 200,
   /** Maximum parameters of a request: the library's time grows with the square of their number. */
   parameters: 64,

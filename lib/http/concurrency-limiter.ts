@@ -62,7 +62,7 @@ export class ConcurrencyLimiter {
   private async wait(client: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const { waiting, waitingPerClient, waitMs } = this.bounds;
     const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
-    if (own >= waitingPerClient) throw tooManyRequests({ retryAfterSeconds });
+    if (own >= waitingPerClient) throw tooManyRequests(retryAfterSeconds);
     if (this.waiters.size >= waiting) throw overloaded();
     const { promise, resolve: begin, reject } = Promise.withResolvers<void>();
     const waiter = { client, begin };

@@ -210,17 +210,10 @@ export class ApiError extends Error {
   }
 }
 
-type Refused = { message?: string; retryAfterSeconds: number | undefined };
-
-const refusals = new WeakMap<Refused, ApiError>();
-
 /** A 429 (RFC 6585 §4), which names the seconds. Its code is `unavailable`, because the list of codes is closed. */
-export function tooManyRequests(refused: Refused): ApiError {
-  const known = refusals.get(refused);
-  if (known) return known;
-  const { retryAfterSeconds, message = `Too many requests: wait ${retryAfterSeconds} seconds.` } = refused;
-  const headers = { "retry-after": String(retryAfterSeconds) };
-  const refusal = new ApiError("unavailable", { status: 429, headers, message });
-  refusals.set(refused, refusal);
-  return refusal;
+export function tooManyRequests(
+  seconds: number,
+  message = `Too many requests: wait ${seconds} seconds.`,
+): ApiError {
+  return new ApiError("unavailable", { status: 429, headers: { "retry-after": String(seconds) }, message });
 }

@@ -84,7 +84,7 @@ const readRows = (db: Db) => db.selectFrom("link_keys").selectAll().orderBy("mak
 
 /** Makes the first keys. If several processes try at the same time, each key is that of one. */
 async function makeKeys(db: Db, nowMs: number): Promise<void> {
-  const [current, previous] = derivedKeys("unsubscribe:onboarding:v1");
+  const [current, previous] = derivedKeys("unsubscribe:onboarding:v1").map((key) => key.export());
   const keys: [id: string, key: Buffer | undefined, makesFromMs: number][] = [
     ["before", previous, 0],
     ["first", current, 1],

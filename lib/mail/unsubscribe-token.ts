@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { operations } from "@/lib/http/operations";
@@ -8,7 +8,7 @@ import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
 
 /** The token of an account's unsubscribe link: `v1.<account id>.<HMAC-SHA-256>`. It does not expire. */
-export function mintUnsubscribeToken(key: Buffer, accountId: string): string {
+export function mintUnsubscribeToken(key: Buffer | KeyObject, accountId: string): string {
   const signed = `v1.${accountId}`;
   return `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
 }
@@ -20,7 +20,7 @@ export function mintUnsubscribeToken(key: Buffer, accountId: string): string {
 export async function readUnsubscribeToken(token: string): Promise<string | undefined> {
   const accountId = /^v1\.([\w-]{1,64})\.[\w-]{43}$/.exec(token)?.[1];
   if (!accountId) return undefined;
-  const isMadeBy = (key: Buffer) => isSameSecret(token, mintUnsubscribeToken(key, accountId));
+  const isMadeBy = (key: Buffer | KeyObject) => isSameSecret(token, mintUnsubscribeToken(key, accountId));
   // The keys of earlier builds need no store.
   if (derivedKeys("unsubscribe:onboarding:v1").some(isMadeBy)) return accountId;
   const keys = await readLinkKeys(await store(), Date.now());

@@ -59,7 +59,5 @@ async function consume(name: string, limit: number, key: string): Promise<void> 
   const { allowed, retryAfterSeconds = windowSeconds } = await counter(name, limit, {
     windowSeconds,
   }).consume(key, performance.now());
-  if (!allowed) {
-    throw tooManyRequests({ retryAfterSeconds });
-  }
+  if (!allowed) throw tooManyRequests(retryAfterSeconds);
 }

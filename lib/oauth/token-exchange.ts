@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createHmac } from "node:crypto";
+import { createHmac, type KeyObject } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
@@ -72,38 +72,56 @@ export class TokenExchange {
   ): Promise<{ successor?: string } | { replayOf: string } | undefined> {
     const isRefresh = kind === "RefreshToken";
     const idHash = hash(id);
-    // The update locks the row, so that the uses of one token take turns, and keeps the time of the first. A use of the
-    // successor that commits at the same moment counts as later.
-    let use = transaction
+    // Uses of one token take turns, because each update or lock waits for the one before. A use of the successor that
+    // commits at the same moment counts as later.
+    const firstUse = await transaction
       .updateTable("connect_state")
-      .set(({ fn, val }) => ({ consumed_at_ms: fn.coalesce("consumed_at_ms", val(nowMs)) }))
+      .set({ consumed_at_ms: nowMs })
       .where("kind", "=", kind)
-      .where("id_hash", "=", idHash);
-    if (!isRefresh) use = use.where("consumed_at_ms", "is", null);
-    const row = await use.returning(["grant_id", "consumed_at_ms"]).executeTakeFirst();
-    if (!row) return undefined;
-    const { grant_id: grantId, consumed_at_ms: firstUsedAtMs } = row;
-    const issue = async (changes?: { id_hash: string }) => {
-      if (!this.issued) return;
-      await transaction
-        .insertInto("connect_state")
-        .values({ ...this.issued, parent_hash: idHash, ...changes })
-        .execute();
-      await deleteOldest(transaction, grantId);
-    };
+      .where("id_hash", "=", idHash)
+      .where("consumed_at_ms", "is", null)
+      .returning("grant_id")
+      .executeTakeFirst();
     if (!isRefresh) {
-      await issue();
+      if (!firstUse) return undefined;
+      await this.issue(transaction, { parent_hash: idHash });
       return {};
     }
-    const isLate = nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
-    if (isLate && grantId && (await isReplay(transaction, grantId, idHash))) return { replayOf: grantId };
     const [successor, ...underPreviousSecret] = deriveSuccessors(id);
-    const stored = await findStored(transaction, [successor, ...underPreviousSecret]);
-    if (stored) return { successor: stored };
-    if (isLate) await retireSuccessors(transaction, grantId, idHash, nowMs);
-    await issue({ id_hash: hash(successor) });
+    if (!firstUse) {
+      const use = await lockUsed(transaction, idHash);
+      if (!use) return undefined;
+      const { grant_id: grantId, consumed_at_ms: firstUsedAtMs } = use;
+      const isLate = nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
+      if (isLate && grantId && (await isReplay(transaction, grantId, idHash))) return { replayOf: grantId };
+      const stored = await findStored(transaction, [successor, ...underPreviousSecret]);
+      if (stored) return { successor: stored };
+      if (isLate) await retireSuccessors(transaction, grantId, idHash, nowMs);
+    }
+    await this.issue(transaction, { parent_hash: idHash, id_hash: hash(successor) });
     return { successor };
   }
+
+  /** Stores the refresh token that is issued. One issue in 16 looks for old ones: to find them takes as long as the rest. */
+  private async issue(transaction: Db, chain: { parent_hash: string; id_hash?: string }): Promise<void> {
+    if (!this.issued) return;
+    await transaction
+      .insertInto("connect_state")
+      .values({ ...this.issued, ...chain })
+      .execute();
+    if (Math.random() < 1 / 16) await deleteOldest(transaction, this.issued.grant_id);
+  }
+}
+
+/** Locks a refresh token that was used before, and returns when it was first. */
+function lockUsed(transaction: Db, idHash: string) {
+  return transaction
+    .selectFrom("connect_state")
+    .select(["grant_id", "consumed_at_ms"])
+    .where("kind", "=", "RefreshToken")
+    .where("id_hash", "=", idHash)
+    .forUpdate()
+    .executeTakeFirst();
 }
 
 /**
@@ -111,7 +129,7 @@ export class TokenExchange {
  * request gets the same one and no token is stored: only someone who holds both the token and the secret can find it.
  */
 function deriveSuccessors(id: string): [current: string, ...previous: string[]] {
-  const derive = (key: Buffer) => createHmac("sha256", key).update(id).digest("base64url");
+  const derive = (key: KeyObject) => createHmac("sha256", key).update(id).digest("base64url");
   const [current, ...previous] = derivedKeys("refresh-token:v1");
   return [derive(current), ...previous.map(derive)];
 }
@@ -159,7 +177,7 @@ async function isReplay(transaction: Db, grantId: string, idHash: string): Promi
   return successors.length === 0 || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
 }
 
-/** Deletes the oldest refresh tokens of a grant above the maximum, so that an app that renews all the time fills no store. */
+/** Deletes the oldest refresh tokens of a grant above the number that is kept, so that an app that renews all the time fills no store. */
 async function deleteOldest(transaction: Db, grantId: string | null): Promise<void> {
   const { refreshTokens } = oauthBounds;
   const oldest = transaction

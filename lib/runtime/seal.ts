@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from "node:crypto";
 import { derivedKeys, type Purpose } from "@/lib/runtime/app-secret";
 
 const nonceBytes = 12;
@@ -36,7 +36,7 @@ export function sealedBy(purpose: Purpose, label: string, sealed: string): Seale
   return unseal(purpose, label, sealed) === undefined ? undefined : "previous";
 }
 
-function open(key: Buffer, label: string, sealed: string): string | undefined {
+function open(key: KeyObject, label: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, "base64url");
   const nonce = bytes.subarray(0, nonceBytes);
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);

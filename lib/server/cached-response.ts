@@ -10,7 +10,6 @@ type Encoding = "br" | "gzip" | "identity";
 
 type Representation = { content: Buffer; etag: string; fields: HeaderList };
 
-/** For content that the build did not compress. */
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
 const minCompressedBytes = 1024; // less fits into one packet anyway
@@ -22,15 +21,11 @@ export class CachedResponse {
   private readonly isCompressible: boolean;
   private readonly made = new Map<Encoding, Promise<Representation>>();
 
-  /**
-   * @param fields - the headers that do not depend on the encoding, names in lower case
-   * @param encoded - the content in the encodings that the build made
-   */
+  /** @param fields - the headers that do not depend on the encoding, names in lower case */
   constructor(
     private readonly status: number,
     fields: HeaderList,
     private readonly content: Buffer,
-    private readonly encoded: Partial<Record<Encoding, Buffer>> = {},
   ) {
     this.hash = hashContent(content);
     const type = fields[fields.indexOf("content-type") + 1] ?? "";
@@ -65,7 +60,7 @@ export class CachedResponse {
 
   private async represent(encoding: Encoding): Promise<Representation> {
     if (encoding === "identity") return this.describe(this.content, `"${this.hash}"`);
-    const content = this.encoded[encoding] ?? (await compress[encoding](this.content));
+    const content = await compress[encoding](this.content);
     return this.describe(content, `"${this.hash}-${encoding}"`, ["content-encoding", encoding]);
   }
 

@@ -1,13 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { builtRoutesFile } from "@/lib/config/next-internals";
 import { isDocumentPath } from "@/lib/docs/documents";
-import { compressFiles } from "@/lib/http/compressed-files";
 import { findRegisterDrift } from "@/lib/http/register-drift";
 import { checkRetirements, listRetirements } from "@/lib/http/retirement";
 
 /*
  * The last step of the build: fails if the registers and the build have different addresses, or if a retirement is not
- * valid, then compresses static files.
+ * valid.
  */
 
 const builtRoutes = JSON.parse(readFileSync(builtRoutesFile, "utf8"));
@@ -19,4 +18,3 @@ if (drift.length > 0) {
   process.exit(1);
 }
 checkRetirements(listRetirements(), Date.now(), isDocumentPath);
-compressFiles();

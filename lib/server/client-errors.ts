@@ -75,14 +75,14 @@ export function refuseUpgrade(
     finalizeResponse(
       apiRouteAt(path),
       createRequestContext(method, path, noHeaders),
-      errorParts(method === "CONNECT" ? notAllowed() : tooManyRequests(tooManyAtOnce)),
+      errorParts(method === "CONNECT" ? notAllowed() : tooManyRequests(retryAfterSeconds)),
     );
   endWith(socket, latest, refused);
 }
 
 const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
 
-const tooManyAtOnce = { retryAfterSeconds: 2 };
+const retryAfterSeconds = 2; // behind a full pipeline
 
 /** These bytes with those of the query percent-encoded; `undefined` if that does not make a request of them. */
 function encodeQuery(head: string): Buffer | undefined {

@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname } from "node:path";
 import { assetsVersion } from "@/lib/http/assets";
-import { compressedFolder, listFiles } from "@/lib/http/compressed-files";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import { files } from "@/lib/http/pages";
 import { routeAt } from "@/lib/http/router";
@@ -25,39 +24,23 @@ const revalidate = "public, no-cache";
 
 /** The files of the build, each kept in memory after its first request. */
 export class FileCache {
-  private readonly files = new Map<string, string>();
+  private readonly names = new Set(readdirSync("public"));
   /** By `Cache-Control` and path. */
-  private readonly kept = {
-    [immutable]: new Map<string, CachedResponse>(),
-    [revalidate]: new Map<string, CachedResponse>(),
-  };
-
-  constructor() {
-    for (const name of listFiles()) this.files.set(`/${name}`, join("public", name));
-  }
+  private readonly kept = new Map<string, CachedResponse>();
 
   /** The file at this path, immutable if its name or query contains its version; `undefined` if there is none. */
   find(path: string, query: string): CachedResponse | undefined {
-    const file = this.files.get(path);
-    if (!file) return undefined;
+    if (!this.names.has(path.slice(1))) return undefined;
     const caching = path === files.serif.path || query === `v=${assetsVersion()}` ? immutable : revalidate;
-    let kept = this.kept[caching].get(path);
-    if (!kept) {
-      kept = read(path, file, caching);
-      this.kept[caching].set(path, kept);
-    }
+    const key = `${caching} ${path}`;
+    const kept = this.kept.get(key) ?? read(path, caching);
+    this.kept.set(key, kept);
     return kept;
   }
 }
 
-function read(path: string, file: string, caching: string): CachedResponse {
-  const type = types[extname(file)] ?? "application/octet-stream";
+function read(path: string, caching: string): CachedResponse {
+  const type = types[extname(path)] ?? "application/octet-stream";
   const fields = [...defaultHeaders(routeAt(path)), "content-type", type, "cache-control", caching];
-  const encoded = Object.fromEntries(
-    Object.entries({ br: ".br", gzip: ".gz" })
-      .map(([encoding, ending]) => [encoding, join(compressedFolder, path + ending)] as const)
-      .filter(([, compressed]) => existsSync(compressed))
-      .map(([encoding, compressed]) => [encoding, readFileSync(compressed)]),
-  );
-  return new CachedResponse(200, fields, readFileSync(file), encoded);
+  return new CachedResponse(200, fields, readFileSync(`public${path}`));
 }

@@ -5,7 +5,7 @@ import { knownNetwork } from "@/lib/rate-limit/client-address";
 
 const inWork = new Map<string, number>();
 
-const tooManyInWork = { retryAfterSeconds: 2 };
+const retryAfterSeconds = 2;
 
 /**
  * Counts a request with a body among those in work of its client's network, until its response is sent or its connection
@@ -16,7 +16,7 @@ export function countInWork(headers: Headers, outgoing: ServerResponse): ApiErro
   const network = knownNetwork(headers);
   if (!network) return undefined;
   const count = inWork.get(network) ?? 0;
-  if (count >= maxRequestsInWork) return tooManyRequests(tooManyInWork);
+  if (count >= maxRequestsInWork) return tooManyRequests(retryAfterSeconds);
   inWork.set(network, count + 1);
   outgoing.on("close", () => {
     const left = (inWork.get(network) ?? 1) - 1;

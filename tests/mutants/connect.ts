@@ -186,15 +186,15 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/token-exchange.ts",
     mistake: "of two that redeem a code at once both do",
-    was: 'if (!isRefresh) use = use.where("consumed_at_ms", "is", null);',
+    was: "if (!firstUse) return undefined;",
     becomes: "",
     tests: ["tests/lib/oauth/token-exchange.test.ts"],
   },
   {
     file: "lib/oauth/token-exchange.ts",
     mistake: "a token that is used again and again can be used again for good",
-    was: 'fn.coalesce("consumed_at_ms", val(nowMs))',
-    becomes: "val(nowMs)",
+    was: "nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000",
+    becomes: "false",
     tests: ["tests/lib/oauth/token-exchange.test.ts"],
   },
   {

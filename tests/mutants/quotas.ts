@@ -46,15 +46,15 @@ export const quotas: Mutant[] = [
   {
     file: "lib/http/errors.ts",
     mistake: "a refusal has no Retry-After",
-    was: 'const headers = { "retry-after": String(retryAfterSeconds) };',
-    becomes: "const headers = {};",
+    was: 'headers: { "retry-after": String(seconds) }, message',
+    becomes: "headers: {}, message",
     tests: ["tests/app/api/health.test.ts"],
   },
   {
     file: "lib/http/handler.ts",
     mistake: "a spent quota refuses no one",
-    was: "if (refused) throw tooManyRequests(refused);",
-    becomes: "",
+    was: "return refused && errorParts(refused);",
+    becomes: "return undefined;",
     tests: ["tests/app/api/health.test.ts"],
   },
   {
