@@ -3,6 +3,7 @@ import { leaveOut } from "@/tests/fleet/leave-out";
 import { isInstalled } from "@/tests/support/databases";
 import { Calls } from "./calls";
 import { faults } from "./faults";
+import { readLiveHeap } from "./heap";
 import { head, type Minute, ProcessorTime, readMinute, toLine } from "./minute";
 import { countRows, findGrown, printRows } from "./tables";
 import { startTraffic } from "./traffic";
@@ -36,6 +37,8 @@ async function soak(engine: EngineName): Promise<boolean> {
   const before = await countRows(world);
   process.stdout.write(`${engine}\n${head}\n`);
   const rows: Minute[] = [];
+  const heapMinutes = [Math.ceil(minutes / 6), minutes];
+  const heaps: number[] = [];
   const processor = new ProcessorTime(world);
   let said = 0;
   calls.take();
@@ -45,6 +48,7 @@ async function soak(engine: EngineName): Promise<boolean> {
     const used = { minute, fault: fault?.name ?? "", processor: processor.take() / 60 };
     const row = await readMinute(world, calls.take(), used);
     rows.push(row);
+    if (heapMinutes.includes(minute)) heaps.push(await readLiveHeap(world));
     process.stdout.write(`${toLine(row)}\n`);
     // At once, so that a run that is stopped has said them.
     for (const words of calls.wrong.slice(said, said + maxSaid)) process.stdout.write(`✗ wrong: ${words}\n`);
@@ -54,11 +58,12 @@ async function soak(engine: EngineName): Promise<boolean> {
   await sleep(settleMs);
   const after = await countRows(world);
   const found = [
-    ...judge(rows),
+    ...judge(rows, heaps),
     ...findGrown(before, after, calls),
     ...(calls.wrong.length > 0 ? [`${calls.wrong.length} wrong answers`] : []),
   ];
   printRows(before, after);
+  process.stdout.write(`live heap: ${heaps.map((heap) => `${heap.toFixed(1)} MB`).join(", then ")}\n\n`);
   for (const line of found) process.stdout.write(`✗ ${line}\n`);
   if (found.length === 0) process.stdout.write("✓ nothing grew that is not data, and no answer was wrong\n");
   await world.service.stop({ expectErrors: true });

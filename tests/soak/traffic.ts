@@ -57,7 +57,10 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
     });
   calls.repeat("mcp", 10, (n) => calls.send("mcp", () => mcp(n)));
   // One address asks more than it may, and strangers ask for what is not there.
-  calls.repeat("refused", 4, () => calls.send("refused", () => ask(health.path, 60_000), isOneOf(200, 429)));
+  const greedy = { "x-forwarded-for": "10.2.0.1" };
+  calls.repeat("refused", 4, () =>
+    calls.send("refused", () => service.ask(health.path, { headers: greedy }), isOneOf(200, 429)),
+  );
   calls.repeat("unknown", 1, (n) => calls.send("unknown", () => ask("/api/nothing", n), isOneOf(404)));
   const broken = { "content-type": "application/json" };
   const malformed = () => service.ask(mcpServer.paths[0], { method: "POST", headers: broken, body: "{" });

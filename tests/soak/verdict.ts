@@ -18,11 +18,13 @@ const steady: { what: string; read: (row: Minute) => number; factor: number; mor
 const isQuiet = ({ minute }: Minute) => minute > 2 && minute % everyMinutes > 1;
 
 /** The figures that grew from the quiet minutes of the first third to those of the last, and the remains of faults. */
-export function judge(rows: Minute[]): string[] {
+export function judge(rows: Minute[], [firstHeap = 0, lastHeap = 0]: number[]): string[] {
   const third = Math.ceil(rows.length / 3);
   const early = rows.slice(0, third).filter(isQuiet);
   const late = rows.slice(-third).filter(isQuiet);
   const found: string[] = [];
+  if (lastHeap > firstHeap * 1.05)
+    found.push(`live heap in MB: ${firstHeap.toFixed(1)}, then ${lastHeap.toFixed(1)}`);
   for (const { what, read, factor, more } of steady) {
     const [was, is] = [median(early.map(read)), median(late.map(read))];
     if (is > was * factor + more) found.push(`${what}: ${was.toFixed(1)}, then ${is.toFixed(1)}`);

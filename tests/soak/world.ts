@@ -42,7 +42,7 @@ export async function openWorld(engine: EngineName) {
   const inbox = await startSmtpInbox();
   const redis = isInstalled("redis-server") ? await startRedis() : undefined;
   const bridge = redis && (await startRedisBridge(redis.port));
-  const port = await reservePort();
+  const [port, inspectorPort] = [await reservePort(), await reservePort()];
   const folder = createFolder();
   const [pipe, logFile] = [join(folder, "pipe"), join(folder, "log")];
   execFileSync("mkfifo", [pipe]);
@@ -53,6 +53,7 @@ export async function openWorld(engine: EngineName) {
       ...bridge?.environment,
       ...store.environment,
       PORT: String(port),
+      NODE_OPTIONS: `--inspect-port=${inspectorPort}`,
       APP_URL: `http://localhost:${port}`,
       APP_SECRET: "s".repeat(43),
       SIGN_IN: "local",
@@ -62,7 +63,7 @@ export async function openWorld(engine: EngineName) {
     },
     { logTo },
   );
-  return { engine, service, store, inbox, bridge, logReader, logFile };
+  return { engine, service, inspectorPort, store, inbox, bridge, logReader, logFile };
 }
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024;
