@@ -1,16 +1,13 @@
+import { rateLimits } from "@/lib/config/limits";
 import { processSingleton } from "@/lib/process-singleton";
-import { knownClientKey } from "@/lib/rate-limit/client-address";
-import { counter } from "@/lib/rate-limit/rate-limit";
+import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
 
 /*
  * Every call to Clerk that a request causes goes through here, because anyone can send requests, and Clerk limits and
- * bills our calls. The bounds: a rate limit per address, one for all addresses, a concurrency limit and a timeout.
+ * bills our calls. The bounds: `rateLimits.clerkCalls`, a concurrency limit and a timeout.
  * After a timeout, calls fail at once for a few seconds.
  */
-const maxPerAddress = 30;
-const maxTotal = 600;
-const windowSeconds = 60;
 const maxConcurrent = 20;
 const queryTimeoutMs = 2000; // 2 seconds: Clerk's client has no timeout
 const pauseMs = 5000; // 5 seconds
@@ -25,7 +22,8 @@ export async function callClerk<T>(headers: Headers, call: () => Promise<T>): Pr
   if (calls.running >= maxConcurrent) throw new ClerkCallLimitError("Clerk has enough to do");
   calls.running++;
   try {
-    if (!(await isAllowed(headers))) throw new ClerkCallLimitError("Clerk was asked enough");
+    const waitSeconds = await consumeLimit("clerk", rateLimits.clerkCalls, { headers, browser: undefined });
+    if (waitSeconds !== undefined) throw new ClerkCallLimitError("Clerk was asked enough");
     return await withTimeout(queryTimeoutMs, call());
   } catch (failure) {
     if (failure instanceof TimeoutError) calls.unavailableUntilMs = performance.now() + pauseMs;
@@ -33,12 +31,4 @@ export async function callClerk<T>(headers: Headers, call: () => Promise<T>): Pr
   } finally {
     calls.running--;
   }
-}
-
-async function isAllowed(headers: Headers): Promise<boolean> {
-  const nowMs = performance.now();
-  const client = knownClientKey(headers);
-  const perAddress = counter("clerk-address", maxPerAddress, { windowSeconds });
-  if (client && !(await perAddress.consume(client, nowMs)).allowed) return false;
-  return (await counter("clerk", maxTotal, { windowSeconds }).consume("all", nowMs)).allowed;
 }

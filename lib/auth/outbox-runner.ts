@@ -6,7 +6,7 @@ import { type Db, store } from "@/lib/db/store";
 import { enqueueAppEndMails } from "@/lib/mail/app-end-mails";
 import { enqueueLicenceEnding } from "@/lib/mail/licence-mails";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { SendError, type Sender, trySending } from "@/lib/mail/mail";
+import { nextAttempt, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { type ClaimedMail, claimMails, deleteMail, recordAttempt, rescheduleMail } from "@/lib/mail/outbox";
 import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
 import { sender } from "@/lib/mail/sender";
@@ -108,7 +108,7 @@ async function settle(
   const { to, render } = addressed;
   if (mail.kind === "code" && attempts === 1) printCode(to, mail.code);
   const failure = await (render ? trySending(mailSender, () => ({ id, to, ...render() })) : tryInviting(to));
-  const next = failure && nextAttempt(failure, attempts, now());
+  const next = failure && nextAttempt(failure, attempts, now(), retryAfterMs);
   const willRetry = next !== undefined && next.atMs < expiresAtMs;
   if (failure) {
     const words = willRetry ? "a mail was not sent yet" : "a mail was given up";
@@ -122,13 +122,6 @@ async function settle(
   const state = failure ? (willRetry ? "retrying" : "failed") : "sent";
   await recordAttempt(db, id, { to, kind: mail.kind }, { state, failure: failure?.message }, now());
   return failure;
-}
-
-/** The next attempt, if there is one. A response that asks us to come back later does not count as an attempt. */
-function nextAttempt({ mayRetry, pauseMs }: SendError, attempts: number, nowMs: number) {
-  if (!mayRetry) return undefined;
-  if (pauseMs > 0) return { attempts: attempts - 1, atMs: nowMs + pauseMs };
-  return { attempts, atMs: nowMs + retryAfterMs(attempts) };
 }
 
 function retryAfterMs(attempts: number): number {

@@ -125,6 +125,8 @@ export const rateLimits = {
   waitlist: { perNetwork: 50, inAll: 5000, windowSeconds: 24 * 60 * 60 },
   /** Pages that are rendered for each request: enough for a whole office behind one address. */
   pages: { perClient: 300, ...minute },
+  /** Calls to Clerk that requests cause. */
+  clerkCalls: { perClient: 30, inAll: 600, ...minute },
   /** Requests to the operators' office; all behind one proxy or tunnel are one client. */
   office: { perClient: 1200, ...minute },
 } as const satisfies Record<string, RateLimit>;

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
+import type { NextAttempt, SendError } from "@/lib/mail/mail";
 import { type EmailState, isLeased } from "@/lib/mail/onboarding-outbox";
 import { type OnboardingKind, onboardingKinds } from "@/lib/mail/onboarding-series";
 import type { ClaimOptions } from "@/lib/mail/queue";
@@ -162,45 +163,31 @@ function hasEnded({ plan, trial_ends_at_ms }: LeasedRow, nowMs: number): boolean
   return plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
 }
 
-/** The outcome of a claimed mail. `mayArrive`: the delivery is unknown, so the lease has to expire. */
-export type Outcome =
-  | { state: "sent" }
-  | { state: "failed"; failure: string; mayArrive: boolean }
-  | {
-      state: "scheduled";
-      failure: string;
-      mayArrive: boolean;
-      nextAttemptAtMs: number;
-      isUncounted?: boolean;
-    };
+/** What became of a claimed mail: it was sent, or why not, and when it is tried again, if it is. */
+export type FinishedMail = ClaimedEmail & { failure?: SendError | undefined; next?: NextAttempt | undefined };
 
-export type FinishedMail = { email: ClaimedEmail; outcome: Outcome };
-
-/** Records the outcomes in one transaction. A mail whose lease has expired and was claimed again is left alone. */
+/** Records what became of mails in one transaction. One whose lease has expired and was claimed again is left alone. */
 export async function recordOutcomes(db: Db, finished: FinishedMail[]): Promise<void> {
-  const sent = finished.filter(({ outcome }) => outcome.state === "sent");
+  const sent = finished.filter(({ failure }) => !failure);
+  const unsent = finished.filter(({ failure }) => failure);
   await transact(db, async (transaction) => {
-    for (const [leaseUntilMs, mails] of Map.groupBy(sent, ({ email }) => email.leaseUntilMs)) {
-      const ids = mails.map(({ email }) => email.id);
+    for (const [leaseUntilMs, mails] of Map.groupBy(sent, (mail) => mail.leaseUntilMs)) {
+      const ids = mails.map(({ id }) => id);
       const columns = { ...settled("sent"), failure: null };
       await updateLeased(transaction, leaseUntilMs, ids).set(columns).execute();
     }
-    for (const { email, outcome } of finished)
-      if (outcome.state !== "sent")
-        await updateLeased(transaction, email.leaseUntilMs, [email.id])
-          .set(columnsFor(email, outcome))
-          .execute();
+    for (const mail of unsent)
+      await updateLeased(transaction, mail.leaseUntilMs, [mail.id]).set(columnsOf(mail)).execute();
   });
 }
 
-function columnsFor(email: ClaimedEmail, outcome: Exclude<Outcome, { state: "sent" }>) {
-  const { state, failure, mayArrive } = outcome;
+/** While the delivery is unknown, the lease stays until it expires. */
+function columnsOf({ failure, next, leaseUntilMs }: FinishedMail) {
   return {
-    state,
-    failure,
-    lease_until_ms: mayArrive ? email.leaseUntilMs : null,
-    ...(state === "scheduled" ? { next_attempt_at_ms: outcome.nextAttemptAtMs } : {}),
-    ...(state === "scheduled" && outcome.isUncounted ? { attempts: email.attempts - 1 } : {}),
+    ...settled(next ? "scheduled" : "failed"),
+    failure: failure?.message ?? null,
+    ...(failure?.mayArrive && { lease_until_ms: leaseUntilMs }),
+    ...(next && { next_attempt_at_ms: next.atMs, attempts: next.attempts }),
   };
 }
 

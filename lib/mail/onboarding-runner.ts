@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Db, store } from "@/lib/db/store";
 import { findLinkKey, requireKeys } from "@/lib/mail/link-keys";
-import { type Sender, trySending } from "@/lib/mail/mail";
+import { nextAttempt, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import {
   type ClaimedEmail,
   claimDueMails,
   type FinishedMail,
-  type Outcome,
   recordOutcomes,
 } from "@/lib/mail/onboarding-claims";
 import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
@@ -62,48 +61,37 @@ export async function sendDueMails(
       const leaseExpiresAtMs = claimExpiresAtMs;
       // If the store was slow, the lease might expire before the sender's timeout.
       const isLate = leaseExpiresAtMs - performance.now() < mailSender.timeoutMs + leaseSlackMs / 2;
-      const { outcome, pauseMs } = isLate ? tooLate : await send(db, mailSender, email, backoff);
-      await writeOutcome({ email, outcome });
-      tally[outcome.state === "scheduled" ? "toRetry" : outcome.state]++;
-      return pauseMs;
+      const finished = isLate ? tooLate(email) : await send(db, mailSender, email, backoff);
+      await writeOutcome(finished);
+      const { failure, next } = finished;
+      tally[next ? "toRetry" : failure ? "failed" : "sent"]++;
+      return failure?.pauseMs ?? 0;
     },
     signal,
   });
   return tally;
 }
 
-type Sent = { outcome: Outcome; pauseMs: number };
-
-const tooLate: Sent = {
-  outcome: {
-    state: "scheduled",
-    failure: "the store was too slow",
-    mayArrive: false,
-    isUncounted: true,
-    nextAttemptAtMs: 0,
-  },
-  pauseMs: 0,
-};
+function tooLate(email: ClaimedEmail): FinishedMail {
+  const failure = new SendError("the store was too slow", { mayRetry: true });
+  return { ...email, failure, next: { attempts: email.attempts - 1, atMs: 0 } };
+}
 
 async function send(
   db: Db,
   mailSender: Sender,
-  { id, accountId, kind, to, attempts, firstAttemptAtMs }: ClaimedEmail,
+  email: ClaimedEmail,
   backoff: (attempts: number) => number,
-): Promise<Sent> {
+): Promise<FinishedMail> {
+  const { id, accountId, kind, to, attempts, firstAttemptAtMs } = email;
   const linkKey = await findLinkKey(db, firstAttemptAtMs);
-  const error = await trySending(mailSender, () => ({
+  const failure = await trySending(mailSender, () => ({
     id,
     to,
     ...renderOnboarding(kind, accountId, linkKey),
   }));
-  if (!error) return { outcome: { state: "sent" }, pauseMs: 0 };
-  const { message: failure, mayRetry, mayArrive, pauseMs } = error;
-  log().warn({ id, kind, attempts, failure }, "a mail was not sent");
-  if (!mayRetry) return { outcome: { state: "failed", failure, mayArrive }, pauseMs };
-  const nextAttemptAtMs = Date.now() + (pauseMs || backoff(attempts));
-  const isUncounted = pauseMs > 0; // a response that asks us to slow down
-  return { outcome: { state: "scheduled", failure, mayArrive, isUncounted, nextAttemptAtMs }, pauseMs };
+  if (failure) log().warn({ id, kind, attempts, failure: failure.message }, "a mail was not sent");
+  return { ...email, failure, next: failure && nextAttempt(failure, attempts, Date.now(), backoff) };
 }
 
 /** Writes outcomes in batches, because the embedded store waits for the disk on each write. */

@@ -4,7 +4,8 @@ import { defaultTrialDays, deleteAccount, setAccount } from "@/lib/accounts/acco
 import { addAccount } from "@/lib/accounts/invitations";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
-import { type ClaimedEmail, claimDueMails, type Outcome, recordOutcomes } from "@/lib/mail/onboarding-claims";
+import { SendError } from "@/lib/mail/mail";
+import { type ClaimedEmail, claimDueMails, recordOutcomes } from "@/lib/mail/onboarding-claims";
 import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { onboardingDays } from "@/lib/mail/onboarding-series";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -38,15 +39,18 @@ describe.each(engines)("the outbox on $name", (engine) => {
   };
   const states = async (id = accountId) => (await listEmails(db, id)).map(({ state }) => state);
   const kinds = (emails: ClaimedEmail[]) => emails.map(({ kind }) => kind);
-  const settle = (email: ClaimedEmail, outcome: Outcome) => recordOutcomes(db, [{ email, outcome }]);
-  const retry = { state: "scheduled", failure: "smtp: 451 DATA", mayArrive: false } as const;
+  const settle = (email: ClaimedEmail, failure?: SendError, retryAtMs?: number, by = db) => {
+    const next = retryAtMs === undefined ? undefined : { atMs: retryAtMs, attempts: email.attempts };
+    return recordOutcomes(by, [{ ...email, failure, next }]);
+  };
+  const temporary = new SendError("smtp: 451 DATA", { mayRetry: true });
 
   it("claims each mail when it is due, for the account's address", async () => {
     expect(await claim(atMs - 1)).toEqual([]);
     const welcome = await one(atMs);
     const lease = { attempts: 1, firstAttemptAtMs: atMs, leaseUntilMs: atMs + leaseMs };
     expect(welcome).toEqual({ id: expect.any(String), accountId, kind: "welcome", to: email, ...lease });
-    await settle(welcome, { state: "sent" });
+    await settle(welcome);
     expect(await claim(atMs + dayMs - 1)).toEqual([]);
     expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);
     expect(await states()).toEqual(["sent", "sending", "scheduled", "scheduled", "scheduled"]);
@@ -85,26 +89,26 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await claim(first.leaseUntilMs - 1)).toEqual([]);
     const second = await one(first.leaseUntilMs);
     expect(second).toMatchObject({ id: first.id, attempts: 2 });
-    await settle(first, { state: "failed", failure: "too late", mayArrive: false });
+    await settle(first, new SendError("too late", { mayRetry: false }));
     expect((await states())[0]).toBe("sending");
-    await settle(second, { state: "sent" });
-    await settle(first, { ...retry, nextAttemptAtMs: 0 });
+    await settle(second);
+    await settle(first, temporary, 0);
     expect((await states())[0]).toBe("sent");
     expect(await claim(atMs + hourMs)).toEqual([]);
   });
 
   it("retries a mail at the given time, and lists its last failure", async () => {
-    await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs + hourMs });
+    await settle(await one(atMs), temporary, atMs + hourMs);
     const [welcome] = await listEmails(db, accountId);
     expect(welcome).toMatchObject({ state: "scheduled", failure: "smtp: 451 DATA" });
     expect(await claim(atMs + hourMs - 1)).toEqual([]);
-    await settle(await one(atMs + hourMs), { state: "sent" });
+    await settle(await one(atMs + hourMs));
     expect((await listEmails(db, accountId))[0]).not.toHaveProperty("failure");
   });
 
   it("fails a mail that was first attempted 23 hours ago, because Resend forgets an id after 24", async () => {
-    await settle(await one(atMs), { ...retry, nextAttemptAtMs: atMs });
-    await settle(await one(atMs + 23 * hourMs - 1), { ...retry, nextAttemptAtMs: atMs });
+    await settle(await one(atMs), temporary, atMs);
+    await settle(await one(atMs + 23 * hourMs - 1), temporary, atMs);
     expect(await claim(atMs + 23 * hourMs)).toEqual([]);
     expect((await listEmails(db, accountId))[0]).toMatchObject({
       state: "failed",
@@ -120,7 +124,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
   });
 
   it("stops scheduled mails permanently", async () => {
-    await settle(await one(atMs), { state: "sent" });
+    await settle(await one(atMs));
     for (let n = 0; n < 2; n++) await stopLaterEmails(db, accountId, atMs + hourMs);
     expect(await states()).toEqual(["sent", "stopped", "stopped", "stopped", "stopped"]);
     expect(await claim(atMs + 15 * dayMs)).toEqual([]);
@@ -130,7 +134,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     const sending = await one(atMs);
     const stopped = stopLaterEmails(db, accountId, atMs);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    await settle(sending, { ...retry, nextAttemptAtMs: atMs });
+    await settle(sending, temporary, atMs);
     await stopped;
     expect(await states()).toEqual(Array(5).fill("stopped"));
   });
@@ -145,8 +149,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
         return node;
       },
       async transformResult({ result }) {
-        if (updates === 2)
-          await recordOutcomes(runner, [{ email: sending, outcome: { ...retry, nextAttemptAtMs: atMs } }]);
+        if (updates === 2) await settle(sending, temporary, atMs, runner);
         return result;
       },
     };
@@ -162,7 +165,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await states()).toEqual(["sending", ...Array(4).fill("stopped")]);
 
     // The delivery is unknown: the mail is not retried, and its lease expires.
-    await settle(sending, { ...retry, mayArrive: true, nextAttemptAtMs: atMs });
+    await settle(sending, new SendError("smtp: 451 DATA", { mayRetry: true, mayArrive: true }), atMs);
     await expect(stopLaterEmails(db, accountId, sending.leaseUntilMs - 2000)).rejects.toThrow(
       StillSendingError,
     );
@@ -198,7 +201,7 @@ describe.each(engines)("the outbox on $name", (engine) => {
     const sending = await one(atMs);
     await stopLaterEmails(db, accountId, sending.leaseUntilMs - 500);
     expect(await states()).toEqual(Array(5).fill("stopped"));
-    await settle(sending, { state: "sent" });
+    await settle(sending);
     expect((await states())[0], "a late outcome changes nothing").toBe("stopped");
   });
 
@@ -209,8 +212,8 @@ describe.each(engines)("the outbox on $name", (engine) => {
     const other = (await addAccount(db, "other@example.com", {}, atMs)).id;
     const ahead = await one(atMs + 2 * hourMs);
     expect(kinds(await claim(atMs))).toEqual(["welcome"]);
-    await settle(sending, { state: "sent" });
-    await settle(ahead, { state: "sent" });
+    await settle(sending);
+    await settle(ahead);
     expect((await states(other))[0], "the first outcome is too late").toBe("sending");
   });
 
