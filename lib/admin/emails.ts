@@ -4,11 +4,10 @@ import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { eraseLeavers } from "@/lib/billing/leavers";
-import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { findLinkKey } from "@/lib/mail/link-keys";
-import { listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
+import { describeMail, listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { listAttempts } from "@/lib/mail/outbox";
 import { sender } from "@/lib/mail/sender";
@@ -71,12 +70,5 @@ async function listAllEmails(db: Db, email: string) {
   const attempts = await listAttempts(db, email);
   if (attempts.length === 0) await findAccount(db, email);
   const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
-  const signInMails = attempts.map(({ id, kind, at_ms, state, failure }) => ({
-    id,
-    kind,
-    dueAt: asIso(at_ms),
-    state,
-    ...(failure === null ? {} : { failure }),
-  }));
-  return [...(account ? await listEmails(db, account.id) : []), ...signInMails];
+  return [...(account ? await listEmails(db, account.id) : []), ...attempts.map(describeMail)];
 }

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
+import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction, type Operator } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
@@ -63,9 +64,7 @@ export async function scheduleOnboarding(
  */
 export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): Promise<void> {
   const startedAtMs = performance.now();
-  const accountId = await findCurrentId(db, linkedId);
-  const recipientHashes = await findRecipientHashes(db, accountId);
-  const to = isTo(recipientHashes, accountId);
+  const { accountId, recipientHashes, to } = await findRecipient(db, linkedId);
   await suppressAndStop(db, { by: "unsubscribe link", whom: accountId }, { recipientHashes, to }, nowMs);
   // Mails that a runner reschedules in the meantime are stopped too, so that none is left to claim in the end.
   for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
@@ -78,17 +77,9 @@ export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): 
 
 /** Whether an account's later mails are stopped at every address, so that an unsubscribe would change nothing. */
 export async function areLaterEmailsStopped(db: Db, linkedId: string, nowMs: number): Promise<boolean> {
-  const accountId = await findCurrentId(db, linkedId);
-  const recipientHashes = await findRecipientHashes(db, accountId);
+  const { recipientHashes, to } = await findRecipient(db, linkedId);
   for (const hash of recipientHashes) if (!(await isSuppressed(db, hash))) return false;
-  return !(await isAnyPending(db, isTo(recipientHashes, accountId), nowMs));
-}
-
-/** The account's id, or its pseudonym if the person was erased. */
-async function findCurrentId(db: Db, id: string): Promise<string> {
-  const pseudonym = pseudonymOf(id);
-  const isErased = await hasRow(accountBy(db, "id", pseudonym).select("id"));
-  return isErased ? pseudonym : id;
+  return !(await isAnyPending(db, to, nowMs));
 }
 
 /** Suppresses an address that bounced or complained and stops its scheduled mails, in one transaction. */
@@ -116,15 +107,21 @@ async function suppressAndStop(
   });
 }
 
-/** The hashes of an account's current address and of every address that its mails were for. */
-async function findRecipientHashes(db: Db, accountId: string): Promise<string[]> {
-  const accounts = db.selectFrom("accounts").select("email");
-  const account = await accounts.where("id", "=", accountId).executeTakeFirst();
+/**
+ * The account of a link, or the one that an erasure left of it, with the hashes of its current address and of every
+ * address that its mails were for.
+ */
+async function findRecipient(db: Db, linkedId: string) {
+  const pseudonym = pseudonymOf(linkedId);
+  const isErased = await hasRow(accountBy(db, "id", pseudonym).select("id"));
+  const accountId = isErased ? pseudonym : linkedId;
+  const account = await accountBy(db, "id", accountId).select("email").executeTakeFirst();
   const mails = db.selectFrom("onboarding_emails").select("recipient_hash");
   const rows = await mails.where("account_id", "=", accountId).execute();
   const hashes = rows.map((row) => row.recipient_hash);
   if (account) hashes.push(hashEmail(account.email));
-  return [...new Set(hashes)];
+  const recipientHashes = [...new Set(hashes)];
+  return { accountId, recipientHashes, to: isTo(recipientHashes, accountId) };
 }
 
 /** Whether a lease is active. One that expires too far in the future was written before a clock was set back. */
@@ -207,15 +204,17 @@ export function retryFailedMails(db: Db, which: FailedMails, by: Operator, nowMs
 export async function listEmails(db: Db, accountId: string) {
   const rows = await db
     .selectFrom("onboarding_emails")
-    .select(["id", "kind", "due_at_ms", "state", "failure"])
+    .select(["id", "kind", "due_at_ms as at_ms", "state", "failure"])
     .where("account_id", "=", accountId)
     .orderBy("due_at_ms")
     .execute();
-  return rows.map(({ id, kind, due_at_ms, state, failure }) => ({
-    id,
-    kind,
-    dueAt: new Date(due_at_ms).toISOString(),
-    state,
-    ...(failure === null ? {} : { failure }),
-  }));
+  return rows.map(describeMail);
+}
+
+/** A mail as the operator and its recipient see it. */
+export function describeMail(
+  mail: Pick<Tables["sign_in_mail_attempts"], "id" | "kind" | "at_ms" | "state" | "failure">,
+) {
+  const { id, kind, at_ms, state, failure } = mail;
+  return { id, kind, dueAt: asIso(at_ms), state, ...(failure !== null && { failure }) };
 }
