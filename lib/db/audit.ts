@@ -39,7 +39,7 @@ export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
 
 /** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
-  accounts: ["trial_mail_done_ms", "trial_mail_next_at_ms"],
+  accounts: ["trial_mail_done_ms"],
   billing_subscriptions: [
     "ending_mail_ms",
     "last_event",

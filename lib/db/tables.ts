@@ -22,7 +22,7 @@ export type Tables = {
     app_end_mails_stopped_at_ms: number | null;
     /** When the last mail about the trial's end was due that was queued: at the end, or three days before. */
     trial_mail_done_ms: number | null;
-    /** Until when the build before may send such a mail, or waits to try it again. */
+    /** The lease of such a mail in builds before the one outbox. */
     trial_mail_next_at_ms: number | null;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */

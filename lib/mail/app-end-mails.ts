@@ -15,7 +15,6 @@ type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 
 /** Queues mails for up to `limit` apps that are due, each in the transaction that notes it. Returns for how many. */
 export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): Promise<number> {
-  // The build before leases the row while it sends: the mail is then due when the lease expires.
   const due = db.selectFrom("local_sessions").select("id").where("end_mail_at_ms", "<=", nowMs);
   // Checked without a lock first, because usually nothing is due.
   if (!(await due.limit(1).executeTakeFirst())) return 0;

@@ -6,14 +6,12 @@ type Backlog = { due: number; oldestDueAtMs: number };
 
 const maxCounted = 10_000; // high enough to show a problem, and quick to count
 
-/** The onboarding mails that are due at `nowMs` and that no runner has claimed. */
-export function findOnboardingBacklog(db: Db, nowMs: number): Promise<Backlog> {
-  return count(db, "onboarding_emails", { state: "scheduled", nowMs });
-}
-
-/** The sign-in codes and invitations that are due at `nowMs`. */
-export function findSignInBacklog(db: Db, nowMs: number): Promise<Backlog> {
-  return count(db, "sign_in_mails", { nowMs });
+/** The mails that are due at `nowMs` and that no runner has claimed: of the onboarding series, and all others. */
+export function findBacklogs(db: Db, nowMs: number): Promise<[onboarding: Backlog, signIn: Backlog]> {
+  return Promise.all([
+    count(db, "onboarding_emails", { state: "scheduled", nowMs }),
+    count(db, "sign_in_mails", { nowMs }),
+  ]);
 }
 
 /** The unfinished and failed mails of each outbox by state, each counted up to {@link maxCounted}. */

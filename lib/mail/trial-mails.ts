@@ -12,7 +12,6 @@ import { enqueueMail, type ScheduledMail } from "@/lib/mail/outbox";
  */
 
 const missedAfterMs = 2 * dayMs; // a mail that is later than this would only confuse
-const maxLeaseMs = 60 * 60 * 1000; // 1 hour: a longer lease of the build before was written before a clock was set back
 
 type TrialMail = Extract<ScheduledMail, { kind: "trial ending" | "trial ended" }>;
 
@@ -56,10 +55,7 @@ async function enqueue(transaction: Db, trialMail: TrialMailKind, nowMs: number,
       due(transaction, trialMail, nowMs).orderBy("trial_ends_at_ms").limit(limit).forUpdate().skipLocked(),
     )
     .updateTable("accounts")
-    .set(({ eb }) => ({
-      trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs),
-      trial_mail_next_at_ms: null,
-    }))
+    .set(({ eb }) => ({ trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs) }))
     .where("id", "in", (query) => query.selectFrom("next").select("id"))
     .returning(["id", "trial_ends_at_ms"])
     .execute();
@@ -72,10 +68,7 @@ async function enqueue(transaction: Db, trialMail: TrialMailKind, nowMs: number,
   return rows.length;
 }
 
-/**
- * The accounts whose mail of this kind is due. One without a subject belongs to no one who could sign in. The build before
- * leases the row while it sends.
- */
+/** The accounts whose mail of this kind is due. One without a subject belongs to no one who could sign in. */
 function due(db: Db, { leadMs, isPending }: TrialMailKind, nowMs: number) {
   return db
     .selectFrom("accounts")
@@ -83,14 +76,7 @@ function due(db: Db, { leadMs, isPending }: TrialMailKind, nowMs: number) {
     .where(isPending)
     .where("subject", "is not", null)
     .where("trial_ends_at_ms", "<=", nowMs + leadMs)
-    .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs)
-    .where(({ or, eb }) =>
-      or([
-        eb("trial_mail_next_at_ms", "is", null),
-        eb("trial_mail_next_at_ms", "<=", nowMs),
-        eb("trial_mail_next_at_ms", ">", nowMs + maxLeaseMs),
-      ]),
-    );
+    .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs);
 }
 
 /** Addresses a mail to its owner; `undefined` if the trial does not end then any more. */

@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { countConnections, store } from "@/lib/db/store";
-import { countByState, findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
+import { countByState, findBacklogs } from "@/lib/mail/backlog";
 import { log } from "@/lib/runtime/log";
 import type { Metrics } from "@/lib/runtime/metrics";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -31,9 +31,9 @@ async function look(metrics: Metrics): Promise<void> {
   try {
     const nowMs = Date.now();
     const db = await withTimeout(waitAtMostMs, store());
-    const [onboarding, signIn, states] = await withTimeout(
+    const [[onboarding, signIn], states] = await withTimeout(
       waitAtMostMs,
-      Promise.all([findOnboardingBacklog(db, nowMs), findSignInBacklog(db, nowMs), countByState(db)]),
+      Promise.all([findBacklogs(db, nowMs), countByState(db)]),
     );
     for (const { mails, ...labels } of states) metrics.outboxMails.set(labels, mails);
     for (const [outbox, { due, oldestDueAtMs }] of Object.entries({ onboarding, "sign-in": signIn })) {

@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
-import { findOnboardingBacklog, findSignInBacklog } from "@/lib/mail/backlog";
+import { findBacklogs } from "@/lib/mail/backlog";
 import { processSingleton } from "@/lib/process-singleton";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -80,12 +80,11 @@ async function readInTime<T>(read: (db: Db) => Promise<T>): Promise<T | undefine
 
 /** When the oldest waiting mail became due, Unix milliseconds; 0 if none waits. Throws if no account can be read. */
 async function findOldestDue(db: Db, nowMs: number): Promise<number> {
-  const [onboarding, signIn] = await Promise.all([
-    findOnboardingBacklog(db, nowMs),
-    findSignInBacklog(db, nowMs),
+  const [backlogs] = await Promise.all([
+    findBacklogs(db, nowMs),
     db.selectFrom("accounts").select("id").limit(1).execute(),
   ]);
-  const due = [onboarding, signIn].flatMap(({ due, oldestDueAtMs }) => (due > 0 ? [oldestDueAtMs] : []));
+  const due = backlogs.flatMap(({ due, oldestDueAtMs }) => (due > 0 ? [oldestDueAtMs] : []));
   return due.length > 0 ? Math.min(...due) : 0;
 }
 

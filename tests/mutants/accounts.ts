@@ -39,8 +39,8 @@ export const accounts: Mutant[] = [
   {
     file: "lib/accounts/erasure.ts",
     mistake: "the apps of an erased person's account stay connected",
-    was: "for (const id of ids) await deleteAppState(transaction, id);",
-    becomes: "",
+    was: 'await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();',
+    becomes: "continue;",
     tests: ["tests/lib/accounts/erasure.test.ts"],
   },
   {

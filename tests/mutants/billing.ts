@@ -106,8 +106,8 @@ export const billing: Mutant[] = [
   {
     file: "lib/accounts/purchases.ts",
     mistake: "no row is locked while credits are given",
-    was: '.where("id", "=", id).forUpdate().executeTakeFirst()',
-    becomes: '.where("id", "=", id).executeTakeFirst()',
+    was: ".select(columns).forUpdate().executeTakeFirst()",
+    becomes: ".select(columns).executeTakeFirst()",
     tests: atWebhook,
   },
   {

@@ -11,8 +11,8 @@ export const signIn: Mutant[] = [
   {
     file: "lib/auth/passkey-challenge.ts",
     mistake: "a challenge works twice",
-    was: "return used !== undefined;",
-    becomes: "return true;",
+    was: "  return hasRow(\n    transaction",
+    becomes: "  if (transaction) return true;\n  return hasRow(\n    transaction",
     tests: ["tests/app/pages/passkeys-attacks.test.ts"],
   },
   {
@@ -116,7 +116,7 @@ export const signIn: Mutant[] = [
   {
     file: "lib/auth/sign-in-code.ts",
     mistake: "a code signs in twice",
-    was: '(await consumeShortCode(db, browserHash)) ? { email } : { problem: "used" }',
+    was: '(await hasRow(shortCode.returning("email"))) ? { email } : { problem: "used" }',
     becomes: "{ email }",
     tests: ["tests/lib/auth/sign-in-code.test.ts"],
   },
@@ -200,8 +200,8 @@ export const signIn: Mutant[] = [
   {
     file: "lib/accounts/clerk-user.ts",
     mistake: "a user of Clerk's takes over the account of another",
-    was: '    .where("subject", "is", null)\n    .returning("id")',
-    becomes: '    .returning("id")',
+    was: 'linking.where("subject", "is", null).returning("id")',
+    becomes: 'linking.returning("id")',
     tests: ["tests/app/hooks/clerk.test.ts"],
   },
 ];

@@ -98,20 +98,6 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
     expect(mailSender.sent).toHaveLength(1);
   });
 
-  it("are sent by another instance if the first one died, when its lease has expired", async () => {
-    await stage.query(`UPDATE accounts SET trial_mail_next_at_ms = ${endsAtMs + 15_000}`);
-    await roundAt(endsAtMs);
-    expect(mailSender.sent).toEqual([]);
-    await roundAt(endsAtMs + 15_000);
-    expect(subjects()).toEqual([ended]);
-  });
-
-  it("are sent although a clock that was a year ahead left a lease", async () => {
-    await stage.query(`UPDATE accounts SET trial_mail_next_at_ms = ${endsAtMs + 365 * dayMs}`);
-    await roundAt(endsAtMs);
-    expect(subjects()).toEqual([ended]);
-  });
-
   it("are not sent again after the clock was set back", async () => {
     await roundAt(endsAtMs - 3 * dayMs);
     await roundAt(endsAtMs);
@@ -159,7 +145,7 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
     mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
     await roundAt(endsAtMs);
     const [row] = await db.selectFrom("accounts").selectAll().execute();
-    expect(row).toMatchObject({ trial_mail_done_ms: endsAtMs, trial_mail_next_at_ms: null });
+    expect(row).toMatchObject({ trial_mail_done_ms: endsAtMs });
     expect(mailSender.sent[0]?.id).toBe(deriveMailId(`trial-ended:v1:${row?.id}:${endsAtMs}`));
   });
 
