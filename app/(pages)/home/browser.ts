@@ -2,7 +2,6 @@ import { tellMoments } from "../browser/clock";
 import { copyOnClick } from "./browser/copy";
 import { keepFresh } from "./browser/fresh";
 import { runPasskeys } from "./browser/passkeys";
-import { tellTimeZone } from "./browser/time-zone";
 
 /*
  * The script of home: `npm run bundle` builds public/home.js from it. Without JavaScript every form is sent by its
@@ -10,7 +9,6 @@ import { tellTimeZone } from "./browser/time-zone";
  */
 
 tellMoments();
-tellTimeZone(document);
 copyOnClick();
 runPasskeys();
 keepFresh();

@@ -1,5 +1,4 @@
 import { tellMoments } from "../../browser/clock";
-import { tellTimeZone } from "./time-zone";
 import { showUsable } from "./usable";
 
 const renewEveryMs = 45_000; // 45 seconds; a session token is valid for 60
@@ -47,7 +46,6 @@ export async function bringUpToDate(): Promise<void> {
   if (address && new URL(address).pathname !== location.pathname) location.assign(address);
   if (!page || !shown || !fresh) return;
   tellMoments(page);
-  tellTimeZone(page);
   await showUsable(page);
   update(shown, fresh);
 }
