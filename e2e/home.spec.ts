@@ -379,7 +379,7 @@ test("an open page ticks the app that was approved last once it asks", async ({ 
   await expect(app).toContainText("May my company run, and how many credits are left?");
   runSql(`UPDATE local_sessions SET checked_at_ms = ${clock.now()}, told = 'hobby' WHERE id = 'sess_asks'`);
   await passUntil(page, 10_000, () =>
-    expect(app).toContainText("“Claude” just asked: your company may run.", { timeout: 1000 }),
+    expect(app).toContainText("“Claude” just asked: your company may run.", { timeout: 3000 }),
   );
   await expect(app).toHaveAttribute("data-is-done", "true");
 });

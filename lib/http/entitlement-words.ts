@@ -55,15 +55,15 @@ export function wordsOf(status: Status, licence: LicenceState | undefined, end: 
         : {
             tag: "Licensed",
             heading: runs,
-            next: "You have a licence. Open your apps: your assistants are ready for work.",
+            next: "Open your apps: your assistants are ready for work.",
           };
     case "trial":
       return {
         tag: "Trial",
         heading: runs,
         next: settings().billing
-          ? "You are on a trial. Choose a licence before it ends."
-          : `You are on a trial. For a plan, ${askUs()} before it ends.`,
+          ? "Your trial is free. Choose a licence before it ends."
+          : `Your trial is free. For a plan, ${askUs()} before it ends.`,
         ...choose(),
       };
     case "hobby":

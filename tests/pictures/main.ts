@@ -12,10 +12,13 @@ import { codeTo, mailTo } from "@/tests/support/mailbox";
 import { openidClient, type Tokens } from "@/tests/support/oauth-libraries";
 import { startWithOffice } from "@/tests/support/office-browser";
 import { answerApp } from "@/tests/support/owner";
+import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
+import { sessionIn } from "@/tests/support/shop";
+import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 
 /*
- * `npm run pictures` shows the pages and the operators' office in some seventy states and every mail, each on paper and
+ * `npm run pictures` shows the pages and the operators' office in some ninety states and every mail, each on paper and
  * in the dark, on a screen and on two phones: in `pictures/`, which git ignores; `-- status mail` chooses by the beginnings of names. `-- --public`
  * also draws what is kept in `public/` anew: the icons, the cards that others show of a link, and the README's pictures.
  */
@@ -25,25 +28,35 @@ const hourMs = dayMs / 24;
 const screen = { width: 1280, height: 800 };
 const phone = { width: 390, height: 844 };
 const smallPhone = { width: 320, height: 568 };
-const looks: Record<string, BrowserContextOptions> = {
-  light: { viewport: screen, colorScheme: "light" },
-  dark: { viewport: screen, colorScheme: "dark" },
-  phone: { viewport: phone, colorScheme: "light" },
-  "phone-dark": { viewport: phone, colorScheme: "dark" },
-  "small-phone": { viewport: smallPhone, colorScheme: "light" },
-  "small-phone-dark": { viewport: smallPhone, colorScheme: "dark" },
-};
+const looks: Record<string, { viewport: { width: number; height: number }; colorScheme: "light" | "dark" }> =
+  {
+    light: { viewport: screen, colorScheme: "light" },
+    dark: { viewport: screen, colorScheme: "dark" },
+    phone: { viewport: phone, colorScheme: "light" },
+    "phone-dark": { viewport: phone, colorScheme: "dark" },
+    "small-phone": { viewport: smallPhone, colorScheme: "light" },
+    "small-phone-dark": { viewport: smallPhone, colorScheme: "dark" },
+  };
 
 export type State = {
   name: string;
   path: string;
-  /** The account whose session opens the page, or the operator. */
-  as?: keyof typeof accounts | "operator";
+  /** The name of the account whose session opens the page, or the operator. */
+  as?: string;
   /** Actions on the page before the picture is taken. */
   act?: (page: Page) => Promise<void>;
 };
 
-const accounts = {
+/** What becomes at Stripe of the licences that owners buy. */
+const bought: Record<string, (subscription: string) => void> = {
+  renewing: () => {},
+  "past-due": (subscription) => stripe.change(subscription, { status: "past_due" }),
+  cancelled: (subscription) => stripe.cancelAtPeriodEnd(subscription),
+  "licence-ended": (subscription) => stripe.end(subscription),
+  unpaid: (subscription) => stripe.change(subscription, { status: "unpaid" }),
+};
+
+const accounts: Record<string, readonly string[]> = {
   licensed: ["--plan", "licensed", "--assistant-limit", "12", "--credits", "1250.5"],
   trial: ["--trial-days", "14", "--assistant-limit", "3", "--credits", "100"],
   ending: ["--trial-days", "2", "--assistant-limit", "3"],
@@ -51,12 +64,32 @@ const accounts = {
   connected: ["--plan", "hobby"],
   disconnected: ["--plan", "hobby"],
   leaving: ["--plan", "hobby"],
-} as const;
+  ...Object.fromEntries(Object.keys(bought).map((name) => [name, ["--trial-ends", "2026-01-01"]])),
+};
+
+/** The pages that answer whether the company may run, what it costs and how one leaves. */
+const standings: State[] = [
+  "licensed",
+  "trial",
+  "ending",
+  "ended",
+  "connected",
+  ...Object.keys(bought),
+].flatMap((as) =>
+  ["", "-billing", "-account"].map((page) => ({
+    name: `home${page}-${as}`,
+    path: `/home${page.replace("-", "/")}`,
+    as,
+  })),
+);
 
 const states: State[] = [
   { name: "front", path: "/" },
   { name: "waitlist-problem", path: "/waitlist?problem=email" },
-  { name: "waitlist-joined", path: "/waitlist?joined" },
+  { name: "waitlist-joined", path: "/waitlist", act: joinWaitlist },
+  { name: "waitlist-link", path: "/waitlist?token=x" },
+  { name: "waitlist-link-expired", path: "/waitlist?problem=link" },
+  { name: "waitlist-confirmed", path: "/waitlist?confirmed" },
   { name: "sign-in", path: "/sign-in" },
   { name: "sign-in-expired", path: "/sign-in?problem=expired" },
   { name: "sign-in-tries", path: "/sign-in?problem=tries" },
@@ -93,19 +126,12 @@ const states: State[] = [
   { name: "operation-run", path: "/docs/api/health", act: (page) => page.getByText("Run it here").click() },
   { name: "errors", path: "/docs/api/errors" },
   { name: "palette", path: "/docs", act: (page) => page.keyboard.press("/") },
-  { name: "home-licensed", path: "/home", as: "licensed" },
-  { name: "home-trial", path: "/home", as: "trial" },
-  { name: "home-ending", path: "/home", as: "ending" },
-  { name: "home-ended", path: "/home", as: "ended" },
-  { name: "home-connected", path: "/home", as: "connected" },
+  ...standings,
   { name: "home-disconnected", path: "/home", as: "disconnected" },
   { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
-  { name: "home-billing", path: "/home/billing", as: "licensed" },
-  { name: "home-billing-trial", path: "/home/billing", as: "trial" },
   { name: "home-access", path: "/home/access", as: "licensed" },
   { name: "home-access-connected", path: "/home/access", as: "connected" },
   { name: "home-access-disconnected", path: "/home/access", as: "disconnected" },
-  { name: "home-account", path: "/home/account", as: "licensed" },
   {
     name: "home-account-delete",
     path: "/home/account",
@@ -127,7 +153,12 @@ const shownInReadme: Record<string, string> = {
 };
 
 const clock = makeClock();
+const stripe = await StripeStandIn.start();
+const port = await reservePort();
 const environment = {
+  ...stripe.environment,
+  PORT: String(port),
+  APP_URL: `http://localhost:${port}`,
   SIGN_IN: "local",
   SUPPORT_EMAIL: "help@example.com",
   ...clock.environment,
@@ -162,6 +193,7 @@ try {
 } finally {
   await browser.close();
   await service.stop({ expectErrors: true }); // the errors of the unreadable accounts
+  await stripe.stop();
 }
 process.exit(); // the open port would keep this process alive
 
@@ -172,7 +204,7 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
   for (const [name, terms] of Object.entries(accounts)) {
     const email = `${name}@example.com`;
     await service.adminJson("account", "add", email, ...terms);
-    for (const amount of (terms as readonly string[]).includes("--credits") ? ["-12.5", "40", "-7.25"] : []) {
+    for (const amount of terms.includes("--credits") ? ["-12.5", "40", "-7.25"] : []) {
       await service.adminJson("credits", "add", email, amount, "--reason", "Weekly summary of the inbox");
     }
     const context = await browser.newContext();
@@ -186,9 +218,21 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     sessions.set(name, await context.storageState());
     await context.close();
   }
+  for (const [name, become] of Object.entries(bought)) await buyLicence(`${name}@example.com`, become);
   await connectMany("connected@example.com");
   await disconnect("disconnected@example.com");
   return sessions;
+}
+
+/** Buys a licence, of which something becomes. */
+async function buyLicence(email: string, become: (subscription: string) => void): Promise<void> {
+  const { id: account } = await service.adminJson<{ id: string }>("account", "show", email);
+  const owner = await Browser.signIn(service, email);
+  const session = sessionIn(await owner.submit("/home/checkout", { account, licence: "price_month" }));
+  stripe.pay(session);
+  await service.adminJson("billing", "reconcile", email);
+  become(String(stripe.sessions.get(session)?.subscription));
+  await service.adminJson("billing", "reconcile", email);
 }
 
 /** Gives an account other browsers, apps and tokens. */
@@ -271,6 +315,12 @@ async function askForCode(page: Page): Promise<void> {
   await page.waitForURL(`${service.url}/sign-in/code`);
 }
 
+async function joinWaitlist(page: Page): Promise<void> {
+  await page.getByLabel("Email").fill("reader@example.com");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${service.url}/waitlist?joined`);
+}
+
 function changeStore(statements: string): void {
   const db = new DatabaseSync(join(service.dataDir, "store.sqlite"), { timeout: 5000 });
   db.exec(statements);
@@ -323,52 +373,46 @@ async function stopAndReload(page: Page): Promise<void> {
 /** Takes pictures of a page that is opened under another host than the service's own. */
 async function takeWrongHost(): Promise<void> {
   const elsewhere = await Service.start({ APP_URL: "https://office.example.com", SIGN_IN: "local" });
-  for (const [look, options] of Object.entries(looks)) {
-    const page = await browser.newPage(options);
-    await page.goto(`http://office.example.org:${elsewhere.port}/docs/connect`);
-    await page.screenshot({ path: `${folder}/wrong-host.${look}.png`, fullPage: true });
-    await page.close();
-  }
+  const page = await browser.newPage();
+  await page.goto(`http://office.example.org:${elsewhere.port}/docs/connect`);
+  await shoot(page, "wrong-host");
+  await page.close();
   await elsewhere.stop();
 }
 
 /** Takes pictures of the example of every mail. */
 async function takeMails(): Promise<void> {
+  const page = await browser.newPage();
   for (const [name, { html }] of renderPreviews()) {
-    for (const [look, options] of Object.entries(looks)) {
-      const page = await browser.newPage(options);
-      await page.setContent(html);
-      await page.screenshot({ path: `${folder}/mail-${name}.${look}.png`, fullPage: true });
-      await page.close();
-    }
+    await page.setContent(html);
+    await shoot(page, `mail-${name}`);
   }
+  await page.close();
 }
 
 type Found = { sessions: Sessions; addresses: Record<string, string> };
 
-async function takeAll(all: State[], url: string, found: Found): Promise<void> {
-  for (const state of all.filter(({ name }) => isChosen(name))) {
-    for (const [look, options] of Object.entries(looks)) await take(state, url, look, options, found);
-    process.stdout.write(`${state.name}\n`);
+async function takeAll(all: State[], url: string, { sessions, addresses }: Found): Promise<void> {
+  for (const { name, path, as, act } of all.filter(({ name }) => isChosen(name))) {
+    const storageState = as && sessions.get(as);
+    const context = await browser.newContext(storageState ? { storageState } : {});
+    const page = await context.newPage();
+    await page.goto(url + (addresses[name] ?? path), { waitUntil: "networkidle" });
+    await act?.(page);
+    await shoot(page, name);
+    await context.close();
+    process.stdout.write(`${name}\n`);
   }
 }
 
-async function take(
-  { name, path, as = undefined, act }: State,
-  url: string,
-  look: string,
-  options: BrowserContextOptions,
-  { sessions, addresses }: Found,
-): Promise<void> {
-  const storageState = as && sessions.get(as);
-  const context = await browser.newContext({ ...options, ...(storageState && { storageState }) });
-  const page = await context.newPage();
-  await page.goto(url + (addresses[name] ?? path), { waitUntil: "networkidle" });
-  await act?.(page);
-  await page.waitForTimeout(act ? 600 : 100); // wait for actions to show and animations to end
-  await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: name !== "palette" });
-  if (isPublic && shownInReadme[name] === look) {
-    await page.screenshot({ path: `public/picture-${name}.jpg`, type: "jpeg", quality: 72 });
+/** Takes a picture of what a page shows in each look. */
+async function shoot(page: Page, name: string): Promise<void> {
+  for (const [look, { viewport, colorScheme }] of Object.entries(looks)) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(600); // until actions show and animations have ended
+    await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: name !== "palette" });
+    if (isPublic && shownInReadme[name] === look)
+      await page.screenshot({ path: `public/picture-${name}.jpg`, type: "jpeg", quality: 72 });
   }
-  await context.close();
 }

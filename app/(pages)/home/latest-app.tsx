@@ -31,7 +31,8 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
             <>
               has been connected since <Clock atMs={begunAtMs} shows="day and time" />.
             </>
-          )}
+          )}{" "}
+          Try in it:
         </p>
         <CopyLine text="May my company run, and how many credits are left?" label="a line to try in it" />
       </div>

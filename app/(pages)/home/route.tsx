@@ -28,7 +28,7 @@ export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
   return (
     <>
       <CheckResult {...visit} state={state}>
-        {bought?.licence && state.mayRun && <LicenceTerms {...bought} licence={bought.licence} />}
+        {bought && state.mayRun && <LicenceTerms account={account} {...bought} />}
       </CheckResult>
       {readCookie(visit.headers, "office-request") !== undefined && <AppWaits />}
       {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}

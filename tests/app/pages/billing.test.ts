@@ -66,7 +66,10 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
       expect(text).not.toContain("500 credits");
       expect(text).not.toContain("Manage billing");
     }
-    const licensed = await home(await shop.admit("--plan", "licensed"));
+    const given = await shop.admit("--plan", "licensed");
+    const licensed = await home(given);
+    const words = "The operator gave you a licence. It has no end, and costs you nothing here.";
+    for (const text of [licensed, (await given.browser.open("/home")).text]) expect(text).toContain(words);
     expect(licensed).not.toContain("€49.00");
     expect(licensed).toContain("500 credits");
     expect(licensed).toContain("€10.00");

@@ -59,13 +59,7 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
           </Alert>
         )}
         {(state === "past due" || state === "unpaid") && <Alert>{dueWords[state]}</Alert>}
-        {licence ? (
-          <LicenceTerms licence={licence} price={price} />
-        ) : (
-          account.plan === "licensed" && (
-            <p>You have a licence from the operator. It costs you nothing here.</p>
-          )
-        )}
+        <LicenceTerms account={account} licence={licence} price={price} />
         <OfferList offers={licences} kind="licence" accountId={account.id} />
         {licences.length > 0 && (
           <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
@@ -91,7 +85,15 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
 }
 
 /** The name, price and assistants of a licence, when it renews, ends or ended, and what to pay so that it goes on. */
-export function LicenceTerms({ licence, price }: { licence: Subscription; price: Offer | undefined }) {
+export function LicenceTerms({
+  account,
+  licence,
+  price,
+}: Pick<Purchases, "licence" | "price"> & { account: Account }) {
+  if (!licence) {
+    if (account.plan !== "licensed") return null;
+    return <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
+  }
   const { status, ends_at_ms, period_ends_ms, assistant_limit } = licence;
   const state = licenceStateOf(licence);
   return (
