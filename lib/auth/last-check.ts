@@ -41,8 +41,7 @@ async function writeWaiting(): Promise<void> {
   const batch = [...waiting];
   waiting.clear();
   try {
-    for (const told of new Set(batch.map(([, check]) => check.told))) {
-      const same = batch.filter(([, check]) => check.told === told);
+    for (const [told, same] of Map.groupBy(batch, ([, check]) => check.told)) {
       for (let from = 0; from < same.length; from += batchSize) {
         await write(told, same.slice(from, from + batchSize));
       }

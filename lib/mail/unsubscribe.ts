@@ -18,18 +18,14 @@ export async function readUnsubscribeLink({ searchParams }: URL): Promise<string
   return accountId;
 }
 
-type Subscription = {
-  /**
-   * The masked email of the account: its owner recognises it, and someone who was forwarded the mail does not learn it.
-   * `undefined` if the account was deleted.
-   */
-  email: string | undefined;
-  isStopped: boolean;
-};
-
-/** Reads the state of an unsubscribe link's account. If it cannot be read in time, the emails count as not stopped. */
-export function readSubscription(accountId: string): Promise<Subscription> {
-  const read = async (): Promise<Subscription> => {
+/**
+ * Reads the state of an unsubscribe link's account. If it cannot be read in time, the emails count as not stopped.
+ *
+ * @returns the masked email of the account, which its owner recognises, and someone who was forwarded the mail does not
+ *   learn; `undefined` if the account was deleted. And whether the later emails are stopped already
+ */
+export function readSubscription(accountId: string) {
+  const read = async () => {
     const db = await store();
     const account = await accountBy(db, "id", accountId).select("email").executeTakeFirst();
     const isStopped = await areLaterEmailsStopped(db, accountId, Date.now());

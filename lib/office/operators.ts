@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { consumeChallenge } from "@/lib/auth/passkey-challenge";
+import { mintSecret } from "@/lib/auth/secret";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -34,7 +35,7 @@ export function officeParty(): RelyingParty {
  */
 export async function makeOperatorLink(db: Db, name: string, nowMs: number): Promise<string> {
   const { origin } = officeParty();
-  const token = randomBytes(32).toString("base64url");
+  const token = mintSecret();
   const link = { link_hash: hashOf("link", token), link_until_ms: nowMs + linkMinutes * 60_000 };
   await changeOperator(db, { by: "operator", what: "operator add", name }, nowMs, (transaction) =>
     transaction

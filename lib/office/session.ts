@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { mintSecret } from "@/lib/auth/secret";
 import type { Db } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { HandlerRequest } from "@/lib/http/handler";
@@ -26,7 +26,7 @@ export async function startSession(
   operatorId: string,
   { headers, nowMs }: HandlerRequest,
 ): Promise<string> {
-  const id = makeId();
+  const id = mintSecret();
   const earlier = readCookie(headers, "operator-session") ?? "";
   await transaction
     .deleteFrom("operator_sessions")
@@ -101,7 +101,7 @@ export async function proveSession(
   idHash: string,
   nowMs: number,
 ): Promise<string | undefined> {
-  const id = makeId();
+  const id = mintSecret();
   const proved = await transaction
     .updateTable("operator_sessions")
     .set({
@@ -114,10 +114,6 @@ export async function proveSession(
     .returning("id_hash")
     .executeTakeFirst();
   return proved && writeCookie("operator-session", id, sessionSeconds);
-}
-
-function makeId(): string {
-  return randomBytes(32).toString("base64url");
 }
 
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */
