@@ -42,18 +42,12 @@ export async function writeArchive(
   }
 }
 
-/** A backup opened with its passphrase. */
-export type Archive = {
-  note: unknown;
-  /**
-   * The copy of the store, once. Each part of it is authentic; if the file is not complete, this throws an
-   * {@link ApiError} at the end of what is.
-   */
-  readCopy: () => AsyncIterable<Buffer>;
-};
-
-/** Opens a backup. Throws an {@link ApiError} if the file is not a backup, or the passphrase is wrong. */
-export async function openArchive(file: string, passphrase: string): Promise<Archive> {
+/**
+ * Opens a backup: its note, and the copy of the store, which can be read once. Each part of the copy is authentic; if the
+ * file is not complete, reading it throws an {@link ApiError} at the end of what is. Throws an ApiError if the file is not
+ * a backup, or the passphrase is wrong.
+ */
+export async function openArchive(file: string, passphrase: string) {
   const start = await readStart(file);
   const isFormer = start.startsWith(formerMagic);
   if (!isFormer && !start.startsWith(magic)) {

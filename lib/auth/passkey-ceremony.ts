@@ -1,4 +1,4 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
+import type { RegistrationResponseJSON } from "@simplewebauthn/server";
 import * as z from "zod";
 import { parseJson } from "@/lib/http/json";
 import { loadLibrary } from "@/lib/runtime/load-library";
@@ -106,22 +106,16 @@ const clientData = z.object({
   topOrigin: z.unknown().optional(),
 });
 
-/** A response to an expected challenge, made on a page of ours. Its signature is not verified yet. */
-export type Registration = { challenge: string; sent: RegistrationResponseJSON };
-export type Authentication = {
-  challenge: string;
-  credentialId: string;
-  /** In base64url; an authenticator may leave it out. */
-  userHandle: string | undefined;
-  sent: AuthenticationResponseJSON;
-};
+/** Responses to an expected challenge, made on a page of ours. Their signatures are not verified yet. */
+export type Registration = ReturnType<typeof readRegistration>;
+export type Authentication = ReturnType<typeof readAuthentication>;
 
 /** Reads a response to {@link creationOptions}. Throws a {@link CeremonyError}. */
 export function readRegistration(
   { origin }: RelyingParty,
   body: Buffer,
   isExpected: (challenge: string) => boolean,
-): Registration {
+) {
   const { response, ...credential } = parse(registrationResponse, body);
   const challenge = readChallenge(response.clientDataJSON, "webauthn.create", origin, isExpected);
   return { challenge, sent: { ...credential, response, clientExtensionResults: {} } };
@@ -132,13 +126,14 @@ export function readAuthentication(
   { origin }: RelyingParty,
   body: Buffer,
   isExpected: (challenge: string) => boolean,
-): Authentication {
+) {
   const { response, ...credential } = parse(authenticationResponse, body);
   const challenge = readChallenge(response.clientDataJSON, "webauthn.get", origin, isExpected);
   const { userHandle, ...signed } = response;
   return {
     challenge,
     credentialId: credential.id,
+    /** In base64url; an authenticator may leave it out. */
     userHandle: userHandle ?? undefined,
     sent: { ...credential, response: signed, clientExtensionResults: {} },
   };

@@ -7,23 +7,7 @@ import * as z from "zod";
  */
 
 /** The claims of a well-formed session token. They are unverified until {@link isSignedBy} returns true. */
-export type ParsedToken = {
-  /** The `kid` of the key that should have signed it. */
-  keyId: string | undefined;
-  issuer: string;
-  subject: string;
-  sessionId: string;
-  /** The `azp`: the origin of the page that the token was minted for. Programs and native apps have none. */
-  origin: string | undefined;
-  /** The `aud`: the resources that the token is bound to, if any (RFC 8707). */
-  audience: readonly string[] | undefined;
-  /** The `sub` of `act`: who acts for the subject (RFC 8693 §4.1), which Clerk calls impersonation. */
-  actor: string | undefined;
-  /** Unix seconds. */
-  startsAt: number;
-  endsAt: number;
-  token: string;
-};
+export type ParsedToken = NonNullable<ReturnType<typeof parseSessionToken>>;
 
 /** A token and its expiry in Unix milliseconds. */
 export type MintedToken = { token: string; expiresAtMs: number };
@@ -52,11 +36,14 @@ const claimsSchema = z.object({
   iss: text,
   sub: text.regex(/^user_\w+$/),
   sid: text.min(1),
+  /** The origin of the page that the token was minted for. Programs and native apps have none. */
   azp: text.optional(),
+  /** The resources that the token is bound to, if any (RFC 8707). */
   aud: z.union([z.array(text), text.transform((one) => [one])]).optional(),
   exp: seconds,
   nbf: seconds.default(0),
   iat: seconds.default(0),
+  /** Who acts for the subject (RFC 8693 §4.1), which Clerk calls impersonation. */
   act: z.object({ sub: text.min(1).max(200) }).optional(),
   /** A sign-in that is not complete has the status `pending`. */
   sts: z
@@ -69,7 +56,7 @@ const claimsSchema = z.object({
  * Parses the session token of a user whose sign-in is complete; `undefined` for anything else. Accepts only RS256
  * (RFC 8725 §3.1) and no critical extension (RFC 7515 §4.1.11).
  */
-export function parseSessionToken(token: string): ParsedToken | undefined {
+export function parseSessionToken(token: string) {
   if (token.length > maxTokenCharacters || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const header = headerSchema.safeParse(decodeOrUndefined(() => decodeProtectedHeader(token)));
   const claims = claimsSchema.safeParse(decodeOrUndefined(() => decodeJwt(token)));
@@ -83,6 +70,7 @@ export function parseSessionToken(token: string): ParsedToken | undefined {
     origin: azp,
     audience: aud,
     actor: act?.sub,
+    /** Unix seconds. */
     startsAt: Math.max(nbf, iat),
     endsAt: exp,
     token,

@@ -1,4 +1,4 @@
-import { hash, type KeyObject } from "node:crypto";
+import { hash } from "node:crypto";
 import { keyRing } from "@/lib/auth/key-ring";
 import { isCurrentlyValid, isSignedBy, type ParsedToken, parseSessionToken } from "@/lib/auth/session-token";
 import { issuerPrefix } from "@/lib/auth/signing-keys";
@@ -10,13 +10,6 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 export type VerifiedToken = Pick<ParsedToken, "subject" | "sessionId" | "origin" | "audience" | "actor"> & {
   /** The key of our ring that signed it; `undefined` for Clerk's tokens. */
   keyId: string | undefined;
-};
-
-type Issuer = {
-  publicKey: KeyObject;
-  keyId: string | undefined;
-  /** The allowed values of `azp`. */
-  authorizedParties: string[];
 };
 
 const maxRemembered = 10_000;
@@ -56,7 +49,8 @@ export async function verifyToken(token: string, nowMs: number): Promise<Verifie
   return verified;
 }
 
-async function findIssuer({ issuer, keyId }: ParsedToken, nowMs: number): Promise<Issuer | undefined> {
+/** The key that has to have signed, and the allowed values of `azp`. */
+async function findIssuer({ issuer, keyId }: ParsedToken, nowMs: number) {
   const { signIn, appUrl } = settings();
   if (signIn.kind === "clerk" && issuer === signIn.issuer) {
     const { publicKey, authorizedParties } = signIn;

@@ -2,21 +2,7 @@ import type { Environment } from "@/lib/config/env-files";
 import { isLoopback } from "@/lib/config/loopback";
 
 /** The settings of purchases at Stripe. */
-export type BillingSettings = {
-  secretKey: string;
-  webhookSecret: string;
-  /** Ids of recurring prices, at least one. */
-  licencePrices: string[];
-  creditPrices: string[];
-  /** The plan of an account on a trial after its licence. */
-  lapsedPlan: "trial-ended" | "hobby";
-  /** How long a licence goes on after the end of what was paid, while Stripe still tries to collect. */
-  graceDays: number;
-  hasTax: boolean;
-  hasPromotionCodes: boolean;
-  /** The address of a fake Stripe on loopback; undefined means Stripe's own. */
-  apiUrl: URL | undefined;
-};
+export type BillingSettings = NonNullable<ReturnType<typeof parseBilling>>;
 
 const needed = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_LICENCE_PRICES"] as const;
 const choices = {
@@ -30,7 +16,7 @@ const defaultGraceDays = 14;
 const maxPrices = 10; // each is read at Stripe to show it
 
 /** Parses the settings of billing and adds one line per problem to `faults`; no line contains a secret. */
-export function parseBilling(env: Environment, faults: string[]): BillingSettings | undefined {
+export function parseBilling(env: Environment, faults: string[]) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, LICENCE_GRACE_DAYS } = env;
   if ([...needed, ...Object.keys(choices), ...others].every((name) => !env[name])) return undefined;
   const missing = needed.filter((name) => !env[name]);
@@ -69,10 +55,13 @@ export function parseBilling(env: Environment, faults: string[]): BillingSetting
     webhookSecret,
     licencePrices,
     creditPrices,
-    lapsedPlan: isChosen("LAPSED_PLAN") ? "hobby" : "trial-ended",
+    /** The plan of an account on a trial after its licence. */
+    lapsedPlan: isChosen("LAPSED_PLAN") ? ("hobby" as const) : ("trial-ended" as const),
+    /** How long a licence goes on after the end of what was paid, while Stripe still tries to collect. */
     graceDays: Number(LICENCE_GRACE_DAYS || defaultGraceDays),
     hasTax: isChosen("STRIPE_TAX"),
     hasPromotionCodes: isChosen("STRIPE_PROMOTION_CODES"),
+    /** The address of a fake Stripe on loopback; undefined means Stripe's own. */
     apiUrl,
   };
 }

@@ -3,17 +3,7 @@ import type { Environment } from "@/lib/config/env-files";
 import { isLoopback } from "@/lib/config/loopback";
 
 /** The settings that sign-in by Clerk needs. */
-export type ClerkSettings = {
-  publishableKey: string;
-  secretKey: string;
-  webhookKey: Buffer;
-  publicKey: KeyObject;
-  /** The `iss` of its tokens, which is the address of its Frontend API. */
-  issuer: string;
-  authorizedParties: string[];
-  /** The URL of the Backend API; undefined means Clerk's own. */
-  apiUrl: string | undefined;
-};
+export type ClerkSettings = NonNullable<ReturnType<typeof parseClerk>>;
 
 export const clerkNames = [
   "CLERK_PUBLISHABLE_KEY",
@@ -23,7 +13,7 @@ export const clerkNames = [
 ] as const;
 
 /** Parses Clerk's settings and adds one line per problem to `faults`; no line contains a secret. */
-export function parseClerk(env: Environment, appUrl: string, faults: string[]): ClerkSettings | undefined {
+export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
   const given: Environment = { CLERK_PUBLISHABLE_KEY: env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, ...env };
   const values = clerkNames.map((name) => given[name]);
   const [publishableKey, secretKey, jwtKey, webhookSecret] = values;
@@ -54,8 +44,10 @@ export function parseClerk(env: Environment, appUrl: string, faults: string[]): 
     secretKey,
     webhookKey: Buffer.from(webhookKey, "base64"),
     publicKey,
+    /** The `iss` of its tokens, which is the address of its Frontend API. */
     issuer: `https://${frontendHost}`,
     authorizedParties,
+    /** Of the Backend API; undefined means Clerk's own. */
     apiUrl: env.CLERK_API_URL,
   };
 }

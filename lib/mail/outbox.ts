@@ -59,14 +59,7 @@ export type ScheduledMail = Extract<QueuedMail, { kind: (typeof scheduledKinds)[
 export const securityMailMs = 3 * dayMs;
 
 /** A mail that only this runner may send, until its lease expires. */
-export type ClaimedMail = {
-  id: string;
-  /** `undefined` if no current or previous secret decrypts it, or if its kind is of a later build. */
-  mail: QueuedMail | undefined;
-  attempts: number;
-  expiresAtMs: number;
-  leaseUntilMs: number;
-};
+export type ClaimedMail = NonNullable<Awaited<ReturnType<typeof claimMails>>>[number];
 
 /**
  * Adds a mail to the outbox, encrypted with `APP_SECRET`, in the transaction that creates its code, invitation or
@@ -108,7 +101,7 @@ export async function enqueueMail(
 export async function claimMails(
   db: Db,
   { limit, leaseMs, nowMs, isSettling = false, isScheduled }: ClaimOptions & { isScheduled: boolean },
-): Promise<ClaimedMail[] | undefined> {
+) {
   const due = db
     .selectFrom("sign_in_mails")
     .select("id")
@@ -185,6 +178,7 @@ function sealMail(id: string, mail: QueuedMail): string {
   return seal(isFirst ? "sign-in-mail:v1" : "security-mail:v1", id, JSON.stringify(mail));
 }
 
+/** The mail; `undefined` if no current or previous secret decrypts it, or if its kind is of a later build. */
 function openMail(id: string, sealed: string): QueuedMail | undefined {
   const opened = unseal("sign-in-mail:v1", id, sealed) ?? unseal("security-mail:v1", id, sealed);
   return opened === undefined ? undefined : queuedMail.safeParse(JSON.parse(opened)).data;
