@@ -115,6 +115,7 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
         enabled: connectClients.length > 0,
         ack: "draft-02",
         allowFetch: async (_: unknown, clientId: string) => connectClients.includes(clientId),
+        cacheDuration: { min: lifetimes.request, max: 24 * 60 * 60 },
       },
       resourceIndicators: {
         enabled: true,
@@ -193,18 +194,8 @@ async function asSessionToken(
   const exp = Math.min(Number(jwt.payload.exp), Math.floor(sessionEndsAtMs / 1000));
   const key = await withStore(() => keyRing().signing(Date.now()));
   jwt.header = { ...jwt.header, typ: "JWT", kid: key.kid };
-  jwt.payload = {
-    iss: key.issuer,
-    sub,
-    sid: appSessionId(grantId),
-    iat,
-    nbf: iat,
-    exp,
-    aud,
-    jti,
-    scope,
-    client_id,
-  };
+  const sid = appSessionId(grantId);
+  jwt.payload = { iss: key.issuer, sub, sid, iat, nbf: iat, exp, aud, jti, scope, client_id };
 }
 
 /** Explains an error that must not be redirected to an app, because the app or its redirect URI is unknown. */

@@ -2,6 +2,7 @@ import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { settings } from "@/lib/config/settings";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { RegisteredClients } from "@/lib/oauth/registered-clients";
+import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { withStore } from "@/lib/oauth/with-store";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
@@ -35,16 +36,25 @@ export const nativeClient = {
 /** The name of a client that registered without one. */
 export const unnamedClient = "An app that gave no name";
 
-/** The clients that the operator has added and those that have registered, for the authorization server. */
+/** The clients that the authorization server knows without a fetch: those added by the operator or registered, and holders. */
 export class ClientStore extends RegisteredClients {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const added = await withStore((db) => findClient(db, id));
     const client = added
       ? { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris }
-      : settings().connectRegistration
-        ? await super.find(id)
-        : undefined;
+      : ((settings().connectRegistration ? await super.find(id) : undefined) ?? findHolder(id));
     // Older builds accepted spellings of redirect URIs that are not allowed now.
     return client && { ...client, redirect_uris: client.redirect_uris?.filter(isAllowedRedirectUri) };
   }
+}
+
+/**
+ * The client of the code or token that a request carries, if its metadata document is listed. It has no secret, and its
+ * owner approved it, so it goes on while the host of its document is away.
+ */
+function findHolder(id: string): AdapterPayload | undefined {
+  const held = settings().connectClients.includes(id) ? TokenExchange.credentialOf(id) : undefined;
+  return (
+    held && { ...nativeClient, client_id: id, ...(held.redirectUri && { redirect_uris: [held.redirectUri] }) }
+  );
 }

@@ -1,5 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { connectEndpoints, documentPages } from "@/lib/http/pages";
+import { clientDefaults } from "@/lib/oauth/clients";
 import { acceptsMetadataDocuments } from "@/lib/oauth/metadata-document";
 import { accountScope } from "@/lib/oauth/resources";
 
@@ -12,18 +13,12 @@ export function authorizationServerMetadata() {
     token_endpoint: appUrl + connectEndpoints.token.path,
     device_authorization_endpoint: appUrl + connectEndpoints.device.path,
     revocation_endpoint: appUrl + connectEndpoints.revocation.path,
-    ...(connectRegistration && {
-      registration_endpoint: appUrl + connectEndpoints.registration.path,
-    }),
+    ...(connectRegistration && { registration_endpoint: appUrl + connectEndpoints.registration.path }),
     jwks_uri: `${appUrl}/.well-known/jwks.json`,
     scopes_supported: [accountScope],
-    response_types_supported: ["code"],
+    response_types_supported: clientDefaults.response_types,
     response_modes_supported: ["query"],
-    grant_types_supported: [
-      "authorization_code",
-      "refresh_token",
-      "urn:ietf:params:oauth:grant-type:device_code",
-    ],
+    grant_types_supported: clientDefaults.grant_types,
     code_challenge_methods_supported: ["S256"],
     token_endpoint_auth_methods_supported: ["none"],
     revocation_endpoint_auth_methods_supported: ["none"],

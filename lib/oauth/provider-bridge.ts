@@ -173,7 +173,6 @@ function isFromBrowser(headers: Headers): boolean {
 
 const appProblem = withProblem(pages.connect.path, "app");
 
-/** The library resumes each request at its own path. We have one path, and the cookie names the request. */
 /** Cuts a request target to the maximum number of query parameters. */
 export function limitQuery(target: string): string {
   const [path = "", ...query] = target.split("?");
@@ -181,6 +180,7 @@ export function limitQuery(target: string): string {
   return `${path}?${query.join("?").split("&", oauthBounds.parameters).join("&")}`;
 }
 
+/** The library resumes each request at its own path. We have one path, and the cookie names the request. */
 function pathFor({ pathname }: URL, uid = ""): string {
   const { authorization, resume } = connectEndpoints;
   return pathname === resume.path ? `${authorization.path}/${uid}` : pathname;

@@ -68,14 +68,8 @@ export function describeOrigin(origin: ClientOrigin): string {
 
 /** The session name that the owner sees later: the client's own, unverified words. */
 export function nameSession({ name, origin }: RequestingClient): string {
-  switch (origin.is) {
-    case "site":
-      return name ?? origin.host;
-    case "program":
-      return name ?? nativeClient.client_name;
-    case "app":
-      return name ?? `An app that opens ${origin.scheme}`;
-    case "device":
-      return name ?? "A device";
-  }
+  if (name !== undefined) return name;
+  if (origin.is === "site") return origin.host;
+  if (origin.is === "app") return `An app that opens ${origin.scheme}`;
+  return origin.is === "program" ? nativeClient.client_name : "A device";
 }

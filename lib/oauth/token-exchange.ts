@@ -26,6 +26,8 @@ export class TokenExchange {
   issued: Omit<StateRow, "parent_hash"> | undefined;
   /** The refresh tokens that were read: the rate limit and the library ask for the same one. */
   readonly refreshTokens = new Map<string, Promise<AdapterPayload | undefined>>();
+  /** The payload of the valid code or token that the request carries. */
+  credential: AdapterPayload | undefined;
   /** When the session ends whose tokens are issued. */
   sessionEndsAtMs = 0;
   /** Why the library failed. */
@@ -39,6 +41,12 @@ export class TokenExchange {
     const exchange = running.getStore();
     if (!exchange) throw new Error("no request to the authorization server is being answered");
     return exchange;
+  }
+
+  /** The payload of the valid code or token of this client that a request carries while it is answered. */
+  static credentialOf(clientId: string): AdapterPayload | undefined {
+    const { credential } = running.getStore() ?? {};
+    return credential?.clientId === clientId ? credential : undefined;
   }
 
   run<T>(work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
+import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { startOutside } from "@/tests/support/outside";
@@ -135,6 +136,7 @@ const isAnnounced = async (service: Service) =>
     .client_id_metadata_document_supported;
 
 describe.each(engines)("the metadata document of an agent, on $name", (engine) => {
+  const clock = makeClock();
   let stage: Stage;
   let service: Service;
   let owner: Browser;
@@ -150,13 +152,28 @@ describe.each(engines)("the metadata document of an agent, on $name", (engine) =
         ]),
       ),
     );
-    ({ service, owner } = await startAsked({ ...stage.environment, ...outside.environment }));
+    const NODE_OPTIONS = `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`;
+    const environment = { ...outside.environment, ...clock.environment, NODE_OPTIONS };
+    ({ service, owner } = await startAsked({ ...stage.environment, ...environment }));
   });
   afterAll(async () => {
     await service.stop();
     await outside.stop();
     await stage.clear();
   });
+
+  /** Has the owner approve an agent, which redeems its code. */
+  const connect = async (client_id: string, redirect_uri: string) => {
+    const back = await answerApp(owner, service, service.url + authorizePath(client_id, redirect_uri));
+    expect(back.startsWith(`${redirect_uri}?`)).toBe(true);
+    return service.submit("/oauth/token", {
+      client_id,
+      grant_type: "authorization_code",
+      code: new URL(back).searchParams.get("code") ?? "",
+      redirect_uri,
+      code_verifier: "verifier".repeat(6),
+    });
+  };
 
   it("is accepted at default settings, and said to be", async () => {
     expect(await isAnnounced(service)).toBe(true);
@@ -176,19 +193,46 @@ describe.each(engines)("the metadata document of an agent, on $name", (engine) =
       const { text } = await owner.open("/connect");
       expect(text).toContain(`<bdi>${name}</bdi>`);
       expect(text).toContain(`an app of ${new URL(client_id).host}`);
-      const back = await answerApp(owner, service, service.url + authorizePath(client_id, to));
-      expect(back.startsWith(`${to}?`)).toBe(true);
-      const redeemed = await service.submit("/oauth/token", {
-        client_id,
-        grant_type: "authorization_code",
-        code: new URL(back).searchParams.get("code") ?? "",
-        redirect_uri: to,
-        code_verifier: "verifier".repeat(6),
-      });
+      const redeemed = await connect(client_id, to);
       expect(redeemed.status).toBe(200);
       expect(outside.asked).toContain(client_id);
     },
   );
+
+  it.each(["/oauth/token", "/oauth/revoke"])(
+    "is not needed at %s for a token that its agent has: its host may be away",
+    async (path) => {
+      const [, client_id = "", , to = ""] = agents[1] ?? [];
+      const { refresh_token } = JSON.parse((await connect(client_id, to)).text);
+      await service.stop();
+      await service.run();
+      outside.asked.length = 0;
+      const grant = { grant_type: "refresh_token", refresh_token, token: refresh_token };
+      expect((await service.submit(path, { client_id, ...grant })).status).toBe(200);
+      expect(outside.asked).toEqual([]);
+    },
+  );
+
+  it("is not accepted, for a token either, once it is off the operator's list", async () => {
+    const [, client_id = "", , to = ""] = agents[1] ?? [];
+    const { refresh_token } = JSON.parse((await connect(client_id, to)).text);
+    const { PORT: _, ...environment } = service.environment;
+    const other = await Service.start({ ...environment, CONNECT_CLIENTS: listed("other") });
+    const grant = { client_id, grant_type: "refresh_token", refresh_token };
+    const { status, text } = await other.submit("/oauth/token", grant);
+    expect([status, JSON.parse(text).error]).toEqual([400, "invalid_client"]);
+    await other.stop();
+    expect((await service.submit("/oauth/token", grant)).status).toBe(200);
+  });
+
+  it("is fetched once for a request, however long its owner takes to answer", async () => {
+    const [, client_id = "", , to = ""] = agents[2] ?? [];
+    await owner.open(authorizePath(client_id, to));
+    clock.pass(14 * 60_000);
+    outside.asked.length = 0;
+    expect((await owner.open("/connect")).text).toContain("<bdi>Codex</bdi>");
+    expect(outside.asked).toEqual([]);
+  });
 
   it.each([
     "https://claude.ai/oauth/claude-code-client-metadata/",

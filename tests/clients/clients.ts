@@ -1,7 +1,7 @@
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import type { mcpServer } from "@/lib/http/operations";
 import { Conversation } from "./conversation";
-import type { Desk } from "./desk";
+import { type Desk, maxMs } from "./desk";
 
 /** What happens to a client before it reads the account. Its session goes on through all but the first and the last. */
 export const phases = {
@@ -69,6 +69,7 @@ export const clients: Client[] = [
       desk.run("claude", ["-p", question, "--allowedTools", `mcp__${server}__${tool}`], {
         ANTHROPIC_BASE_URL: desk.model,
         ANTHROPIC_API_KEY: "none",
+        MCP_TIMEOUT: String(maxMs),
       }),
   },
   {
@@ -84,7 +85,10 @@ export const clients: Client[] = [
       await desk.run("codex", ["mcp", "add", server, "--url", address]);
     },
     logIn: (desk) => desk.run("codex", ["mcp", "login", server]),
-    call: (desk) => desk.run("codex", ["exec", "--skip-git-repo-check", question]),
+    call(desk) {
+      const patient = `mcp_servers.${server}.startup_timeout_sec=${maxMs / 1000}`;
+      return desk.run("codex", ["exec", "--skip-git-repo-check", "-c", patient, question]);
+    },
   },
   {
     name: "Gemini CLI",

@@ -55,7 +55,8 @@ function send(response: ServerResponse, answer: object): void {
 
 function think({ tools, result }: Turn, tool: string): Reply {
   if (result) return { text: `The tool says: ${result}` };
-  const call = tools.find(({ name }) => name.endsWith(tool));
+  // Tools that run at the model's maker have no name.
+  const call = tools.find(({ name = "" }) => name.endsWith(tool));
   const id = `call_${randomUUID()}`;
   if (call) return { call, input: {}, id };
   // Claude Code offers the tools of MCP servers only to a model that searches for them.
