@@ -129,6 +129,27 @@ export const connect: Mutant[] = [
   },
   {
     file: "lib/oauth/authorization-server.ts",
+    mistake: "an agent's document is fetched again while its owner thinks",
+    was: "cacheDuration: { min: lifetimes.request, max: 24 * 60 * 60 },",
+    becomes: "",
+    tests: ["tests/app/connect-documents.test.ts"],
+  },
+  {
+    file: "lib/oauth/clients.ts",
+    mistake: "an agent that holds a token cannot renew it while the host of its document is away",
+    was: "?? findHolder(id)",
+    becomes: "?? undefined",
+    tests: ["tests/app/connect-documents.test.ts"],
+  },
+  {
+    file: "lib/oauth/clients.ts",
+    mistake: "an agent that was taken off the list renews its token",
+    was: "settings().connectClients.includes(id) ? TokenExchange.credentialOf(id) : undefined",
+    becomes: "TokenExchange.credentialOf(id)",
+    tests: ["tests/app/connect-documents.test.ts"],
+  },
+  {
+    file: "lib/oauth/authorization-server.ts",
     mistake: "the document of an app is fetched from any address",
     was: "allowFetch: async (_: unknown, clientId: string) => connectClients.includes(clientId),",
     becomes: "",
