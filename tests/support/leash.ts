@@ -11,7 +11,11 @@ import { oncePerWorker } from "@/tests/support/once-per-worker";
  */
 const clearUp = `
 while read -r kind what; do
-  if [ "$kind" = group ]; then groups="$groups -$what"; else set -- "$@" "$what"; fi
+  case $kind in
+    group) groups="$groups-$what " ;;
+    ended) case $groups in *"-$what "*) groups=\${groups%%"-$what "*}\${groups#*"-$what "} ;; esac ;;
+    *) set -- "$@" "$what" ;;
+  esac
 done
 [ -z "$groups" ] || kill -s KILL -- $groups
 rm -rf -- "$@"`;
@@ -52,8 +56,23 @@ export function spawnLeashed(
   until: Until = "file",
 ): ChildProcess {
   const child = spawn(program, parameters, { ...options, detached: true });
-  if (child.pid) tell(until, "group", child.pid);
+  const { pid } = child;
+  if (!pid) return child;
+  tell(until, "group", pid);
+  child.once("exit", () => {
+    // Minutes later, the system may give the number to another process.
+    if (isGone(pid)) pipes.get(until)?.write(`ended ${pid}\n`);
+  });
   return child;
+}
+
+/** Whether no process is left in a group. */
+function isGone(group: number): boolean {
+  try {
+    return !process.kill(-group, 0);
+  } catch {
+    return true;
+  }
 }
 
 /** An in-memory folder of Linux; a container's 64 MB are too small for all tests. */
