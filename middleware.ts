@@ -2,6 +2,7 @@ import { type NextRequest, NextResponse } from "next/server";
 import { settings } from "@/lib/config/settings";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import { files, pages } from "@/lib/http/pages";
+import { toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { isUnderApi, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/lib/http/router";
 
@@ -9,9 +10,10 @@ import { isUnderApi, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/li
 export function middleware(request: NextRequest): Response {
   const { pathname } = request.nextUrl;
   const refused = rejectUnrouted(request.method, pathname, request.headers);
-  if (refused) return refused;
-  const moved = redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
-  if (moved) {
+  if (refused) return toResponse(refused);
+  const redirected = redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
+  if (redirected) {
+    const moved = toResponse(redirected);
     // Next fails at a relative address.
     moved.headers.set("location", settings().appUrl + moved.headers.get("location"));
     return moved;

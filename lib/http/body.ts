@@ -1,7 +1,7 @@
-import type { Readable } from "node:stream";
 import { bodyPieces, inKibibytes } from "@/lib/config/limits";
 import { ApiError } from "@/lib/http/errors";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
+import { type IncomingBody, IncomingRequest } from "@/lib/http/incoming-request";
 
 /**
  * Reads the whole body of a request. Throws an {@link ApiError}: 413 if `Content-Length` or the bytes so far exceed the
@@ -11,25 +11,14 @@ export async function readBody(request: Request, maxBytes: number): Promise<Buff
   if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
   const received = new Received(maxBytes);
   try {
-    await readInto(received, request);
+    await (request instanceof IncomingRequest
+      ? collect(request.inviteBody(), received)
+      : readStream(request, received));
   } catch (thrown) {
     if (thrown instanceof ApiError) throw thrown;
     throw new ApiError("invalid_request", { message: "The body did not arrive whole." });
   }
   return received.bytes;
-}
-
-/** A Node stream that joins the pieces of its body, and reports whether they {@link areTooSmall}. */
-export type IncomingBody = Readable & { hasTooSmallPieces: boolean };
-
-/** The key under which a LazyRequest offers its Node stream, so that no web stream is created. */
-export const incomingBody = Symbol("incoming body");
-
-function readInto(
-  received: Received,
-  request: Request & { [incomingBody]?: () => IncomingBody },
-): Promise<void> {
-  return request[incomingBody] ? collect(request[incomingBody](), received) : readStream(request, received);
 }
 
 /** The part of a body that has arrived. */

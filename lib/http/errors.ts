@@ -180,7 +180,6 @@ export class ApiError extends Error {
   readonly hint: string;
   readonly headers: Record<string, string>;
   private readonly extraFields: Record<string, unknown>;
-  private json: object | undefined;
 
   constructor(
     readonly code: PublicErrorCode,
@@ -202,11 +201,8 @@ export class ApiError extends Error {
   /** The JSON body: `{error: {code, message, hint, docs}}` and the additional fields. */
   toJSON(): object {
     const { code, message, hint } = this;
-    this.json ??= Object.freeze({
-      ...this.extraFields,
-      error: { code, message, hint, docs: `${settings().appUrl}${pages.errors.path}#${code}` },
-    });
-    return this.json;
+    const docs = `${settings().appUrl}${pages.errors.path}#${code}`;
+    return { ...this.extraFields, error: { code, message, hint, docs } };
   }
 }
 

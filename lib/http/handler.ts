@@ -6,10 +6,18 @@ import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { requireHost } from "@/lib/http/host-check";
+import { IncomingRequest } from "@/lib/http/incoming-request";
 import { readKnownBrowser } from "@/lib/http/known-browser";
 import type { Operation } from "@/lib/http/operations";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
-import { errorParts, finalizeResponse, type HeaderList, type ResponseParts } from "@/lib/http/response";
+import {
+  type Answer,
+  errorParts,
+  finalizeResponse,
+  type HeaderList,
+  type ResponseParts,
+  toResponse,
+} from "@/lib/http/response";
 import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled, methodNotAllowed } from "@/lib/http/router";
@@ -77,7 +85,6 @@ export class HandlerRequest {
   quotaHeaders: HeaderList = [];
   /** Who sent it, once that is known. */
   who: unknown;
-  private known: { browser: string | undefined } | undefined;
 
   constructor(
     readonly request: Request,
@@ -94,8 +101,7 @@ export class HandlerRequest {
 
   /** The id of its browser, if that has signed in before. */
   get browser(): string | undefined {
-    this.known ??= { browser: readKnownBrowser(this.headers) };
-    return this.known.browser;
+    return readKnownBrowser(this.headers);
   }
 }
 
@@ -105,6 +111,7 @@ export type Handler<Who = undefined> = (
   who: Who,
 ) => ResponseParts | Promise<ResponseParts>;
 
+/** A platform gets a Response, our own server for its {@link IncomingRequest} the {@link Answer}. */
 export type RouteHandler = (request: Request) => Promise<Response>;
 
 export type HandlerOptions<Who> = {
@@ -133,7 +140,7 @@ export function createHandler<Who = undefined>(
   if (route.credential && !options.identify) throw new Error(`${route.path}: no one reads its credential`);
   if (route.needsProof && !options.hasProof) throw new Error(`${route.path}: no one asks for the proof`);
   const asked = checks.filter(({ isAsked }) => isAsked(route));
-  return async (request) => {
+  const answer = async (request: Request): Promise<Answer> => {
     const { method, headers } = request;
     const context = createRequestContext(method, route.path, headers);
     context.isOwn = request instanceof OwnRequest;
@@ -158,6 +165,10 @@ export function createHandler<Who = undefined>(
       parts = await renderError(error, call);
     }
     return finalizeResponse(route, context, parts, call.quotaHeaders);
+  };
+  return async (request) => {
+    const answered = await answer(request);
+    return request instanceof IncomingRequest ? (answered as unknown as Response) : toResponse(answered);
   };
 }
 

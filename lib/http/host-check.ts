@@ -2,7 +2,6 @@ import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import type { Route } from "@/lib/http/route";
-import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** Refuses a request for another host than the one that its route needs. */
 export function requireHost(needed: Route["host"], headers: Headers): void {
@@ -45,13 +44,4 @@ function requireOurHost(headers: Headers): void {
   }
 }
 
-// Parsing a URL is slow, and clients send few different hosts.
-const cached = new RecentCache<string>(100);
-
-function hostnameOf(url: string): string | undefined {
-  const known = cached.get(url);
-  if (known !== undefined || !URL.canParse(url)) return known;
-  const { hostname } = new URL(url);
-  cached.set(url, hostname);
-  return hostname;
-}
+const hostnameOf = (url: string) => URL.parse(url)?.hostname;

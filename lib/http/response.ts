@@ -1,6 +1,5 @@
 import { defaultHeaders } from "@/lib/http/default-headers";
 import type { ApiError } from "@/lib/http/errors";
-import { delegateToReal, type Lazy } from "@/lib/http/lazy-object";
 import { logRequest, type RequestContext } from "@/lib/http/request-context";
 import type { Route } from "@/lib/http/route";
 
@@ -19,6 +18,9 @@ export type ResponseParts = {
   caching?: string;
 };
 
+/** A finished answer, as our server sends it. */
+export type Answer = { status: number; fields: HeaderList; content: string | Buffer | null };
+
 /**
  * Finishes the answer to every request, refusals included: adds the default headers, and logs the request, also if its
  * client has left meanwhile.
@@ -30,10 +32,10 @@ export function finalizeResponse(
   context: RequestContext,
   parts: ResponseParts,
   rateLimitHeaders: HeaderList = [],
-): Response {
+): Answer {
   const caching = cachingOf(route, parts);
   if (!context.isOwn) logRequest(context, parts.status, route?.site);
-  return toResponse(context.method, parts, [
+  return toAnswer(context.method, parts, [
     ...defaultHeaders(route),
     "cache-control",
     caching,
@@ -51,40 +53,24 @@ function requestIdHeader({ requestId }: RequestContext, caching: string): Header
   return caching.startsWith("public") ? [] : ["x-request-id", requestId];
 }
 
-/** Makes a Response. HEAD gets only the headers (RFC 9110 §9.3.2). */
-function toResponse(
+/** HEAD gets only the headers (RFC 9110 §9.3.2). */
+function toAnswer(
   method: string,
   { status, body, mediaType, headers = [] }: ResponseParts,
   defaults: HeaderList,
-): Response {
+): Answer {
   let content: string | null = null;
   let contentHeaders: HeaderList = [];
   if (body !== null) {
-    const written = typeof body === "string" ? measure(body, "text/plain; charset=utf-8") : toJson(body);
-    content = written.content;
-    contentHeaders = ["content-type", mediaType ?? written.mediaType, "content-length", written.length];
+    const isText = typeof body === "string";
+    content = isText ? body : JSON.stringify(body);
+    const type = mediaType ?? (isText ? "text/plain; charset=utf-8" : "application/json");
+    contentHeaders = ["content-type", type, "content-length", String(Buffer.byteLength(content))];
   } else if (status !== 204 && status !== 304) {
     contentHeaders = ["content-length", "0"];
   }
   const fields = [...defaults, ...headers, ...contentHeaders];
-  return new LazyResponse(status, fields, method === "HEAD" ? null : content) as unknown as Response;
-}
-
-const measure = (content: string, mediaType: string) => ({
-  content,
-  mediaType,
-  length: String(Buffer.byteLength(content)),
-});
-
-const frozenJson = new WeakMap<object, ReturnType<typeof measure>>();
-
-/** Writes an object as JSON. The result of a frozen object is cached. */
-function toJson(body: object) {
-  const known = frozenJson.get(body);
-  if (known) return known;
-  const written = measure(JSON.stringify(body), "application/json");
-  if (Object.isFrozen(body)) frozenJson.set(body, written);
-  return written;
+  return { status, fields, content: method === "HEAD" ? null : content };
 }
 
 /** The response to a refusal: its status, and the ApiError in JSON. */
@@ -94,37 +80,9 @@ export function errorParts(error: ApiError): ResponseParts {
   return { status: error.status, body: error.toJSON(), headers };
 }
 
-/** A Response with known parts: our server sends them directly, and a platform reads a real Response. */
-export class LazyResponse implements Lazy<Response> {
-  readonly #status: number;
-  readonly #fields: HeaderList;
-  readonly #content: string | Buffer | null;
-  #made: Response | undefined;
-
-  constructor(status: number, fields: HeaderList, content: string | Buffer | null) {
-    this.#status = status;
-    this.#fields = fields;
-    this.#content = content;
-  }
-
-  get status(): number {
-    return this.#status;
-  }
-
-  /** The parts; `undefined` once the real Response exists, which may have been changed or read. */
-  get parts(): { fields: HeaderList; content: string | Buffer | null } | undefined {
-    return this.#made ? undefined : { fields: this.#fields, content: this.#content };
-  }
-
-  get real(): Response {
-    if (!this.#made) {
-      const headers = new Headers();
-      for (let at = 0; at < this.#fields.length; at += 2) {
-        headers.append(this.#fields[at] ?? "", this.#fields[at + 1] ?? "");
-      }
-      this.#made = new Response(this.#content as BodyInit | null, { status: this.#status, headers });
-    }
-    return this.#made;
-  }
+/** The Response that a platform gets of an answer. */
+export function toResponse({ status, fields, content }: Answer): Response {
+  const headers = new Headers();
+  for (let at = 0; at < fields.length; at += 2) headers.append(fields[at] ?? "", fields[at + 1] ?? "");
+  return new Response(content as BodyInit | null, { status, headers });
 }
-delegateToReal(LazyResponse, Response);

@@ -3,7 +3,7 @@ import { ApiError } from "@/lib/http/errors";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { isPage, type Page, routes } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
-import { errorParts, finalizeResponse } from "@/lib/http/response";
+import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
 const byPath = <R extends Route>(all: readonly R[]) =>
@@ -51,7 +51,7 @@ export function rejectUnknown(
   method: string,
   path: string,
   headers: Pick<Headers, "get">,
-): Response | undefined {
+): Answer | undefined {
   if (apiRouteAt(path) ?? routeAt(path)) return undefined;
   if (readMethods.includes(method) && !isProgramPath(path)) return undefined;
   const context = createRequestContext(method, path, headers);
@@ -63,7 +63,7 @@ export function rejectUnrouted(
   method: string,
   path: string,
   headers: Pick<Headers, "get">,
-): Response | undefined {
+): Answer | undefined {
   const route = apiRouteAt(path) ?? routeAt(path);
   const methods: readonly string[] | undefined = route?.methods;
   if (!route || methods?.includes(method)) return rejectUnknown(method, path, headers);
@@ -86,7 +86,7 @@ export function redirectTrailingSlash(
   path: string,
   query: string,
   headers: Pick<Headers, "get">,
-): Response | undefined {
+): Answer | undefined {
   if (!path.endsWith("/") || path === "//" || !readMethods.includes(method)) return undefined;
   const page = pageAt(path.slice(0, -1));
   if (!page) return undefined;

@@ -1,8 +1,10 @@
 import {
   createMcpHandler,
+  InMemoryTransport,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
+  type JSONRPCMessage,
   type McpServer,
   ProtocolErrorCode,
   SUPPORTED_PROTOCOL_VERSIONS,
@@ -19,7 +21,6 @@ import type { ResponseParts } from "@/lib/http/response";
 import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
-import { SingleMessageTransport } from "@/lib/mcp/single-message-transport";
 import { parseSimpleCall, refuseSimpleCall, runSimpleCall, type SimpleCall } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
@@ -176,10 +177,16 @@ function refuseRevision(headers: Headers, method: string | undefined): ResponseP
   );
 }
 
-/** Answers a message of an earlier protocol, without a session: 202 to anything but a request. */
+/**
+ * Answers a message of an earlier protocol, without a session: 202 to anything but a request. What else the server sends
+ * is dropped, because there is no stream.
+ */
 async function answerLegacy(message: Message, server: McpServer): Promise<ResponseParts> {
   if (!isJSONRPCRequest(message)) return { status: 202, body: null };
-  const transport = new SingleMessageTransport();
-  await server.connect(transport);
-  return { status: 200, body: await transport.request(message) };
+  const [client, ours] = InMemoryTransport.createLinkedPair();
+  await server.connect(ours);
+  const { promise, resolve } = Promise.withResolvers<JSONRPCMessage>();
+  client.onmessage = (sent) => "method" in sent || resolve(sent);
+  await client.send(message);
+  return { status: 200, body: await promise };
 }

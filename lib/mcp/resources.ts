@@ -54,16 +54,9 @@ export const resources: readonly Resource[] = [
   },
 ];
 
-const sizes = () => processSingleton("sizes of resources", () => new WeakMap<Resource, number>());
-
-/** The size of a resource in bytes; it does not change while the process runs. */
-export function sizeOf(resource: Resource): number {
-  const known = sizes().get(resource);
-  if (known !== undefined) return known;
-  const size = Buffer.byteLength(resource.read());
-  sizes().set(resource, size);
-  return size;
-}
+/** The size of each resource in bytes, in listing order; it does not change while the process runs. */
+export const resourceSizes = () =>
+  processSingleton("sizes of resources", () => resources.map(({ read }) => Buffer.byteLength(read())));
 
 function listErrors() {
   const { appUrl } = settings();

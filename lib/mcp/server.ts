@@ -13,7 +13,7 @@ import { unexpectedError } from "@/lib/http/handler";
 import { mcpServer } from "@/lib/http/operations";
 import type { RequestContext } from "@/lib/http/request-context";
 import { prompts } from "@/lib/mcp/prompts";
-import { type Resource, resources, sizeOf } from "@/lib/mcp/resources";
+import { type Resource, resourceSizes, resources } from "@/lib/mcp/resources";
 import { describeServer } from "@/lib/mcp/server-info";
 import { callTool } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
@@ -57,9 +57,10 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
   }
   // The library's own list has no `securitySchemes`.
   server.server.setRequestHandler("tools/list", () => ({ tools: listTools(context.path) }));
-  for (const resource of resources) {
+  const sizes = resourceSizes();
+  for (const [at, resource] of resources.entries()) {
     const { name, uri, title, description, mimeType } = resource;
-    const about = { title, description, mimeType, size: sizeOf(resource), annotations: { audience } };
+    const about = { title, description, mimeType, size: sizes[at], annotations: { audience } };
     server.registerResource(name, uri, about, () => readResource(resource, context));
   }
   for (const { name, title, description, write } of prompts) {
@@ -85,8 +86,8 @@ const registered = tools.map((tool) => {
     title,
     description,
     annotations,
-    inputSchema: publish(input),
-    ...(output && { outputSchema: publish(output) }),
+    inputSchema: publish(input, "input"),
+    ...(output && { outputSchema: publish(output, "output") }),
   };
   return { tool, about };
 });
@@ -120,14 +121,13 @@ function readResource({ uri, mimeType, read }: Resource, context: RequestContext
 type JsonSchema = { type: "object"; [keyword: string]: JSONValue };
 
 /** A schema as published: without `$schema`, which is the default, and with open outputs, so that fields can be added. */
-function publish(schema: z.ZodType) {
-  const made = new Map<string, JsonSchema>();
-  const convertOnce = (io: "input" | "output") => {
-    const known = made.get(io) ?? convert(schema, io);
-    made.set(io, known);
-    return known;
+function publish(schema: z.ZodType, io: "input" | "output") {
+  let made: JsonSchema | undefined;
+  const convertOnce = () => {
+    made ??= convert(schema, io);
+    return made;
   };
-  const jsonSchema = { input: () => convertOnce("input"), output: () => convertOnce("output") };
+  const jsonSchema = { input: convertOnce, output: convertOnce };
   return { "~standard": { ...schema["~standard"], jsonSchema } } satisfies StandardSchemaWithJSON;
 }
 

@@ -24,9 +24,12 @@ export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> 
   const name = `connect-${kind}`;
   const live = await new OAuthState(kind).find(id);
   TokenExchange.current().credential = live;
-  if (!live) await requireWithinLimit("connect", call, `${name}-refused`);
-  else
-    await consume(name, oauthBounds.credentials[kind], (kind === "RefreshToken" && live.grantId) || hash(id));
+  if (!live) return requireWithinLimit("connect", call, `${name}-refused`);
+  const { windowSeconds, credentials } = oauthBounds;
+  const key = (kind === "RefreshToken" && live.grantId) || hash(id);
+  const spent = await counter(name, credentials[kind], windowSeconds).consume(key);
+  const { allowed, retryAfterSeconds = windowSeconds } = spent;
+  if (!allowed) throw tooManyRequests(retryAfterSeconds);
 }
 
 type CredentialKind = keyof typeof oauthBounds.credentials;
@@ -54,12 +57,4 @@ function readCredential({
     if (id) return { kind, id };
   }
   return undefined;
-}
-
-async function consume(name: string, limit: number, key: string): Promise<void> {
-  const { windowSeconds } = oauthBounds;
-  const { allowed, retryAfterSeconds = windowSeconds } = await counter(name, limit, {
-    windowSeconds,
-  }).consume(key, performance.now());
-  if (!allowed) throw tooManyRequests(retryAfterSeconds);
 }

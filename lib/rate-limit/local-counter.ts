@@ -28,7 +28,7 @@ export class LocalCounter {
   }
 
   /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock. */
-  consume(key: string, nowMs: number): RateLimitDecision {
+  consume(key: string, nowMs = performance.now()): RateLimitDecision {
     if (nowMs >= this.turnAtMs) this.rotate(nowMs);
     const recent = this.windowOf(key);
     recent.expireUntil(nowMs - this.windowMs);

@@ -28,8 +28,8 @@ type RateLimitResult = {
  * @param key - the client's
  */
 export function consumeRateLimit(name: QuotaName, key: string): RateLimitResult | Promise<RateLimitResult> {
-  const quota = rateLimitOf(name);
-  const decision = quota.counter.consume(key, performance.now());
+  const quota = quotaOf(name);
+  const decision = quota.counter.consume(key);
   return decision instanceof Promise
     ? decision.then((late) => toResult(quota, late))
     : toResult(quota, decision);
@@ -47,37 +47,24 @@ function toResult(quota: Quota, decision: RateLimitDecision): RateLimitResult {
   return refusals[wait];
 }
 
-type Quota = {
-  name: QuotaName;
-  limit: number;
-  windowSeconds: number;
-  counter: LocalCounter | SharedCounter;
-  /** The headers that say the same in every answer. */
-  fixed: readonly string[];
-  /** A flood is refused in as many ways as its window has seconds: by the wait. */
-  refusals: RateLimitResult[];
-};
+type Quota = ReturnType<typeof quotaOf>;
 
-const quotasByName = () => processSingleton("quotas", () => new Map<QuotaName, Quota>());
-
-function rateLimitOf(name: QuotaName): Quota {
-  const known = quotasByName().get(name);
-  if (known) return known;
-  const limit = settings().requestsPerMinute[name];
-  const { windowSeconds } = quotas[name];
-  const policy = `"${name}";q=${limit};w=${windowSeconds}`;
-  const fixed = ["ratelimit-policy", policy, "ratelimit-limit", String(limit)];
-  const quota: Quota = {
-    name,
-    limit,
-    windowSeconds,
-    counter: counter(name, limit, { windowSeconds }),
-    fixed,
-    refusals: [],
-  };
-  quotasByName().set(name, quota);
-  return quota;
-}
+const quotaOf = (name: QuotaName) =>
+  processSingleton(`quota ${name}`, () => {
+    const limit = settings().requestsPerMinute[name];
+    const { windowSeconds } = quotas[name];
+    const policy = `"${name}";q=${limit};w=${windowSeconds}`;
+    return {
+      name,
+      limit,
+      windowSeconds,
+      counter: counter(name, limit, windowSeconds),
+      /** The headers that say the same in every answer. */
+      fixed: ["ratelimit-policy", policy, "ratelimit-limit", String(limit)],
+      /** A flood is refused in as many ways as its window has seconds: by the wait. */
+      refusals: [] as RateLimitResult[],
+    };
+  });
 
 /** The refusal of a client that has spent its quota. */
 export function rateLimitMessage(
@@ -127,10 +114,7 @@ export async function consumeLimit(
   ];
   for (const [layer, limit, key] of layers) {
     if (limit === undefined || key === undefined) continue;
-    const { allowed, retryAfterSeconds } = await counter(layer, limit, { windowSeconds }).consume(
-      key,
-      performance.now(),
-    );
+    const { allowed, retryAfterSeconds } = await counter(layer, limit, windowSeconds).consume(key);
     if (allowed) continue;
     metrics()?.quotaRefusals.inc({ quota: layer });
     return retryAfterSeconds ?? windowSeconds;
@@ -145,18 +129,14 @@ export function refundLimit(
   { headers, browser }: Sender,
 ): void {
   const client = browser ?? knownClientKey(headers);
-  if (perClient && client) counter(name, perClient, { windowSeconds }).refund(client);
+  if (perClient && client) counter(name, perClient, windowSeconds).refund(client);
 }
 
 /**
  * The counter of that name: shared by all instances where a shared store is configured, else of this process. While
  * the store is away health checks go on uncounted, and everything else is counted in this process.
  */
-export function counter(
-  name: string,
-  limit: number,
-  { windowSeconds }: { windowSeconds: number },
-): LocalCounter | SharedCounter {
+export function counter(name: string, limit: number, windowSeconds: number): LocalCounter | SharedCounter {
   return processSingleton(`counter ${name}`, () => {
     const windowMs = windowSeconds * 1000;
     const inProcess = new LocalCounter(limit, windowMs);

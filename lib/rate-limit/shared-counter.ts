@@ -40,7 +40,7 @@ export class SharedCounter {
   }
 
   /** Spends one request of this key at `nowMs`, which is `performance.now()`. */
-  consume(key: string, nowMs: number): RateLimitDecision | Promise<RateLimitDecision> {
+  consume(key: string, nowMs = performance.now()): RateLimitDecision | Promise<RateLimitDecision> {
     if (!this.isAway) {
       const leftMs = (this.refusedUntilMs.get(key) ?? 0) - nowMs;
       if (leftMs > 0) return refusal(leftMs);

@@ -4,7 +4,6 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { weightsOf } from "@/lib/http/accepted";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
 import type { HeaderList } from "@/lib/http/response";
-import { RecentCache } from "@/lib/runtime/recent-cache";
 
 type Encoding = "br" | "gzip" | "identity";
 
@@ -44,12 +43,9 @@ export class CachedResponse {
     own: HeaderList = [],
   ): Promise<number> {
     const encoding = this.isCompressible ? bestEncoding(headers["accept-encoding"]) : "identity";
-    let representation = this.made.get(encoding);
-    if (!representation) {
-      representation = this.represent(encoding);
-      this.made.set(encoding, representation);
-    }
-    const { content, etag, fields } = await representation;
+    const made = this.made.get(encoding) ?? this.represent(encoding);
+    this.made.set(encoding, made);
+    const { content, etag, fields } = await made;
     if (this.status === 200 && matchesEtag(headers["if-none-match"], etag)) {
       outgoing.writeHead(304, ["etag", etag, ...this.fields, ...own]).end();
       return 304;
@@ -59,14 +55,12 @@ export class CachedResponse {
   }
 
   private async represent(encoding: Encoding): Promise<Representation> {
-    if (encoding === "identity") return this.describe(this.content, `"${this.hash}"`);
-    const content = await compress[encoding](this.content);
-    return this.describe(content, `"${this.hash}-${encoding}"`, ["content-encoding", encoding]);
-  }
-
-  private describe(content: Buffer, etag: string, encoding: HeaderList = []): Representation {
+    const isPlain = encoding === "identity";
+    const content = isPlain ? this.content : await compress[encoding](this.content);
+    const etag = isPlain ? `"${this.hash}"` : `"${this.hash}-${encoding}"`;
+    const about = isPlain ? [] : ["content-encoding", encoding];
     const length = ["content-length", String(content.length)];
-    return { content, etag, fields: [...this.fields, ...encoding, "etag", etag, ...length] };
+    return { content, etag, fields: [...this.fields, ...about, "etag", etag, ...length] };
   }
 }
 
@@ -85,20 +79,8 @@ export async function compressOnce(
   };
 }
 
-// Browsers send only a few different values.
-const cache = new RecentCache<Encoding>(100);
-
 /** The client's preferred encoding among ours (RFC 9110 §12.5.3). */
 function bestEncoding(accepted = ""): Encoding {
-  let best = cache.get(accepted);
-  if (!best) {
-    best = weigh(accepted);
-    cache.set(accepted, best);
-  }
-  return best;
-}
-
-function weigh(accepted: string): Encoding {
   const weights = weightsOf(accepted);
   const weightOf = (name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
   const [br, gzip] = [weightOf("br"), weightOf("gzip")];

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { headBounds } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { createRequestContext } from "@/lib/http/request-context";
-import { errorParts, finalizeResponse } from "@/lib/http/response";
+import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
 import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
 import { pathOf } from "@/lib/server/request-target";
@@ -126,19 +126,14 @@ function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: 
 }
 
 /** Sends the last response of a connection, after the others. */
-async function endWith(
-  socket: Socket,
-  latest: ServerResponse | undefined,
-  response: Response,
-): Promise<void> {
-  const bytes = await serialize(response);
+function endWith(socket: Socket, latest: ServerResponse | undefined, answer: Answer): void {
   afterAnswers(socket, latest, () => {
-    socket.write(bytes);
+    socket.write(serialize(answer));
     closeInStages(socket);
   });
 }
 
-function answerTo(error: ParseError, head: string): Response {
+function answerTo(error: ParseError, head: string): Answer {
   const [, method = /^\w*/.exec(head)?.[0] ?? "", target = ""] = requestLine.exec(head) ?? [];
   const path = pathOf(target);
   const refused = isOfRequestLine(error) && path.startsWith("/") && rejectUnrouted(method, path, noHeaders);
@@ -166,9 +161,8 @@ function toApiError({ code }: ParseError, path: string): ApiError {
   }
 }
 
-async function serialize(response: Response): Promise<string> {
-  const reason = STATUS_CODES[response.status];
-  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  const head = `HTTP/1.1 ${response.status} ${reason}\r\n${headers}date: ${new Date().toUTCString()}\r\nconnection: close`;
-  return `${head}\r\n\r\n${await response.text()}`;
+function serialize({ status, fields, content }: Answer): string {
+  const headers = fields.map((field, at) => (at % 2 === 0 ? `${field}: ` : `${field}\r\n`)).join("");
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}date: ${new Date().toUTCString()}\r\nconnection: close`;
+  return `${head}\r\n\r\n${content ?? ""}`;
 }

@@ -1,6 +1,7 @@
 import { IncomingMessage } from "node:http";
-import { areTooSmall, type IncomingBody } from "@/lib/http/body";
+import { areTooSmall } from "@/lib/http/body";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
+import type { IncomingBody } from "@/lib/http/incoming-request";
 import { isPipelineFull } from "@/lib/server/pipeline";
 
 const flushAtBytes = 4096;

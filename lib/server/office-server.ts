@@ -1,12 +1,13 @@
 import type { Server, ServerResponse } from "node:http";
 import { defaultHeaders } from "@/lib/http/default-headers";
+import { IncomingRequest } from "@/lib/http/incoming-request";
 import { readOfficeFiles } from "@/lib/office/files";
 import { createOfficeHandler, nothingHere } from "@/lib/office/handler";
 import { inBackground } from "@/lib/runtime/background-loop";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { pathOf } from "@/lib/server/request-target";
-import { send, toRequest } from "@/lib/server/web-adapter";
+import { ask, send } from "@/lib/server/web-adapter";
 
 const fileCaching = "private, max-age=300"; // 5 minutes: a new build is seen soon
 
@@ -24,10 +25,10 @@ export function createOfficeServer(url: string): Server {
       outgoing.writeHead(200, [...defaultHeaders(nothingHere), ...headers]).end(file.content);
       return;
     }
-    const request = toRequest(incoming, url + (target.startsWith("/") ? target : "/"), outgoing);
+    const request = new IncomingRequest(incoming, url + (target.startsWith("/") ? target : "/"), outgoing);
     // The peer alone counts: what a client says of proxies buys no allowance.
     incoming.headers["x-forwarded-for"] = incoming.socket.remoteAddress;
-    await send(await handle(request, path), incoming, outgoing);
+    send(await ask((asked) => handle(asked, path), request), incoming, outgoing);
   }
 
   return createBoundedServer((incoming, outgoing) => inBackground(() => answer(incoming, outgoing)));

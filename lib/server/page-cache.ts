@@ -66,11 +66,9 @@ export class PageCache {
     const key = cookie ? `${path} ${cookie}` : path;
     const kept = this.kept.get(key);
     if (kept?.isGood) return kept;
-    let making = this.making.get(key);
-    if (!making) {
-      making = this.renew(key, path, cookie).finally(() => this.making.delete(key));
-      this.making.set(key, making);
-    }
+    const making =
+      this.making.get(key) ?? this.renew(key, path, cookie).finally(() => this.making.delete(key));
+    this.making.set(key, making);
     return kept ? withTimeout(maxAgeMs, making).catch(() => kept) : making;
   }
 

@@ -4,10 +4,11 @@ import { settings } from "@/lib/config/settings";
 import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { ApiError } from "@/lib/http/errors";
 import { OwnRequest, type RouteHandler } from "@/lib/http/handler";
+import { IncomingRequest } from "@/lib/http/incoming-request";
 import { actions, pages, publications } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { createRequestContext, logRequest } from "@/lib/http/request-context";
-import { finalizeResponse, LazyResponse } from "@/lib/http/response";
+import { type Answer, finalizeResponse } from "@/lib/http/response";
 import { apiRouteAt, pageAt, routeAt } from "@/lib/http/router";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
@@ -16,7 +17,7 @@ import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
 import { routeHandler } from "@/lib/server/routes";
-import { leaveUnread, send, toHeaders, toRequest } from "@/lib/server/web-adapter";
+import { ask, leaveUnread, send } from "@/lib/server/web-adapter";
 
 /** Our status for a client that left before its turn. No one receives it. */
 const clientLeft = 499;
@@ -51,7 +52,8 @@ export function createPageHandler() {
   return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
     const { method = "" } = incoming;
     const [path = "", query = ""] = incoming.url?.split("?", 2) ?? [];
-    const headers = toHeaders(incoming);
+    const request = new IncomingRequest(incoming, settings().appUrl + incoming.url, outgoing);
+    const { headers } = request;
     const context = createRequestContext(method, path, headers);
     let signal: AbortSignal | undefined;
     try {
@@ -64,27 +66,26 @@ export function createPageHandler() {
       }
       const client = knownClientKey(headers);
       signal = abortOnClose(outgoing);
-      const request = toRequest(incoming, settings().appUrl + incoming.url, outgoing);
-      const response = await limiter.run(client, signal, () => requireHandler(path)(request));
-      await send(await compressed(response, incoming.headers["accept-encoding"]), incoming, outgoing);
+      const answer = await limiter.run(client, signal, () => ask(requireHandler(path), request));
+      send(await compressed(answer, incoming.headers["accept-encoding"]), incoming, outgoing);
     } catch (thrown) {
       if (signal?.aborted) return logRequest(context, clientLeft);
       const error = thrown instanceof ApiError ? thrown : pageUnavailable(thrown);
       const parts = askToWait(error, headers);
-      await send(finalizeResponse(pages.nothingHere, context, parts), incoming, outgoing);
+      send(finalizeResponse(pages.nothingHere, context, parts), incoming, outgoing);
     }
   };
 }
 
-/** The same response, compressed if the client takes that. */
-async function compressed(response: Response, accepted: string | undefined): Promise<Response> {
-  const { fields, content } = (response instanceof LazyResponse && response.parts) || { content: null };
-  if (content === null) return response;
+/** The same answer, compressed if the client takes that. */
+async function compressed(answer: Answer, accepted: string | undefined): Promise<Answer> {
+  const { status, fields, content } = answer;
+  if (content === null) return answer;
   const once = await compressOnce(Buffer.from(content), accepted);
   const others = fields.filter((_, at) => fields[at - (at % 2)] !== "content-length");
   const about = ["content-length", String(once.content.length), "vary", "Accept-Encoding"];
   if (once.encoding !== "identity") about.push("content-encoding", once.encoding);
-  return new LazyResponse(response.status, [...others, ...about], once.content) as unknown as Response;
+  return { status, fields: [...others, ...about], content: once.content };
 }
 
 /** Aborts when the client is gone. */

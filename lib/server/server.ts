@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
 import type { connectionLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { IncomingRequest } from "@/lib/http/incoming-request";
 import { createRequestContext } from "@/lib/http/request-context";
 import { errorParts, finalizeResponse, type ResponseParts } from "@/lib/http/response";
 import { pageAt, redirectTrailingSlash, rejectUnknown, rejectUnrouted } from "@/lib/http/router";
@@ -14,7 +15,7 @@ import { rendersAt } from "@/lib/server/render-page";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { countInWork } from "@/lib/server/requests-in-work";
 import { routeHandler } from "@/lib/server/routes";
-import { hasBody, send, toRequest } from "@/lib/server/web-adapter";
+import { ask, hasBody, send } from "@/lib/server/web-adapter";
 import { refuseWrongHost } from "@/lib/server/wrong-host";
 
 type FrontServerOptions = {
@@ -37,7 +38,7 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     const { method = "", url = "" } = incoming;
     const target = withoutAuthority(url);
     const path = pathOf(target);
-    const request = toRequest(incoming, appUrl + target, outgoing);
+    const request = new IncomingRequest(incoming, appUrl + target, outgoing);
     const { headers } = request;
     appendPeer(incoming);
     const early = answerToHead(incoming, path, headers, outgoing);
@@ -59,7 +60,7 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     if (throughNext || rendersAt(method, path)) return handlePage(incoming, outgoing);
     const handler = routeHandler(path, method);
     if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
-    await send(await handler(request), incoming, outgoing);
+    send(await ask(handler, request), incoming, outgoing);
   }
 
   return createBoundedServer(answer, limits);

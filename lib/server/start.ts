@@ -8,6 +8,7 @@ import { startReconciler } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
+import { IncomingRequest } from "@/lib/http/incoming-request";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
 import { readLinkKeys } from "@/lib/mail/link-keys";
@@ -25,7 +26,6 @@ import { createOfficeServer } from "@/lib/server/office-server";
 import { createPageHandler } from "@/lib/server/render-page";
 import { createFrontServer } from "@/lib/server/server";
 import { stopOnSignal } from "@/lib/server/stop";
-import { toHeaders } from "@/lib/server/web-adapter";
 import { startOutageWatch } from "@/lib/status/parts";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the registers or the port ends the process. */
@@ -111,7 +111,7 @@ function showThroughNext() {
   const preparing = prepareNext().catch((failure: Error) => exitWithError(failure.message));
   return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
     const handle = await preparing;
-    incoming.headers["x-forwarded-for"] = clientAddress(toHeaders(incoming));
+    incoming.headers["x-forwarded-for"] = clientAddress(new IncomingRequest(incoming, "").headers);
     await handle(incoming, outgoing);
   };
 }

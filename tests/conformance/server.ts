@@ -1,7 +1,8 @@
 import { settings } from "@/lib/config/settings";
+import { IncomingRequest } from "@/lib/http/incoming-request";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { createFrontServer } from "@/lib/server/server";
-import { send, toRequest } from "@/lib/server/web-adapter";
+import { ask, send } from "@/lib/server/web-adapter";
 import { createFixtureServer } from "@/tests/conformance/fixtures";
 
 /** The front server and the MCP endpoint of the service, with the suite's fixtures in place of our own tools. */
@@ -12,6 +13,6 @@ createFrontServer({
   throughNext: true,
   handlePage: async (incoming, outgoing) => {
     const answer = incoming.method === "OPTIONS" ? OPTIONS : POST;
-    await send(await answer(toRequest(incoming, appUrl + incoming.url)), incoming, outgoing);
+    send(await ask(answer, new IncomingRequest(incoming, appUrl + incoming.url)), incoming, outgoing);
   },
 }).listen(port);

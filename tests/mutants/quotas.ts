@@ -74,8 +74,8 @@ export const quotas: Mutant[] = [
   {
     file: "lib/rate-limit/rate-limit.ts",
     mistake: "health and MCP spend one quota",
-    was: "counter(name, limit, { windowSeconds })",
-    becomes: 'counter("all", limit, { windowSeconds })',
+    was: "counter(name, limit, windowSeconds)",
+    becomes: 'counter("all", limit, windowSeconds)',
     tests: ["tests/lib/mcp/quota.test.ts"],
   },
   {
@@ -109,8 +109,8 @@ export const quotas: Mutant[] = [
   {
     file: "lib/oauth/allowance.ts",
     mistake: "strangers use up what an app that was let in may ask",
-    was: "if (!live) await",
-    becomes: "if (live || !live) await",
+    was: "if (!live) return",
+    becomes: "if (live || !live) return",
     tests: ["tests/app/connect-floods.drill.ts"],
   },
   {

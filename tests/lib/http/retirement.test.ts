@@ -7,6 +7,7 @@ import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { createOperationHandlers } from "@/lib/http/handler";
 import { mcpServer, type Operation, operations, version1 } from "@/lib/http/operations";
+import { type Answer, toResponse } from "@/lib/http/response";
 import { checkRetirements, listRetirements, requireBeforeSunset, retirementOf } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
 import { rejectUnrouted } from "@/lib/http/router";
@@ -130,7 +131,7 @@ describe("a version being retired", () => {
       expect(headersOf((await OPTIONS?.(request)) as Response), operation.path).toEqual(announced);
     }
     expect(retirementOf({ ...mcpServer, path: "/mcp" })).toBeUndefined();
-    const unknown = rejectUnrouted("GET", "/api/nothing", new Headers()) as Response;
+    const unknown = toResponse(rejectUnrouted("GET", "/api/nothing", new Headers()) as Answer);
     expect(headersOf(unknown)).toMatchObject({ deprecation: null, sunset: null });
   });
 

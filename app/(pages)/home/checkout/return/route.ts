@@ -33,8 +33,8 @@ async function settle(id: string, nowMs: number): Promise<"bought" | "pending"> 
 
 /** Whether the return of a checkout may cause another call to Stripe: anyone may repeat it. */
 async function mayAsk(id: string): Promise<boolean> {
-  const returns = counter("checkout-returns", 10, { windowSeconds: 600 });
-  return (await returns.consume(id, performance.now())).allowed;
+  const returns = counter("checkout-returns", 10, 10 * 60); // ten in ten minutes
+  return (await returns.consume(id)).allowed;
 }
 
 async function readState(db: Db, session: string): Promise<string | undefined> {
