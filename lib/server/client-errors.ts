@@ -127,10 +127,12 @@ function afterAnswers(socket: Socket, latest: ServerResponse | undefined, next: 
 
 /** Sends the last response of a connection, after the others. */
 function endWith(socket: Socket, latest: ServerResponse | undefined, answer: Answer): void {
-  afterAnswers(socket, latest, () => {
+  const end = () => {
     socket.write(serialize(answer));
     closeInStages(socket);
-  });
+  };
+  // The answer to a request that was refused before its body broke is a few promises away.
+  setImmediate(() => afterAnswers(socket, latest, end));
 }
 
 function answerTo(error: ParseError, head: string): Answer {
