@@ -68,39 +68,6 @@ for (const javaScriptEnabled of [true, false]) {
       expect((await entriesOf(service, email))[0]).toBe("session end");
     });
 
-    test("an owner declines an app", async ({ page, office: { service } }) => {
-      const email = newEmail("decline");
-      await service.adminJson("account", "add", email, "--plan", "licensed");
-      await signIn(page, { service }, email);
-      const app = await startApp(service);
-      await page.goto(app.address);
-      await page.getByRole("button", { name: "Decline" }).click();
-      await expect(heading(page)).toHaveText("You can close this page");
-      await expect(app.finish()).rejects.toMatchObject({ error: "access_denied" });
-      expect((await entriesOf(service, email))[0]).toBe("app decline");
-      expect(await service.adminJson<object[]>("session", "list", email)).toHaveLength(1);
-    });
-
-    test("an approval for an account other than the page's connects nothing", async ({
-      page,
-      office: { service },
-    }) => {
-      const [email, other] = [newEmail("named"), newEmail("planted")];
-      for (const each of [email, other])
-        await service.adminJson("account", "add", each, "--plan", "licensed");
-      await signIn(page, { service }, other);
-      const planted = (await page.context().cookies()).filter(({ name }) => name === "office-client");
-      await page.context().clearCookies();
-      await signIn(page, { service }, email);
-      await page.goto((await startApp(service)).address);
-      await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
-      await page.context().addCookies(planted);
-      await page.getByRole("button", { name: "Approve" }).click();
-      await expect(page.getByRole("alert")).toContainText("You are now signed in to a different account");
-      await expect(page.getByText(`You are signed in as ${other}.`)).toBeVisible();
-      for (const each of [email, other]) expect(await entriesOf(service, each)).not.toContain("app approve");
-    });
-
     test("a device shows a code, and its owner types it", async ({ page, office: { service } }) => {
       const email = newEmail("device");
       await service.adminJson("account", "add", email, "--plan", "licensed");

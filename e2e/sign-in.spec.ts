@@ -1,6 +1,5 @@
 import { expect } from "@playwright/test";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
-import { findClerkCode } from "./support/clerk-code";
 import { newEmail, settle, signIn, test, typeCode } from "./support/office";
 
 test.describe("from waitlist to sign-out", () => {
@@ -136,28 +135,4 @@ test("six digits are submitted automatically, however they are pasted, and anoth
   const code = await codeTo(service.dataDir, email);
   await page.getByLabel("Code").fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
   await expect(page).toHaveURL("/home");
-});
-
-test("an invitation is valid for its email alone, and works once", async ({ page, office: { service } }) => {
-  const email = newEmail("invited");
-  const { url } = await service.adminJson<{ url: string }>("invite", email);
-  const accept = async (typed: string) => {
-    await page.goto(url);
-    await page.getByLabel("Email").fill(typed);
-    await page.getByRole("button", { name: "Accept the invitation" }).click();
-  };
-  await accept(newEmail("foreign"));
-  await expect(page.getByText("This invitation was sent to another email.")).toBeVisible();
-  await accept(email);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Enter the code");
-  await page.goto(url);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This invitation was already accepted");
-});
-
-test("no page loads Clerk's code under local sign-in", async ({ page, office: { service } }) => {
-  const email = newEmail("no-clerk");
-  await service.adminJson("account", "add", email, "--plan", "licensed");
-  for (const path of ["/", "/sign-in", "/invitation"]) expect(await findClerkCode(page, path)).toEqual([]);
-  await signIn(page, { service }, email);
-  expect(await findClerkCode(page, "/home")).toEqual([]);
 });

@@ -36,9 +36,3 @@ for (const javaScriptEnabled of [true, false]) {
     await context.close();
   });
 }
-
-test("a link without a valid signature shows a message", async ({ page }) => {
-  await page.goto("/unsubscribe?token=v1.acc_x.y");
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("This link does not work");
-  await expect(page.getByRole("button")).toHaveCount(0);
-});

@@ -284,16 +284,6 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       expect(text).toContain("This code is mistyped, already used or expired");
       expect(text).not.toContain('value="approve"');
     });
-
-    it("gets a 403 for a device code that another site submits", async () => {
-      const { user_code } = await askAsDevice();
-      const { status } = await owner.submit(
-        "/connect/device",
-        { user_code },
-        { origin: "https://evil.example" },
-      );
-      expect(status).toBe(403);
-    });
   });
 
   describe("approves for the account that the page named", () => {

@@ -202,18 +202,6 @@ describe.each(engines)("a refresh token, at two instances on $name", (engine) =>
       );
     });
 
-    it("does not extend its minute by using it again and again", async () => {
-      const first = await connect();
-      const second = await renew(first.refresh_token);
-      await renew(second.refresh_token);
-      for (let time = 0; time < 3; time++) {
-        clock.pass(15_000);
-        await renew(first.refresh_token);
-      }
-      clock.pass(16_000);
-      expect(JSON.parse((await refresh(first.refresh_token)).text)).toEqual(usedTwice);
-    });
-
     it("ends the session, or counts as earlier, if the app uses the successor at the same moment", async () => {
       for (let round = 0; round < 5; round++) {
         const first = await connect();
@@ -238,20 +226,6 @@ describe.each(engines)("a refresh token, at two instances on $name", (engine) =>
       expect((await refresh(first.refresh_token)).status).toBe(400);
       expect(await statuses(first)).toEqual([401, 401]);
     });
-  });
-
-  it("ends its session when an authorization code is used again, and its owner reads why", async () => {
-    const code = await approvedCode();
-    const tokens = tokensOf(await ask(code));
-    expect((await ask(code)).status).toBe(400);
-    expect(await statuses(tokens)).toEqual([401, 401]);
-    expect(await home()).toContain("an old token of it was used again");
-  });
-
-  it("gives a code's tokens to one of two requests at once", async () => {
-    const code = await approvedCode();
-    const answers = await Promise.all([ask(code), ask(code)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
   describe("during an outage of the store", () => {

@@ -1,7 +1,6 @@
 import { leaveOut } from "@/tests/fleet/leave-out";
 import { layOut } from "@/tests/fleet/table";
 import { isInstalled } from "@/tests/support/databases";
-import { counterHead, failCountersOver } from "./counter-failover";
 import { databaseHead, failOver } from "./database-failover";
 import { openOffice } from "./office";
 import { faults, pauses } from "./pair";
@@ -10,9 +9,9 @@ import { startPlainPair } from "./plain-pair";
 
 /*
  * Three instances behind haproxy, under load of every kind, on a pair of PostgreSQL whose primary is killed, frozen, cut
- * off, switched over and made read-only, and on Redis, whose master is killed: `npm run failover`, `-- kill 1` for one
- * fault once, `-- --async` for asynchronous replication, `-- --plain` for a pair without Patroni, `-- --serializable` for
- * transactions that PostgreSQL undoes when they meet. Exits 1 when something does not hold.
+ * off, switched over and made read-only: `npm run failover`, `-- kill 1` for one fault once, `-- --async` for asynchronous
+ * replication, `-- --plain` for a pair without Patroni, `-- --serializable` for transactions that PostgreSQL undoes when
+ * they meet. Exits 1 when something does not hold.
  */
 
 const chosen = process.argv.slice(2);
@@ -21,7 +20,7 @@ const isSerializable = chosen.includes("--serializable");
 const isPlain = chosen.includes("--plain") || !hasPatroni;
 const repeats = Number(chosen.find((word) => /^\d+$/.test(word)) ?? 5);
 const named = chosen.filter((word) => /^[a-z]/.test(word));
-const known = [...faults, ...pauses, "redis"] as const;
+const known = [...faults, ...pauses] as const;
 const options = ["--async", "--plain", "--serializable"];
 if (chosen.some((word) => ![...known, ...options].includes(word) && !/^\d+$/.test(word))) {
   process.stderr.write(
@@ -42,19 +41,18 @@ let holds = true;
 let runs = 0;
 for (const fault of known) {
   if (named.length > 0 && !named.includes(fault)) continue;
-  if (fault !== "redis" && !pair.faults.includes(fault)) continue;
+  if (!pair.faults.includes(fault)) continue;
   const rows = [];
   for (let n = 0; n < repeats; n++) {
-    const outcome =
-      fault === "redis" ? await failCountersOver(office, ++runs) : await failOver(office, fault, ++runs);
+    const outcome = await failOver(office, fault, ++runs);
     holds &&= outcome.holds;
     rows.push(outcome.row);
-    if ("isWhole" in outcome && !outcome.isWhole) {
+    if (!outcome.isWhole) {
       process.stdout.write("\nthe pair is broken: the former primary leads, and no standby follows it\n");
       break;
     }
   }
-  process.stdout.write(`\n${layOut([fault === "redis" ? counterHead : databaseHead, ...rows])}`);
+  process.stdout.write(`\n${layOut([databaseHead, ...rows])}`);
 }
 await pair.end();
 process.exit(holds ? 0 : 1);

@@ -82,7 +82,6 @@ export async function openOffice(pair: Pair, runs: number, isSerializable: boole
     balancerPort,
     inbox,
     stripe,
-    redis,
     owners,
     primaryUrl,
     query,

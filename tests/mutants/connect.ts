@@ -104,7 +104,7 @@ export const connect: Mutant[] = [
     mistake: "a thief of a refresh token keeps the new tokens",
     was: "await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));",
     becomes: "",
-    tests: ["tests/app/connect-attacks.test.ts"],
+    tests: ["tests/app/connect-refresh.test.ts"],
   },
   {
     file: "lib/oauth/authorization-server.ts",

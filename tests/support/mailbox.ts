@@ -13,17 +13,27 @@ export async function mailTo(dataDir: string, email: string, subject: RegExp): P
   return found as Email;
 }
 
+/** The mails that were read, by file: none changes once it has its name. */
+const known = new Map<string, { atMs: number; mail: Promise<Email> }>();
+
+function read(file: string) {
+  const mail = known.get(file) ?? {
+    atMs: statSync(file).mtimeMs,
+    mail: PostalMime.parse(readFileSync(file)),
+  };
+  known.set(file, mail);
+  return mail;
+}
+
 /** Every mail to an email, oldest first. */
 export async function mailsTo(dataDir: string, email: string): Promise<Email[]> {
   const folder = join(dataDir, "mail");
   if (!existsSync(folder)) return [];
   const files = readdirSync(folder)
     .filter((name) => name.endsWith(".eml"))
-    .map((name) => join(folder, name))
-    // Polled often: parsing every mail would block this process, and with it the database's proxy.
-    .filter((file) => readFileSync(file).includes(email))
-    .sort((one, other) => statSync(one).mtimeMs - statSync(other).mtimeMs);
-  const mails = await Promise.all(files.map((file) => PostalMime.parse(readFileSync(file))));
+    .map((name) => read(join(folder, name)))
+    .sort((one, other) => one.atMs - other.atMs);
+  const mails = await Promise.all(files.map(({ mail }) => mail));
   return mails.filter((mail) => mail.to?.some(({ address }) => address === email));
 }
 

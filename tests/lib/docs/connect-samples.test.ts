@@ -1,7 +1,5 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { marked } from "marked";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -223,24 +221,5 @@ describe("the phone app", () => {
     expect(await make().readToken()).toBe("");
     expect(kept).toBe("");
     browser = await Browser.signIn(service, email);
-  });
-
-  it.each([
-    ["a proxy's HTML 502", (to: ServerResponse) => to.writeHead(502).end("<html>")],
-    ["the JSON null", (to: ServerResponse) => to.end("null")],
-    ["an error that is a text", (to: ServerResponse) => to.writeHead(500).end('{"error":"text"}')],
-    ["a yes without its tokens", (to: ServerResponse) => to.end("{}")],
-    [
-      "a body cut short",
-      (to: ServerResponse) => to.writeHead(200, { "content-length": 99 }).write("{", () => to.destroy()),
-    ],
-  ])("keeps its refresh token through %s", async (_, fault) => {
-    const faulty = createServer((_, response) => void fault(response));
-    await new Promise<void>((resolve) => faulty.listen(0, "127.0.0.1", resolve));
-    kept = "the refresh token";
-    const { port } = faulty.address() as AddressInfo;
-    await expect(make(`http://127.0.0.1:${port}`).readToken()).rejects.toThrow("No token now");
-    expect(kept).toBe("the refresh token");
-    faulty.close();
   });
 });

@@ -16,13 +16,13 @@ beforeAll(() => {
 afterAll(() => vi.unstubAllEnvs());
 afterEach(() => vi.restoreAllMocks());
 
-describe("the hall", () => {
+describe("a handler", () => {
   it.each([
     ["an Error", new Error("password is hunter2")],
     ["a string", "hunter2"],
     ["undefined", undefined],
   ])(
-    "answers %s thrown in a room with fixed words, and logs the cause with the request id",
+    "answers %s that a route throws with fixed words, and logs the cause with the request id",
     async (_, thrown) => {
       const logged = vi.spyOn(log(), "error").mockReturnValue();
       const { GET } = createOperationHandlers(operations.siteBanner, () => {

@@ -71,19 +71,6 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(onboardingDays).toBeLessThan(defaultTrialDays);
   });
 
-  it("gives each mail to one of several concurrent runners", async () => {
-    for (let n = 0; n < 12; n++) await addAccount(db, `${n}@example.com`, licence, atMs);
-    const runners = await Promise.all(Array.from({ length: 4 }, stage.open));
-    const given: ClaimedEmail[] = [];
-    // A runner that loses a race for rows claims again.
-    for (let round = 0; round < 60 && given.length < 65; round++) {
-      const batches = await Promise.all(runners.map((runner) => claim(atMs + 14 * dayMs, 5, runner)));
-      given.push(...batches.flat());
-    }
-    expect(given).toHaveLength(65);
-    expect(new Set(given.map(({ id }) => id)).size).toBe(65);
-  });
-
   it("claims a mail again when its lease has expired, and ignores the first runner's outcome", async () => {
     const first = await one(atMs);
     expect(await claim(first.leaseUntilMs - 1)).toEqual([]);

@@ -1,12 +1,8 @@
-import PostalMime from "postal-mime";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addAccount } from "@/lib/accounts/invitations";
-import { parseSettings } from "@/lib/config/settings";
 import { Store } from "@/lib/db/store";
 import { operations } from "@/lib/http/operations";
 import type { Sender } from "@/lib/mail/mail";
 import { retryAfterMs, sendDueMails } from "@/lib/mail/onboarding-runner";
-import { createSmtpSender } from "@/lib/mail/smtp-sender";
 import { certificate, trust } from "@/tests/support/certificate";
 import { makeClock } from "@/tests/support/clock";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
@@ -139,37 +135,6 @@ describe("a mail that is due", () => {
     expect(await mailOf()).toMatchObject({ what: "mail", works: true, detail: "Resend answers" });
     await stand.stop();
     expect(await mailOf()).toMatchObject({ what: "mail", works: false, detail: "resend: no answer" });
-  });
-});
-
-describe.each(engines)("a mail whose confirmation is lost, on $name", (engine) => {
-  it("is sent again by SMTP with the same Message-ID", async () => {
-    const stage = await engine.prepare();
-    const inbox = await startSmtpInbox();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    const db = await store.ready();
-    await addAccount(db, "ceo@example.com", {}, Date.now());
-    const SMTP_URL = `smtp://127.0.0.1:${inbox.port}`;
-    const { mail } = parseSettings({ ...world, EMAIL_FROM: "office@example.com", SMTP_URL });
-    if (mail.kind !== "smtp") throw new Error("unreachable");
-    const mailSender = createSmtpSender(mail, undefined);
-
-    inbox.fault = "lost";
-    const sending = sendDueMails(db, mailSender, { backoff: () => 0 });
-    await eventually(() => expect(inbox.received).toHaveLength(1));
-    inbox.fault = "none";
-    const tally = await sending;
-    expect(tally).toMatchObject({ sent: 1, failed: 0 });
-    expect(tally.toRetry).toBeGreaterThan(0);
-    const ids = await Promise.all(
-      inbox.received.map(async ({ raw }) => (await PostalMime.parse(raw)).messageId),
-    );
-    expect(ids.length).toBe(tally.sent + tally.toRetry);
-    expect(new Set(ids).size).toBe(1);
-    await store.close();
-    await inbox.stop();
-    await stage.clear();
   });
 });
 

@@ -79,25 +79,6 @@ describe.each(engines)("the mails about the end of a trial, on $name", (engine) 
     expect(mailSender.sent).toEqual([]);
   });
 
-  it("are sent again under the same id while that may succeed", async () => {
-    mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
-    await roundAt(endsAtMs);
-    await roundAt(endsAtMs + 999);
-    expect(mailSender.sent).toHaveLength(1);
-    await roundAt(endsAtMs + 1000);
-    expect(mailSender.sent).toHaveLength(2);
-    await roundAt(endsAtMs + 2 * dayMs);
-    expect(mailSender.sent).toHaveLength(2);
-    expect(new Set(mailSender.sent.map(({ id, text }) => id + text)).size).toBe(1);
-  });
-
-  it("are given up when they are refused", async () => {
-    mailSender.failure = new SendError("smtp: 550 RCPT TO", { mayRetry: false });
-    await roundAt(endsAtMs);
-    await roundAt(endsAtMs + 60 * minuteMs);
-    expect(mailSender.sent).toHaveLength(1);
-  });
-
   it("are not sent again after the clock was set back", async () => {
     await roundAt(endsAtMs - 3 * dayMs);
     await roundAt(endsAtMs);

@@ -12,7 +12,7 @@ import { Connections } from "@/lib/server/connections";
 import { addresses } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { giveBack, lend } from "@/tests/support/lent-service";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
 
 let service: Service;
 beforeAll(async () => {
@@ -332,28 +332,4 @@ describe("a request that Node's parser rejects", () => {
       expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(discardBounds.withinMs - 100);
     },
   );
-});
-
-describe("the same invalid target, thousands of times", () => {
-  let behindProxy: Service;
-  beforeAll(async () => {
-    behindProxy = await Service.start({ TRUSTED_PROXY_HOPS: "1", SIGN_IN: "none", LOG_LEVEL: "warn" });
-  });
-  afterAll(() => behindProxy.stop());
-
-  const odd = "GET /api/\xe9 HTTP/1.1\r\nHost: x\r\n\r\n";
-  const sendOdd = (times: number) => behindProxy.send(Buffer.from(odd.repeat(times), "latin1"));
-
-  it("on one connection is answered once", async () => {
-    expect(statusLines(await sendOdd(8000))).toEqual(["HTTP/1.1 404"]);
-    expect((await behindProxy.ask(health.path)).status).toBe(200);
-  });
-
-  it("on one connection after the other is answered on each", async () => {
-    for (let round = 0; round < 10; round++) {
-      const answers = await Promise.all(Array.from({ length: 100 }, () => sendOdd(2)));
-      expect(answers.map(statusOf)).toEqual(Array(100).fill(404));
-    }
-    expect((await behindProxy.ask(health.path)).status).toBe(200);
-  });
 });

@@ -18,6 +18,8 @@ it("every address in the registers has a handler in the server's process, previe
   }
 });
 
+const ours = "http://localhost:3000";
+
 describe("every POST", () => {
   const posts = [...every, ...officePages.flatMap(actsOf).map(({ route }) => route)].filter(({ methods }) =>
     methods.some((method) => method === "POST"),
@@ -27,12 +29,21 @@ describe("every POST", () => {
     expect(limit ?? quota, "a limit").toBeDefined();
     expect(origin, "an origin rule").toBeDefined();
     if (site === "office") return;
-    // No origin of ours: the handler refuses it, or does not care whose page it is.
+    // Of another site, or of none: the handler refuses it, or does not care whose page it is.
     vi.stubEnv("SIGN_IN", "local");
-    const request = new Request(`http://localhost:3000${path}`, { method: "POST" });
-    const response = await routeHandler(path, "POST")?.(request);
-    if (origin === "own") expect(response?.status).toBe(403);
-    else expect(response?.status).not.toBe(200);
+    for (const headers of [
+      {},
+      ...["https://evil.example", "null", `${ours}.evil.example`, ours.replace("http", "https"), ""].map(
+        (origin) => ({ origin }),
+      ),
+    ]) {
+      const response = await routeHandler(
+        path,
+        "POST",
+      )?.(new Request(ours + path, { method: "POST", headers }));
+      if (origin === "own") expect(response?.status, JSON.stringify(headers)).toBe(403);
+      else expect(response?.status).not.toBe(200);
+    }
     vi.unstubAllEnvs();
   });
 });
