@@ -35,14 +35,14 @@ export const bounds: Mutant[] = [
     mistake: "bytes after the last answer are read without a limit",
     was: "if (discarded > discardBounds.bytes) socket.destroy();",
     becomes: "",
-    tests: ["tests/lib/server/staged-close.test.ts"],
+    tests: ["tests/lib/server/staged-close.drill.ts"],
   },
   {
     file: "lib/server/bounded-server.ts",
     mistake: "a connection is closed while its client still sends",
     was: "socket.destroySoon = () => closeInStages(socket);",
     becomes: "",
-    tests: ["tests/lib/server/staged-close.test.ts"],
+    tests: ["tests/lib/server/staged-close.drill.ts"],
   },
   {
     file: "lib/server/request-deadline.ts",
@@ -84,7 +84,7 @@ export const bounds: Mutant[] = [
     mistake: "a body may come byte by byte, however long it is",
     was: "pieces > bodyPieces.any +",
     becomes: "pieces < 0 +",
-    tests: ["tests/lib/http/body.test.ts", "tests/lib/server/tiny-chunks.test.ts"],
+    tests: ["tests/lib/http/body.test.ts", "tests/lib/server/tiny-chunks.drill.ts"],
   },
   {
     file: "lib/runtime/own-turn.ts",
@@ -105,7 +105,7 @@ export const bounds: Mutant[] = [
     mistake: "the authorization server reads as many parameters as are sent",
     was: "limitQuery(pathFor(url, uid) + searchFor(url))",
     becomes: "pathFor(url, uid) + searchFor(url)",
-    tests: ["tests/lib/server/dear-requests.test.ts"],
+    tests: ["tests/lib/server/dear-requests.drill.ts"],
   },
   {
     file: "lib/http/webhook.ts",
