@@ -19,6 +19,7 @@ const config: NextConfig = {
     "@simplewebauthn/server",
     "zod",
     "@redis/client",
+    "@upstash/ratelimit",
     "@upstash/redis",
     "prom-client",
     "stripe",

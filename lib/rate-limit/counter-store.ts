@@ -1,7 +1,7 @@
 import { createTimeoutSignal } from "@/lib/runtime/timeout";
 
 /**
- * The Redis in which all instances count: the calls of `@upstash/redis` that our algorithm makes, over any connection. Calls of the
+ * The Redis in which all instances count: what our algorithm needs of `@upstash/redis`, over any connection. Calls of the
  * same turn of the event loop go out together. A call rejects if there is no answer, or with the store's refusal.
  */
 export type CounterStore = {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { Ratelimit, type RatelimitConfig } from "@upstash/ratelimit";
 import * as z from "zod";
 import type { CounterStore } from "@/lib/rate-limit/counter-store";
 
@@ -41,38 +42,51 @@ return { limit - count - 1, 0 }
 `;
 const sha1 = createHash("sha1").update(script).digest("hex");
 
-/** What the store decided: the requests left, -1 on a refusal, and after how many milliseconds one is accepted. */
-export type Spent = { left: number; waitMs: number };
+/** A limiter of `@upstash/ratelimit` that counts in this store, exactly. `reset` is when a request is accepted again. */
+export function exactRatelimit(store: CounterStore, { name, limit, windowMs, clock }: Policy): Ratelimit {
+  const schema = z.tuple([
+    z
+      .int()
+      .min(-1)
+      .max(limit - 1),
+    z.int().min(0).max(windowMs),
+  ]);
 
-/** Returns a function that spends one request of a client, counted exactly in this store. It throws if the store does. */
-export function exactWindow(
-  store: CounterStore,
-  { name, limit, windowMs, clock }: Policy,
-): (client: string) => Promise<Spent> {
-  const left = z
-    .int()
-    .min(-1)
-    .max(limit - 1);
-  const schema = z.tuple([left, z.int().min(0).max(windowMs)]);
-  return async (client) => {
-    const keys = [keyOf(name, client)];
+  /** The store is given the script's text only if it does not have it: when it is new, or was restarted. */
+  async function run(keys: string[]): Promise<unknown> {
     const args = [limit, windowMs, ...(clock ? [clock()] : [])];
-    // The store is given the script's text only if it does not have it: when it is new, or was restarted.
-    const answer = await store.evalsha(sha1, keys, args).catch((failure) => {
+    try {
+      return await store.evalsha(sha1, keys, args);
+    } catch (failure) {
       if (!isUnknownScript(failure)) throw failure;
       return store.eval(script, keys, args);
-    });
-    const [left, waitMs] = schema.parse(answer);
-    return { left, waitMs };
+    }
+  }
+
+  const algorithm = {
+    async limit(_: unknown, key: string) {
+      const [left, waitMs] = schema.parse(await run([key]));
+      const [success, remaining] = [left >= 0, Math.max(0, left)];
+      return { success, limit, remaining, reset: Date.now() + waitMs, pending: Promise.resolve() };
+    },
   };
+  return new Ratelimit({
+    redis: store as unknown as RatelimitConfig["redis"],
+    // We call no more than `limit` of an algorithm.
+    limiter: () => algorithm as ReturnType<RatelimitConfig["limiter"]>,
+    prefix: prefixOf(name),
+    // Its own timeout allows with a limit of 0, and its cache goes by the wall clock.
+    timeout: 0,
+    ephemeralCache: false,
+    enableTelemetry: false,
+  });
 }
 
-/** The braces are a hash tag: all keys of a client are on one node of a cluster. */
-const keyOf = (name: string, client: string) => `corner-office:${name}:{${client}}`;
+const prefixOf = (name: string) => `corner-office:${name}`;
 
 /** Takes the latest accepted request of a client back. */
-export async function removeLatest(store: CounterStore, name: string, client: string): Promise<void> {
-  await store.eval('return redis.call("RPOP", KEYS[1])', [keyOf(name, client)], []);
+export async function removeLatest(store: CounterStore, name: string, key: string): Promise<void> {
+  await store.eval('return redis.call("RPOP", KEYS[1])', [`${prefixOf(name)}:${key}`], []);
 }
 
 /** Whether the store refused because it does not have the script yet. */

@@ -4,7 +4,7 @@ import { type ApiError, tooManyRequests } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { knownClientKey, ownNetworkKey } from "@/lib/rate-limit/client-address";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
-import { exactWindow } from "@/lib/rate-limit/exact-window";
+import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
@@ -155,8 +155,8 @@ export function counter(name: string, limit: number, windowSeconds: number): Loc
 export async function probeCounterStore(timeoutMs: number): Promise<string | undefined> {
   const store = counterStore();
   if (!store) return undefined;
-  const probe = exactWindow(store, { name: "probe", limit: 1, windowMs: 1000 });
-  await withinDeadline(store, timeoutMs, probe("probe"));
+  const probe = exactRatelimit(store, { name: "probe", limit: 1, windowMs: 1000 });
+  await withinDeadline(store, timeoutMs, probe.limit("{probe}"));
   return store.name;
 }
 

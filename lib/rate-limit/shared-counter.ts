@@ -1,5 +1,6 @@
+import type { Ratelimit } from "@upstash/ratelimit";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
-import { exactWindow, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
+import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
@@ -25,7 +26,7 @@ type Spend = { key: string; nowMs: number; decide: (decision: RateLimitDecision)
  * waits for itself, and the deadline is the store's alone, one for a round. A refusal is remembered until it ends.
  */
 export class SharedCounter {
-  private readonly spend: ReturnType<typeof exactWindow>;
+  private readonly ratelimit: Ratelimit;
   private readonly refusedUntilMs = new RecentCache<number>(maxRefusals);
   private waiting: Spend[] = [];
   private isAsking = false;
@@ -36,7 +37,7 @@ export class SharedCounter {
     private readonly store: CounterStore,
     private readonly options: Options,
   ) {
-    this.spend = exactWindow(store, options);
+    this.ratelimit = exactRatelimit(store, options);
   }
 
   /** Spends one request of this key at `nowMs`, which is `performance.now()`. */
@@ -57,7 +58,7 @@ export class SharedCounter {
   /** Takes the latest request of this key back, if the store answers. */
   refund(key: string): void {
     this.refusedUntilMs.set(key, 0);
-    removeLatest(this.store, this.options.name, key).catch(() => {});
+    removeLatest(this.store, this.options.name, `{${key}}`).catch(() => {});
   }
 
   private async consumeInBatches(): Promise<void> {
@@ -74,7 +75,8 @@ export class SharedCounter {
 
   /** Decides what the store decides, and returns the rest. */
   private async ask(round: Spend[]): Promise<Spend[]> {
-    const asked = Promise.allSettled(round.map(({ key }) => this.spend(key)));
+    // The braces are a hash tag: all keys of a client are on one node of a cluster.
+    const asked = Promise.allSettled(round.map(({ key }) => this.ratelimit.limit(`{${key}}`)));
     const answers = await withinDeadline(this.store, this.options.storeTimeoutMs, asked).catch(
       (reason): PromiseRejectedResult[] => round.map(() => ({ status: "rejected", reason })),
     );
@@ -85,10 +87,8 @@ export class SharedCounter {
       if (answer.status === "rejected") {
         failure = answer.reason;
         undecided.push(spend);
-      } else {
-        const { left, waitMs } = answer.value;
-        spend.decide(left < 0 ? this.refuse(spend.key, waitMs) : { allowed: true, remaining: left });
-      }
+      } else if (answer.value.success) spend.decide({ allowed: true, remaining: answer.value.remaining });
+      else spend.decide(this.refuse(spend.key, answer.value.reset - Date.now()));
     }
     this.note(failure);
     return undecided;
