@@ -248,6 +248,9 @@ function answerOptions({
   return { status: 204, body: null, headers };
 }
 
+/** The refusals by what their clients are told, which is the same object for the same wait. */
+const refusals = new WeakMap<object, ApiError>();
+
 /** Answers a refusal instead of throwing it: a flood of them costs a twentieth less. */
 function requireWithinQuota(
   call: HandlerRequest,
@@ -256,7 +259,10 @@ function requireWithinQuota(
   if (!quota) return undefined;
   const take = ({ headers, refused }: Awaited<ReturnType<typeof consumeRateLimit>>) => {
     call.quotaHeaders = headers;
-    return refused && errorParts(refused);
+    if (!refused) return undefined;
+    const refusal = refusals.get(refused) ?? tooManyRequests(refused.retryAfterSeconds, refused.message);
+    refusals.set(refused, refusal);
+    return errorParts(refusal);
   };
   const consume = (key = rateLimitKey(call.headers)) => {
     const consumed = consumeRateLimit(quota, key);

@@ -1,6 +1,5 @@
 import { type QuotaName, quotas, type RateLimit } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { type ApiError, tooManyRequests } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { knownClientKey, ownNetworkKey } from "@/lib/rate-limit/client-address";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
@@ -17,8 +16,8 @@ const storeTimeoutMs = 400; // the shared store, a round
 /** The headers that every counted answer carries, as names and values in turn, and what the counter decided. */
 type RateLimitResult = {
   headers: readonly string[];
-  /** The refusal: the same object for the same wait. */
-  refused?: ApiError;
+  /** What a refused client is told: the same object for the same wait. */
+  refused?: { message: string; retryAfterSeconds: number };
 };
 
 /**
@@ -42,7 +41,7 @@ function toResult(quota: Quota, decision: RateLimitDecision): RateLimitResult {
   const wait = Math.min(decision.retryAfterSeconds ?? windowSeconds, windowSeconds);
   refusals[wait] ??= {
     headers: rateLimitHeaders(quota, 0, `;t=${wait}`),
-    refused: tooManyRequests(wait, rateLimitMessage(limit, windowSeconds, wait)),
+    refused: { message: rateLimitMessage(limit, windowSeconds, wait), retryAfterSeconds: wait },
   };
   return refusals[wait];
 }

@@ -165,7 +165,7 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/clients.ts",
     mistake: "a registered app stays known after registration is switched off",
-    was: "settings().connectRegistration\n        ? await super.find(id)\n        : undefined",
+    was: "settings().connectRegistration ? await super.find(id) : undefined",
     becomes: "await super.find(id)",
     tests: ["tests/app/connect-registration.test.ts"],
   },

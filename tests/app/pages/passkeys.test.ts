@@ -380,7 +380,7 @@ describe.each(engines)("on $name", (engine) => {
     const { text, headers } = await stranger.open("/sign-in");
     expect(headers["set-cookie"]).toBeUndefined();
     expect(text).toContain('autoComplete="username webauthn"');
-    expect(text).toMatch(/<div id="passkey" hidden="">/);
+    expect(text).toMatch(/<div id="passkey" data-needs="passkeys" hidden="">/);
     const challenge = await ask(stranger);
     expect((await stranger.open("/sign-in")).text).not.toContain(challenge.challenge);
   });
