@@ -37,7 +37,8 @@ async function soak(engine: EngineName): Promise<boolean> {
   const before = await countRows(world);
   process.stdout.write(`${engine}\n${head}\n`);
   const rows: Minute[] = [];
-  const heapMinutes = [Math.ceil(minutes / 6), minutes];
+  // From the half on, because the bounded caches of tokens and addresses fill until then.
+  const heapMinutes = [Math.ceil(minutes / 2), minutes];
   const heaps: number[] = [];
   const processor = new ProcessorTime(world);
   let said = 0;
