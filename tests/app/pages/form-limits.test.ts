@@ -63,16 +63,18 @@ describe.each(engines)("forms, on $name", (engine) => {
     const sent = Array.from({ length: 60 }, () =>
       new Browser(service).submit("/sign-in/send", { email: "abc@example.com" }),
     );
-    await eventually(async () => {
-      const { rows } = await lock.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
-      expect(rows.length).toBeGreaterThan(0);
-    });
-    const owners = await Promise.all(
-      Array.from({ length: 20 }, () => service.ask("/api/entitlement", { headers })),
-    );
-    expect(owners.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    await lock.query("ROLLBACK");
-    await lock.end();
+    try {
+      await eventually(async () => {
+        const { rows } = await lock.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+        expect(rows.length).toBeGreaterThan(0);
+      });
+      const owners = await Promise.all(
+        Array.from({ length: 20 }, () => service.ask("/api/entitlement", { headers })),
+      );
+      expect(owners.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    } finally {
+      await lock.end();
+    }
     for (const { status } of await Promise.all(sent)) expect(status).toBe(303);
   };
   if (engine.name === "PostgreSQL")
