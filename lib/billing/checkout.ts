@@ -79,7 +79,7 @@ async function describeSale(account: Account, kind: Kind, price_id: string, nowM
   return { kind, price_id, thousandths: credits * 1000 };
 }
 
-/** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request has given it up. */
+/** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request makes it or has given it up. */
 async function findOrCreateSession(
   db: Db,
   account: Account,
@@ -102,10 +102,10 @@ async function findOrCreateSession(
       stripe.checkout.sessions.create(describeSession(customer, checkout), options),
     );
   } catch (failure) {
+    if (session_id || !(failure instanceof StripeFailure) || failure.status === undefined) throw failure;
+    if (failure.code === "idempotency_key_in_use") return undefined;
     // Stripe repeats its answer to a key for a day, so the next attempt needs another one.
-    if (!session_id && failure instanceof StripeFailure && failure.status !== undefined) {
-      await giveUp(db, checkout, "failed");
-    }
+    await giveUp(db, checkout, "failed");
     throw failure;
   }
   const stored = await db

@@ -3,6 +3,7 @@ import { dayMs } from "@/lib/config/durations";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance, makeDeletedUser } from "@/tests/support/clerk-instance";
 import { expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { refusals } from "@/tests/support/refusals";
 import { type Answer, Service } from "@/tests/support/service";
@@ -178,6 +179,23 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     shop.stripe.pay(other);
     await shop.deliverAll();
     expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+  });
+
+  it("a second tab gets the checkout that Stripe is still making for the first", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const creation = "POST /v1/checkout/sessions";
+    const asked = () => shop.stripe.requests.filter((request) => request === creation).length;
+    const [askedBefore, before] = [asked(), shop.stripe.sessions.size];
+    const { promise: made, resolve: finish } = Promise.withResolvers<void>();
+    shop.stripe.whenDone = (request) => (request === creation ? made : undefined);
+    const first = checkOut(buyer);
+    await eventually(async () => expect(asked() - askedBefore).toBe(1));
+    const second = checkOut(buyer);
+    // Stripe answers 409, and the library asks twice more.
+    await eventually(async () => expect(asked() - askedBefore).toBeGreaterThanOrEqual(4));
+    finish();
+    expect(sessionIn(await second)).toBe(sessionIn(await first));
+    expect(shop.stripe.sessions.size - before).toBe(1);
   });
 
   it("two prices at once never leave two checkouts that can be paid", async () => {
