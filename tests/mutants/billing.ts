@@ -50,8 +50,15 @@ export const billing: Mutant[] = [
   {
     file: "lib/billing/checkout.ts",
     mistake: "a checkout that Stripe refused to make is tried again with its key",
-    was: "if (!session_id && failure instanceof StripeFailure && failure.status !== undefined) {",
-    becomes: "if (!failure) {",
+    was: 'await giveUp(db, checkout, "failed");',
+    becomes: "",
+    tests: atHome,
+  },
+  {
+    file: "lib/billing/checkout.ts",
+    mistake: "a checkout that another request is making is given up",
+    was: 'if (failure.code === "idempotency_key_in_use") return undefined;',
+    becomes: "",
     tests: atHome,
   },
   {
