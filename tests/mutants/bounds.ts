@@ -4,8 +4,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/http/body.ts",
     mistake: "a body may be a byte over its bound",
-    was: "> this.maxBytes) return",
-    becomes: "> this.maxBytes + 1) return",
+    was: "length > maxBytes)",
+    becomes: "length > maxBytes + 1)",
     tests: ["tests/lib/http/body.test.ts"],
   },
   {
@@ -75,7 +75,7 @@ export const bounds: Mutant[] = [
   {
     file: "lib/http/body.ts",
     mistake: "a body without an end is read on and on",
-    was: "if (refused) stop(refused);",
+    was: "else if (length > maxBytes) refuse(tooLarge(maxBytes));",
     becomes: "",
     tests: ["tests/app/api/email/unsubscribe.test.ts"],
   },
@@ -152,14 +152,14 @@ export const bounds: Mutant[] = [
   {
     file: "lib/server/connections.ts",
     mistake: "a connection with a request in work is closed for a new one",
-    was: "connection.entry.remove();",
+    was: "if (connection.latest) continue;",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
   {
     file: "lib/server/connections.ts",
     mistake: "a connection that was answered counts as in work for ever",
-    was: "if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);",
+    was: "      connection.latest = undefined;",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
