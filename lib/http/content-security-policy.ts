@@ -19,20 +19,10 @@ const base: Record<string, string> = {
 /** The policy of what is not a page: it displays nothing, whatever the browser takes it for. */
 export const showNothing = "default-src 'none'; frame-ancestors 'none'";
 
+const noInjection = { "require-trusted-types-for": "'script'", "trusted-types": "'none'" };
+
 /** The policy of every page of the operators' office. */
-export const officePolicy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "script-src 'self'",
-  "img-src 'self'",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+export const officePolicy = join({ ...base, "img-src": "'self'", "script-src": "'self'", ...noInjection });
 
 /** Whether a page shows Clerk's components. */
 export function isClerks(page: Page): boolean {
@@ -44,34 +34,23 @@ export function isClerks(page: Page): boolean {
  * ones. Clerk's components load theirs from Clerk's Frontend API.
  */
 export function pagePolicy(page: Page): string {
-  if (isClerks(page)) {
-    const own = { ...base, "script-src": "'self'" };
-    return join(extend(own, clerk((settings().signIn as ClerkSettings).issuer)));
-  }
+  if (isClerks(page)) return clerkPolicy((settings().signIn as ClerkSettings).issuer);
   const scripts = page.loads.some((script) => script !== "clerk") ? "'self'" : "'none'";
-  const trustedTypes = { "require-trusted-types-for": "'script'", "trusted-types": "'none'" };
-  return join({ ...base, "script-src": scripts, ...trustedTypes });
+  return join({ ...base, "script-src": scripts, ...noInjection });
 }
 
 /** The sources of Clerk's components: their script and API, profile pictures, the bot check, inline styles. */
-function clerk(frontendApi: string): Record<string, string> {
+function clerkPolicy(frontendApi: string): string {
   const botCheck = "https://challenges.cloudflare.com";
-  return {
-    "script-src": `${frontendApi} ${botCheck}`,
-    "connect-src": frontendApi,
-    "img-src": "https://img.clerk.com",
-    "style-src": "'unsafe-inline'",
+  return join({
+    ...base,
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: https://img.clerk.com",
+    "connect-src": `'self' ${frontendApi}`,
+    "script-src": `'self' ${frontendApi} ${botCheck}`,
     "frame-src": botCheck,
     "worker-src": "'self' blob:",
-  };
-}
-
-function extend(directives: Record<string, string>, also: Record<string, string>): Record<string, string> {
-  const more = Object.entries(also).map(([directive, sources]) => {
-    const own = directives[directive];
-    return [directive, own ? `${own} ${sources}` : sources];
   });
-  return { ...directives, ...Object.fromEntries(more) };
 }
 
 function join(directives: Record<string, string>): string {

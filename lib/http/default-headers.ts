@@ -27,17 +27,14 @@ export function defaultHeaders(route: Route | undefined): readonly string[] {
 
 function headersOf(route: Route | undefined): readonly string[] {
   const { hsts, office } = settings();
+  const officeHsts = office?.url.startsWith("https:") ? "max-age=31536000" : undefined;
+  const ownHsts = route?.site === "office" ? officeHsts : hsts;
   const headers = ["x-content-type-options", "nosniff"];
-  if (!route || route.site === "api") {
-    if (hsts) headers.push("strict-transport-security", hsts);
-    return [...headers, ...headersOfApi(route)];
-  }
-  if (route.anyOrigin) headers.push(...corsHeaders(route.anyOrigin));
-  if (route.site === "office") {
-    if (office?.url.startsWith("https:")) headers.push("strict-transport-security", "max-age=31536000");
+  if (ownHsts) headers.push("strict-transport-security", ownHsts);
+  if (route?.anyOrigin) headers.push(...corsHeaders(route.anyOrigin));
+  if (!route || route.site === "api") return [...headers, ...headersOfApi(route)];
+  if (route.site === "office")
     return [...headers, ...headersOfPage(officePolicy), "referrer-policy", "same-origin"];
-  }
-  if (hsts) headers.push("strict-transport-security", hsts);
   // The address of /unsubscribe has a token. Other pages need `Origin` with their forms, and `no-referrer` makes it `null`.
   headers.push("referrer-policy", route.path === pages.unsubscribe.path ? "no-referrer" : "same-origin");
   if (isPage(route)) return [...headers, ...headersOfPage(pagePolicy(route))];
@@ -70,7 +67,6 @@ function headersOfApi(route: Route | undefined): readonly string[] {
     "content-security-policy",
     showNothing,
   ];
-  if (route?.anyOrigin) headers.push(...corsHeaders(route.anyOrigin));
   if (route?.caching?.startsWith("public")) headers.push("vary", "API-Version");
   if (retirement) {
     const { deprecation, sunset, guideLink } = retirementHeaders(retirement, appUrl);

@@ -52,7 +52,7 @@ export function webhook(
   const POST = createHandler(route, process, {
     requireKey: () => void requireKey(),
     identify: (call) => readEvent(call, requireKey()),
-    renderError: (error) => errorParts(error.status >= 500 ? tryAgain() : error),
+    renderError: (error) => errorParts(error.status >= 500 ? new ApiError("unavailable") : error),
   });
   return { POST };
 }
@@ -82,8 +82,4 @@ export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffe
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
   return signatures.split(" ").some((signature) => isSameSecret(signature, `v1,${expected}`));
-}
-
-function tryAgain(): ApiError {
-  return new ApiError("unavailable");
 }

@@ -74,7 +74,7 @@ export const mails: Mutant[] = [
   {
     file: "lib/http/webhook.ts",
     mistake: "a delivery that could not be handled is not sent again",
-    was: "errorParts(error.status >= 500 ? tryAgain() : error)",
+    was: 'errorParts(error.status >= 500 ? new ApiError("unavailable") : error)',
     becomes: "({ status: 204, body: error.status >= 500 ? null : error.toJSON() })",
     tests: ["tests/app/hooks/resend.test.ts"],
   },
