@@ -55,7 +55,7 @@ class Grants extends OAuthState {
 }
 
 function stateOf(kind: string): OAuthState {
-  if (kind === "Client") return new ClientStore();
+  if (kind === "Client") return new ClientStore(kind);
   return kind === "Grant" ? new Grants(kind) : new OAuthState(kind);
 }
 

@@ -1,7 +1,8 @@
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { settings } from "@/lib/config/settings";
+import { OAuthState } from "@/lib/oauth/adapter";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
-import { RegisteredClients } from "@/lib/oauth/registered-clients";
+import { findIssuedClient } from "@/lib/oauth/registered-clients";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
 import { withStore } from "@/lib/oauth/with-store";
 
@@ -36,15 +37,22 @@ export const nativeClient = {
 /** The name of a client that registered without one. */
 export const unnamedClient = "An app that gave no name";
 
-/** The clients that the authorization server knows without a fetch: those added by the operator or registered, and holders. */
-export class ClientStore extends RegisteredClients {
+/**
+ * The clients that the authorization server knows without a fetch: those that the operator added, those that registered
+ * (RFC 7591), and holders.
+ */
+export class ClientStore extends OAuthState {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const added = await withStore((db) => findClient(db, id));
     const client = added
       ? { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris }
-      : ((settings().connectRegistration ? await super.find(id) : undefined) ?? findHolder(id));
+      : ((settings().connectRegistration ? await this.findRegistered(id) : undefined) ?? findHolder(id));
     // Older builds accepted spellings of redirect URIs that are not allowed now.
     return client && { ...client, redirect_uris: client.redirect_uris?.filter(isAllowedRedirectUri) };
+  }
+
+  private async findRegistered(id: string): Promise<AdapterPayload | undefined> {
+    return (await super.find(id)) ?? withStore((db) => findIssuedClient(db, id, Date.now()));
   }
 }
 

@@ -1,10 +1,11 @@
-import { inject } from "light-my-request";
+import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
-import { createHandler, type HandlerRequest } from "@/lib/http/handler";
+import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -20,10 +21,10 @@ import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 
 /**
- * The route handler of an authorization server endpoint. The library only takes Node's requests, so each request is
- * injected in process. The host is always that of `APP_URL`, never the request's.
+ * The route handler of an authorization server endpoint. The library only takes Node's requests, so each is handed
+ * over as one. The host is always that of `APP_URL`, never the request's.
  */
-export function connectEndpoint(route: Route): (request: Request) => Promise<Response> {
+export function connectEndpoint(route: Route): RouteHandler {
   return createHandler(route, exchange, { renderError });
 }
 
@@ -70,8 +71,9 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { host, protocol } = new URL(settings().appUrl);
   const uid = readCookie(headers, "office-request");
   const server = (await authorizationServer()).callback();
+  const sent = url.pathname === device.path ? Buffer.from(`${keepKnownParameters(body.toString())}`) : body;
   const request = {
-    method: context.method as "GET" | "POST",
+    method: context.method,
     url: limitQuery(pathFor(url, uid) + searchFor(url)),
     headers: {
       ...Object.fromEntries([...headers].filter(([name]) => forwardedHeaders.has(name))),
@@ -79,12 +81,10 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
       "x-forwarded-proto": protocol.slice(0, -1),
       [networkHeader]: clientNetwork(headers) ?? "",
       cookie: uid ? `${serverCookies.resume}=${uid}` : "",
+      "content-length": String(sent.length),
     },
-    payload: url.pathname === device.path ? keepKnownParameters(body.toString()).toString() : body,
   };
-  // An injection starts when it is awaited, so that has to happen in there.
-  const response = await tokens.run(async () => await inject(server, request));
-  const { statusCode, payload, headers: responseHeaders } = response;
+  const { statusCode, payload, responseHeaders } = await tokens.run(() => handOver(server, request, sent));
   if (statusCode === 500)
     throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");
   const issued = statusCode === 200 ? await withStore((db) => tokens.commit(db, Date.now())) : {};
@@ -111,6 +111,28 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
       ...requestCookie([cookies ?? []].flat().map(String)),
     ],
   };
+}
+
+/** Hands a request to the library in Node's form, and takes its answer: no connection carries either. */
+function handOver(
+  server: RequestListener,
+  request: Pick<IncomingMessage, "method" | "url" | "headers">,
+  body: Buffer,
+) {
+  const incoming = Object.assign(new IncomingMessage(new Socket()), request, { complete: true });
+  incoming.push(body);
+  incoming.push(null);
+  const outgoing = new ServerResponse(incoming);
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  outgoing.end = (payload?: unknown) => {
+    resolve(payload);
+    return outgoing;
+  };
+  server(incoming, outgoing);
+  return promise.then((payload = "") => {
+    const { statusCode } = outgoing;
+    return { statusCode, payload: String(payload), responseHeaders: outgoing.getHeaders() };
+  });
 }
 
 /**

@@ -1,10 +1,7 @@
-import type { AdapterPayload } from "oidc-provider";
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
-import { OAuthState } from "@/lib/oauth/adapter";
 import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
-import { withStore } from "@/lib/oauth/with-store";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /*
@@ -76,7 +73,7 @@ export async function findRegisteredClient(
     .where("id_hash", "=", hash(id))
     .executeTakeFirst();
   if (found) return row.parse(found);
-  const issued = await findIssued(db, id, nowMs);
+  const issued = await findIssuedClient(db, id, nowMs);
   return issued && toClient(issued, unusedUntilMs(issued));
 }
 
@@ -103,7 +100,7 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
     .where("id_hash", "=", row.id_hash)
     .returning("kind")
     .executeTakeFirst();
-  const issued = extended ? undefined : await findIssued(db, id, nowMs);
+  const issued = extended ? undefined : await findIssuedClient(db, id, nowMs);
   if (!issued) return;
   await db
     .insertInto("connect_state")
@@ -112,18 +109,8 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
     .execute();
 }
 
-/** Clients that have registered (RFC 7591). Each expires; every approval extends its lifetime. */
-export class RegisteredClients extends OAuthState {
-  constructor() {
-    super("Client");
-  }
-
-  override async find(id: string): Promise<AdapterPayload | undefined> {
-    return (await super.find(id)) ?? withStore((db) => findIssued(db, id, Date.now()));
-  }
-}
-
-async function findIssued(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
+/** The metadata of a client that no owner has approved yet. */
+export async function findIssuedClient(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
   const issued = openClientId(id, nowMs);
   if (!issued) return undefined;
   const removed = await db

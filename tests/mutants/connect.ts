@@ -165,8 +165,8 @@ export const connect: Mutant[] = [
   {
     file: "lib/oauth/clients.ts",
     mistake: "a registered app stays known after registration is switched off",
-    was: "settings().connectRegistration ? await super.find(id) : undefined",
-    becomes: "await super.find(id)",
+    was: "settings().connectRegistration ? await this.findRegistered(id) : undefined",
+    becomes: "await this.findRegistered(id)",
     tests: ["tests/app/connect-registration.test.ts"],
   },
   {
