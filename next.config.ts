@@ -1,6 +1,6 @@
 import type { NextConfig } from "next";
 import { assetsVersion } from "@/lib/http/assets";
-import { files, publishedRoutes } from "@/lib/http/pages";
+import { files } from "@/lib/http/pages";
 
 const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }];
 
@@ -43,11 +43,6 @@ const config: NextConfig = {
     // Another font file gets another name.
     { source: files.serif.path, headers: forGood },
   ],
-  rewrites: async () => ({
-    beforeFiles: [],
-    afterFiles: publishedRoutes.map(({ path }) => ({ source: path, destination: `/publications${path}` })),
-    fallback: [],
-  }),
 };
 
 export default config;

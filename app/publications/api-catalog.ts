@@ -32,6 +32,6 @@ export function describeApis(): Publication {
   return {
     type: `application/linkset+json; profile="${profile}"`,
     body: { linkset, profile },
-    headers: { Link: `<${own}>; rel="api-catalog"; type="application/linkset+json"` },
+    headers: { link: `<${own}>; rel="api-catalog"; type="application/linkset+json"` },
   };
 }

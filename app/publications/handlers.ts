@@ -5,7 +5,7 @@ import { readClient } from "@/lib/docs/client-files";
 import { makePortable, publishedMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { type Publication, type PublishOptions, publish } from "@/lib/docs/publication-handler";
+import { type Publication, publish } from "@/lib/docs/publication-handler";
 import type { RouteHandler } from "@/lib/http/handler";
 import { mcpServer } from "@/lib/http/operations";
 import { clientFiles, markdownForm, type Page, pages, publications } from "@/lib/http/pages";
@@ -22,10 +22,10 @@ import { writeLlms } from "./llms";
 import { writeSecurityTxt } from "./security-txt";
 import { readStatus } from "./status-data";
 
-type Row = { make: () => Publication | undefined | Promise<Publication | undefined> } & PublishOptions;
-
-const minute = { freshForMs: 60_000 };
-const { freshForMs } = pages.status;
+type Row = {
+  make: () => Publication | undefined | Promise<Publication | undefined>;
+  maxAgeSeconds?: number;
+};
 
 /** What each publication says, and how long its copies last. */
 const rows: Record<keyof typeof publications, Row> = {
@@ -34,12 +34,12 @@ const rows: Record<keyof typeof publications, Row> = {
   llmsFull: {
     make: () => plainText(documents.map(({ markdown }) => makePortable(markdown(), settings().appUrl))),
   },
-  statusData: { make: readStatus, freshForMs, maxAgeSeconds: freshForMs / 1000 },
+  statusData: { make: readStatus, maxAgeSeconds: pages.status.freshForMs / 1000 },
   changesFeed: { make: writeChangesFeed },
   relatedOrigins: { make: listRelatedOrigins },
-  jwks: { make: listPublicKeys, freshForMs: 0, maxAgeSeconds: 30 },
-  authorizationServer: { make: () => ({ body: authorizationServerMetadata() }), ...minute },
-  openIdConfiguration: { make: () => ({ body: openIdConfiguration() }), ...minute },
+  jwks: { make: listPublicKeys, maxAgeSeconds: 30 },
+  authorizationServer: { make: () => ({ body: authorizationServerMetadata() }) },
+  openIdConfiguration: { make: () => ({ body: openIdConfiguration() }) },
   wholeResource: { make: () => ({ body: protectedResourceMetadata("") }) },
   apiResource: { make: () => ({ body: protectedResourceMetadata("/api") }) },
   mcpResource: { make: () => ({ body: protectedResourceMetadata("/mcp") }) },
@@ -60,15 +60,15 @@ function listRelatedOrigins(): Publication | undefined {
 
 /** The route handlers of the publications, the client files and the documents in Markdown, by path. */
 export const publicationHandlers: ReadonlyMap<string, RouteHandler> = new Map([
-  ...Object.entries(rows).map(([name, { make, ...options }]) =>
-    handlerOf(publications[name as keyof typeof rows], make, options),
+  ...Object.entries(rows).map(([name, { make, maxAgeSeconds }]) =>
+    handlerOf(publications[name as keyof typeof rows], make, maxAgeSeconds),
   ),
   ...Object.keys(clientFiles).map((name) => handlerOfClient(name as keyof typeof clientFiles)),
   ...documents.map((document) => handlerOf(markdownForm(document), () => publishedMarkdown(document))),
 ]);
 
-function handlerOf(route: Route, make: Row["make"], options: PublishOptions = {}) {
-  return [route.path as string, publish(route, make, options)] as const;
+function handlerOf(route: Route, make: Row["make"], maxAgeSeconds?: number) {
+  return [route.path as string, publish(route, make, maxAgeSeconds)] as const;
 }
 
 /** A client file: plain text, because no media type of these languages is registered. It never changes. */
@@ -76,9 +76,9 @@ function handlerOfClient(language: keyof typeof clientFiles) {
   const route: Route = clientFiles[language];
   const make = () => ({
     ...plainText([readClient(language)]),
-    headers: { "Content-Disposition": `attachment; filename="${route.path.split("/").at(-1)}"` },
+    headers: { "content-disposition": `attachment; filename="${route.path.split("/").at(-1)}"` },
   });
-  return handlerOf(route, make, { maxAgeSeconds: (365 * dayMs) / 1000 });
+  return handlerOf(route, make, (365 * dayMs) / 1000);
 }
 
 const plainText = (lines: readonly string[]) => ({

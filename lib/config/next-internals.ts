@@ -6,8 +6,5 @@
 /** The version of Next whose names these are. */
 export const testedNextVersion = "16.4.6";
 
-/** The file in which `next build` lists its routes, relative to the project. */
-export const builtRoutesFile = ".next/app-path-routes-manifest.json";
-
 /** The global under which a platform offers `waitUntil`. */
 export const platformContext = Symbol.for("@next/request-context");

@@ -33,9 +33,9 @@ export function publishedMarkdown({ path, markdown }: DocumentPage) {
     type: "text/markdown; charset=utf-8",
     body: makePortable(markdown(), appUrl),
     headers: {
-      "Content-Location": markdownPath(path),
-      Link: `<${appUrl}${path}>; rel="canonical"; type="text/html"`,
-      Vary: "Accept",
+      "content-location": markdownPath(path),
+      link: `<${appUrl}${path}>; rel="canonical"; type="text/html"`,
+      vary: "Accept",
     },
   };
 }

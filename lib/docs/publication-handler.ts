@@ -1,7 +1,6 @@
-import { dayMs } from "@/lib/config/durations";
 import { ApiError } from "@/lib/http/errors";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
-import { createHandler } from "@/lib/http/handler";
+import { createHandler, type RouteHandler } from "@/lib/http/handler";
 import type { Route } from "@/lib/http/route";
 
 export type Publication = {
@@ -12,33 +11,23 @@ export type Publication = {
   headers?: Record<string, string>;
 };
 
-export type PublishOptions = {
-  /** How long this process reuses the body; a day by default, because security.txt has an expiry date. */
-  freshForMs?: number;
-  /** How long caches may store it. */
-  maxAgeSeconds?: number;
-};
-
 /**
  * The route handler of a publication for programs: readable from any origin, with a strong `ETag` and 304
  * (RFC 9110 §13.1.2). Answers 404 if `make` returns nothing.
+ *
+ * @param maxAgeSeconds - how long our server and other caches may store it
  */
 export function publish(
   route: Route,
   make: () => Publication | undefined | Promise<Publication | undefined>,
-  { freshForMs = dayMs, maxAgeSeconds = 300 }: PublishOptions = {},
-): (request: Request) => Promise<Response> {
-  let made: ReturnType<typeof prepare> | undefined;
-  let madeAtMs = Number.NEGATIVE_INFINITY;
+  maxAgeSeconds = 300,
+): RouteHandler {
   return createHandler(
     route,
-    async ({ headers, nowMs }) => {
-      if (nowMs >= madeAtMs + freshForMs) {
-        made = prepare(await make(), maxAgeSeconds);
-        madeAtMs = nowMs;
-      }
-      if (!made) throw new ApiError("not_found");
-      const { etag, answer } = made;
+    async ({ headers }) => {
+      const publication = await make();
+      if (!publication) throw new ApiError("not_found");
+      const { etag, answer } = prepare(publication, maxAgeSeconds);
       return matchesEtag(headers.get("if-none-match"), etag)
         ? { ...answer, status: 304, body: null }
         : answer;
@@ -53,9 +42,10 @@ export function publish(
   );
 }
 
-function prepare(publication: Publication | undefined, maxAgeSeconds: number) {
-  if (!publication) return undefined;
-  const { type = "application/json", body: said, headers: own = {} } = publication;
+function prepare(
+  { type = "application/json", body: said, headers: own = {} }: Publication,
+  maxAgeSeconds: number,
+) {
   const body = typeof said === "string" ? said : JSON.stringify(said);
   const etag = `"${hashContent(body)}"`;
   const headers = [

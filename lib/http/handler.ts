@@ -6,9 +6,8 @@ import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { requireHost } from "@/lib/http/host-check";
-import { IncomingRequest } from "@/lib/http/incoming-request";
+import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
 import { readKnownBrowser } from "@/lib/http/known-browser";
-import type { Operation } from "@/lib/http/operations";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
 import {
   type Answer,
@@ -69,9 +68,6 @@ const checks: readonly Check[] = [
 ];
 
 const noBody = Buffer.alloc(0);
-
-/** A request of our own, for a page that is kept. */
-export class OwnRequest extends Request {}
 
 /** A request on its way through the checks to its handler. */
 export class HandlerRequest {
@@ -197,20 +193,6 @@ export function createApiHandlers<R extends Route, Who = undefined>(
     R["methods"][number],
     RouteHandler
   >;
-}
-
-/**
- * Creates the route handlers of an operation, by method.
- *
- * @param handler - returns the body of the 200: an object is sent as JSON, a string as plain text
- */
-export function createOperationHandlers<Op extends Operation, Who = undefined>(
-  operation: Op,
-  handler: (call: HandlerRequest, who: Who) => object | string | Promise<object | string>,
-  identify?: (call: HandlerRequest) => Who | Promise<Who>,
-): Record<Op["methods"][number], RouteHandler> {
-  const answer: Handler<Who> = async (call, who) => ({ status: 200, body: await handler(call, who) });
-  return createApiHandlers(operation, answer, identify && { identify });
 }
 
 function requireEnabled({ route }: HandlerRequest): void {

@@ -29,6 +29,13 @@ export class IncomingRequest {
   }
 }
 
+/** A GET of our own, for a page that is kept: it is not logged. */
+export class OwnRequest extends IncomingRequest {
+  constructor(url: string, cookie: string | undefined) {
+    super({ method: "GET", headers: cookie ? { cookie } : {} } as IncomingMessage & IncomingBody, url);
+  }
+}
+
 /** The headers of a Node request, with what handlers use of `Headers`. */
 class IncomingHeaders implements Pick<Headers, "get" | "has">, Iterable<[string, string]> {
   constructor(private readonly incoming: IncomingMessage) {}

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { PublicErrorCode } from "@/lib/http/errors";
+import { routes } from "@/lib/http/pages";
 import type { Retirement, Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
 
@@ -142,5 +143,14 @@ export const mcpServer = {
     ].join(", "),
   },
 } as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[]; accountPath: `/${string}` };
+
+/** Every route of the public site, by its exact path. */
+export const allRoutes: ReadonlyMap<string, Route> = new Map(
+  [
+    ...Object.values(operations),
+    ...mcpServer.paths.map((path): Route => ({ ...mcpServer, path })),
+    ...routes,
+  ].map((route) => [route.path, route]),
+);
 
 type WithoutPath<R> = R extends unknown ? Omit<R, "path"> : never;

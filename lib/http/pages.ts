@@ -299,25 +299,10 @@ export function isPage(route: Route): route is Page {
   return "loads" in route;
 }
 
-/** What `next.config.ts` rewrites to the one route of all publications. */
-export const publishedRoutes: readonly Route[] = [
-  ...Object.values<Route>({ ...publications, ...clientFiles }),
-  ...Object.values(documentPages).map(markdownForm),
-];
-
-/** The routes with many addresses, by Next's names, and what each answers. */
-export const routesOfMany: Readonly<Record<string, readonly Route[]>> = {
-  "/docs/[[...path]]": Object.values<Route>(documentPages).filter(({ path }) => /^\/docs(?:\/|$)/.test(path)),
-  "/home/[...action]": Object.values(ownerActions),
-  "/oauth/[endpoint]": Object.values(connectEndpoints),
-  "/publications/[...path]": publishedRoutes,
-  "/sign-in/[...action]": Object.values(signInActions),
-};
-
 /** Every route outside `/api` and `/mcp`. */
 export const routes: readonly Route[] = [
-  ...[pages, actions, connectEndpoints, hooks, probes, previews, files].flatMap((table) =>
-    Object.values<Route>(table),
+  ...[pages, actions, connectEndpoints, hooks, probes, previews, files, publications, clientFiles].flatMap(
+    (table) => Object.values<Route>(table),
   ),
-  ...publishedRoutes,
+  ...Object.values(documentPages).map(markdownForm),
 ];

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
-import { mcpServer, operations } from "@/lib/http/operations";
-import { files, routes } from "@/lib/http/pages";
+import { allRoutes } from "@/lib/http/operations";
+import { files } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { logFields } from "@/lib/runtime/log";
@@ -80,20 +80,14 @@ export function logRequest(
   });
 }
 
-const registered = new Set<string>([
-  ...Object.values(operations).map(({ path }) => path),
-  ...mcpServer.paths,
-  ...routes.map(({ path }) => path),
-]);
-
 const knownMethods = new Set(METHODS);
 const filePaths = new Set<string>(Object.values(files).map(({ path }) => path));
 
 /** The path if a register has it, else only its first segment, because someone may paste a token into an address. */
 function routeName(path: string): string {
-  if (registered.has(path)) return path;
+  if (allRoutes.has(path)) return path;
   const [bare = ""] = path.split(queryOrFragment, 1);
-  if (registered.has(bare)) return bare;
+  if (allRoutes.has(bare)) return bare;
   return `${/^\/(?:api|mcp|hooks|docs)\//.exec(bare)?.[0] ?? "/"}*`;
 }
 

@@ -9,7 +9,7 @@ export type HeaderList = readonly string[];
 /** The parts of a response, before {@link finalizeResponse} adds the default headers. */
 export type ResponseParts = {
   status: number;
-  /** An object is sent as JSON, a string as plain text, `null` as no content. */
+  /** An object is sent as JSON, a string as plain text, bytes as they are, `null` as no content. */
   body: object | string | null;
   /** The media type of a string that is not plain text. */
   mediaType?: string;
@@ -59,11 +59,11 @@ function toAnswer(
   { status, body, mediaType, headers = [] }: ResponseParts,
   defaults: HeaderList,
 ): Answer {
-  let content: string | null = null;
+  let content: Answer["content"] = null;
   let contentHeaders: HeaderList = [];
   if (body !== null) {
     const isText = typeof body === "string";
-    content = isText ? body : JSON.stringify(body);
+    content = isText || body instanceof Buffer ? body : JSON.stringify(body);
     const type = mediaType ?? (isText ? "text/plain; charset=utf-8" : "application/json");
     contentHeaders = ["content-type", type, "content-length", String(Buffer.byteLength(content))];
   } else if (status !== 204 && status !== 304) {

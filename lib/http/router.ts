@@ -1,29 +1,14 @@
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
-import { mcpServer, operations } from "@/lib/http/operations";
-import { isPage, type Page, routes } from "@/lib/http/pages";
+import { allRoutes } from "@/lib/http/operations";
+import { isPage, type Page } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
-const byPath = <R extends Route>(all: readonly R[]) =>
-  new Map<string, R>(all.map((route) => [route.path, route]));
-
-const apiRoutes = byPath<Route>([
-  ...Object.values(operations),
-  ...mcpServer.paths.map((path) => ({ ...mcpServer, path })),
-]);
-
-/** The operation or MCP endpoint at exactly this path. */
-export function apiRouteAt(path: string): Route | undefined {
-  return apiRoutes.get(path);
-}
-
-const otherRoutes = byPath(routes);
-
-/** The route at exactly this path outside `/api` and `/mcp`, if it is enabled. */
+/** The route at exactly this path, if it is enabled. */
 export function routeAt(path: string): Route | undefined {
-  const route = otherRoutes.get(path);
+  const route = allRoutes.get(path);
   return route && isEnabled(route) ? route : undefined;
 }
 
@@ -43,32 +28,29 @@ export function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Ro
 const readMethods = ["GET", "HEAD"];
 
 /**
- * Rejects an unknown address (404). `undefined` for a GET of an unknown page, which gets a page that says so.
+ * Rejects an unknown address (404), and a method that an address lacks (405). `undefined` for a GET of an unknown page,
+ * which gets a page that says so.
  *
  * @param path - as sent, without its query
  */
-export function rejectUnknown(
-  method: string,
-  path: string,
-  headers: Pick<Headers, "get">,
-): Answer | undefined {
-  if (apiRouteAt(path) ?? routeAt(path)) return undefined;
-  if (readMethods.includes(method) && !isProgramPath(path)) return undefined;
-  const context = createRequestContext(method, path, headers);
-  return finalizeResponse(undefined, context, errorParts(new ApiError("not_found")));
-}
-
-/** Rejects what Next would answer by itself: an unknown address (404), and a method that an address lacks (405). */
 export function rejectUnrouted(
   method: string,
   path: string,
   headers: Pick<Headers, "get">,
 ): Answer | undefined {
-  const route = apiRouteAt(path) ?? routeAt(path);
+  const route = routeAt(path);
   const methods: readonly string[] | undefined = route?.methods;
-  if (!route || methods?.includes(method)) return rejectUnknown(method, path, headers);
+  if (methods?.includes(method)) return undefined;
+  if (route) return refuse(method, path, headers, methodNotAllowed(route));
+  if (readMethods.includes(method) && !isProgramPath(path)) return undefined;
+  return refuse(method, path, headers, new ApiError("not_found"));
+}
+
+/** Refuses, in JSON, a request that has not reached the handler of its path. */
+export function refuse(method: string, path: string, headers: Pick<Headers, "get">, error: ApiError): Answer {
+  const route = routeAt(path);
   const context = createRequestContext(method, path, headers);
-  return finalizeResponse(apiRouteAt(path), context, errorParts(methodNotAllowed(route)));
+  return finalizeResponse(route?.site && route, context, errorParts(error));
 }
 
 /** The 405 of a route, with the methods that it accepts (RFC 9110 §15.5.6). */

@@ -1,10 +1,10 @@
 import * as z from "zod";
 import { readableName } from "@/lib/auth/readable-name";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
-import { createHandler, type HandlerRequest } from "@/lib/http/handler";
+import { createHandler } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
+import { connectEndpoints } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
-import type { Route } from "@/lib/http/route";
 import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { issueClient } from "@/lib/oauth/registered-clients";
@@ -26,11 +26,7 @@ const application = z.object({
  * The route handler of dynamic client registration (RFC 7591), unless the operator has disabled it. The client is public
  * like every client, its name is unverified, and it expires after a day unless an owner approves it.
  */
-export function register(route: Route): (request: Request) => Promise<Response> {
-  return createHandler(route, answer);
-}
-
-async function answer({ body, nowMs }: HandlerRequest): Promise<ResponseParts> {
+export const register = createHandler(connectEndpoints.registration, ({ body, nowMs }) => {
   const requested = application.safeParse(parseJson(body));
   if (!requested.success) {
     const isRedirectUri = requested.error.issues.some(({ path }) => path[0] === "redirect_uris");
@@ -40,7 +36,7 @@ async function answer({ body, nowMs }: HandlerRequest): Promise<ResponseParts> {
     return refuse("invalid_client_metadata");
   }
   return { status: 201, body: { ...clientDefaults, ...issueClient(requested.data, nowMs) } };
-}
+});
 
 /** An error response (RFC 7591 §3.2.2). */
 function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): ResponseParts {

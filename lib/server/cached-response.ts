@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { weightsOf } from "@/lib/http/accepted";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
-import type { HeaderList } from "@/lib/http/response";
+import type { Answer, HeaderList } from "@/lib/http/response";
 
 type Encoding = "br" | "gzip" | "identity";
 
@@ -66,17 +66,17 @@ export class CachedResponse {
 
 const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-/** Compresses content that is sent once, in an encoding that the client takes and at a level that costs little. */
-export async function compressOnce(
-  content: Buffer,
-  accepted: string | undefined,
-): Promise<{ content: Buffer; encoding: Encoding }> {
-  const encoding = content.length < minCompressedBytes ? "identity" : bestEncoding(accepted);
-  if (encoding === "identity") return { content, encoding };
-  return {
-    content: await (encoding === "br" ? compress.br(content, quickly) : compress.gzip(content)),
-    encoding,
-  };
+/** An answer that is sent once, compressed in an encoding that the client takes and at a level that costs little. */
+export async function compressOnce(answer: Answer, accepted: string | undefined): Promise<Answer> {
+  if (answer.content === null) return answer;
+  const plain = Buffer.from(answer.content);
+  const encoding = plain.length < minCompressedBytes ? "identity" : bestEncoding(accepted);
+  const isPlain = encoding === "identity";
+  const content = isPlain ? plain : await compress[encoding](plain, encoding === "br" ? quickly : {});
+  const fields = answer.fields.filter((_, at, all) => all[at - (at % 2)] !== "content-length");
+  fields.push("content-length", String(content.length), "vary", "Accept-Encoding");
+  if (!isPlain) fields.push("content-encoding", encoding);
+  return { status: answer.status, fields, content };
 }
 
 /** The client's preferred encoding among ours (RFC 9110 §12.5.3). */

@@ -2,9 +2,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import type { Socket } from "node:net";
 import { headBounds } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { createRequestContext } from "@/lib/http/request-context";
-import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
-import { apiRouteAt, rejectUnrouted, routeAt } from "@/lib/http/router";
+import type { Answer } from "@/lib/http/response";
+import { refuse, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
 import { pathOf } from "@/lib/server/request-target";
 import { ResumedConnection } from "@/lib/server/resumed-connection";
@@ -72,11 +71,7 @@ export function refuseUpgrade(
   const path = pathOf(url);
   const refused =
     (path.startsWith("/") && rejectUnrouted(method, path, noHeaders)) ||
-    finalizeResponse(
-      apiRouteAt(path),
-      createRequestContext(method, path, noHeaders),
-      errorParts(method === "CONNECT" ? notAllowed() : tooManyRequests(retryAfterSeconds)),
-    );
+    refuse(method, path, noHeaders, method === "CONNECT" ? notAllowed() : tooManyRequests(retryAfterSeconds));
   endWith(socket, latest, refused);
 }
 
@@ -139,9 +134,7 @@ function answerTo(error: ParseError, head: string): Answer {
   const [, method = /^\w*/.exec(head)?.[0] ?? "", target = ""] = requestLine.exec(head) ?? [];
   const path = pathOf(target);
   const refused = isOfRequestLine(error) && path.startsWith("/") && rejectUnrouted(method, path, noHeaders);
-  if (refused) return refused;
-  const context = createRequestContext(method, path, noHeaders);
-  return finalizeResponse(apiRouteAt(path), context, errorParts(toApiError(error, path)));
+  return refused || refuse(method, path, noHeaders, toApiError(error, path));
 }
 
 function toApiError({ code }: ParseError, path: string): ApiError {
@@ -154,7 +147,7 @@ function toApiError({ code }: ParseError, path: string): ApiError {
         message: "The request took too long to arrive.",
       });
     case "HPE_INVALID_URL":
-      if (path.startsWith("/") && !apiRouteAt(path) && !routeAt(path)) return new ApiError("not_found");
+      if (path.startsWith("/") && !routeAt(path)) return new ApiError("not_found");
       return new ApiError("invalid_request", {
         message: "The request target has characters that do not belong in one.",
       });

@@ -1,10 +1,11 @@
 import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { prefersMarkdown } from "@/lib/http/accepted";
+import { assetsVersion } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { readCookie } from "@/lib/http/cookies";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import { documentPages, markdownPath, type Page, pages } from "@/lib/http/pages";
-import type { HeaderList } from "@/lib/http/response";
+import type { Answer, HeaderList } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { pageAt, routeAt } from "@/lib/http/router";
 import { readTypedEmail } from "@/lib/http/typed-email";
@@ -17,18 +18,11 @@ const maxShown = 4; // variants of a page, by notice
 
 type CookieHeaders = Pick<Headers, "get">;
 
-/** Renders the page at a path for a browser that sends this cookie. */
-type RenderPage = (path: string, cookie: string | undefined) => Promise<Response>;
+/** Renders what is at a target, for a browser that sends this cookie. */
+type RenderPage = (target: string, cookie: string | undefined) => Promise<Answer>;
 
 /** Headers of a single response, and those that {@link CachedResponse} sets itself. */
-const notCached = new Set([
-  "accept-ranges",
-  "content-encoding",
-  "content-length",
-  "etag",
-  "last-modified",
-  "x-request-id",
-]);
+const notCached = new Set(["content-length", "etag", "x-request-id"]);
 
 /** The Markdown form of each document, which is also the answer at its path for a client that prefers Markdown. */
 const markdownForms = new Map<string, string>(
@@ -39,7 +33,7 @@ const markdownForms = new Map<string, string>(
 const cookieOfSignedIn = "__session=x";
 
 /**
- * The pages, documents and publications that are the same for everyone, in memory. Each is rendered once, or again when
+ * The pages, documents, publications and files that are the same for everyone, in memory. Each is rendered once, or again when
  * its `max-age` or `freshForMs` has passed; if that fails, the last copy is served. A page has two copies, because its sign-in link
  * depends on the cookie.
  */
@@ -58,7 +52,9 @@ export class PageCache {
       return (await this.get(markdown, undefined)).answer(undefined, headers);
     const page = route ? pageAt(path) : pages.nothingHere;
     const cookie = page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined;
-    const kept = await this.get(route?.path ?? pages.nothingHere.path, cookie);
+    // With its version, a file is another one: it is immutable.
+    const target = !page && query === `v=${assetsVersion()}` ? `${path}?${query}` : path;
+    const kept = await this.get(route ? target : pages.nothingHere.path, cookie);
     return kept.answer(page, headers);
   }
 
@@ -74,11 +70,8 @@ export class PageCache {
 
   private async renew(key: string, path: string, cookie: string | undefined): Promise<CachedPage> {
     const made = await this.make(path, cookie);
-    const { status } = made;
-    if (status >= 500) throw new Error(`${path} cannot be made: ${status}`);
-    const headers = [...made.headers].flat();
-    const rendered = { status, headers, content: Buffer.from(await made.arrayBuffer()) };
-    const page = new CachedPage(rendered, pageAt(path)?.freshForMs);
+    if (made.status >= 500) throw new Error(`${path} cannot be made: ${made.status}`);
+    const page = new CachedPage(made, pageAt(path)?.freshForMs);
     this.kept.set(key, page);
     return page;
   }
@@ -100,10 +93,10 @@ class CachedPage {
   private readonly shown = new Map<string, CachedResponse>();
 
   constructor(
-    private readonly made: { status: number; headers: string[]; content: Buffer },
+    private readonly made: Answer,
     freshForMs = Number.POSITIVE_INFINITY,
   ) {
-    const fields = made.headers.map((field, at) => (at % 2 === 0 ? field.toLowerCase() : field));
+    const { fields } = made;
     this.fields = fields.filter((_, at) => !notCached.has(fields[at - (at % 2)] ?? ""));
     const caching = fields[fields.indexOf("cache-control") + 1] ?? "";
     const maxAge = /max-age=(\d+)/.exec(caching)?.[1];
@@ -117,7 +110,8 @@ class CachedPage {
   /** The response as it is sent now, with the current notice if it is a page. */
   async answer(page: Page | undefined, headers: CookieHeaders): Promise<CachedResponse> {
     const { status, content } = this.made;
-    if (!page) return this.show("", () => new CachedResponse(status, this.fields, content));
+    const bytes = () => (content instanceof Buffer ? content : Buffer.from(content ?? ""));
+    if (!page) return this.show("", () => new CachedResponse(status, this.fields, bytes()));
     const banner = await readSiteBanner();
     const notice = showsNotice(banner, page, headers) ? banner : null;
     // A browser that dismissed a notice may see less than others.
@@ -126,7 +120,7 @@ class CachedPage {
       const fields = this.fields.map((field) =>
         isPrivate && field === "public, no-cache" ? "private, no-cache" : field,
       );
-      const noticed = Buffer.from(insertNotice(content.toString(), notice, page));
+      const noticed = Buffer.from(insertNotice(bytes().toString(), notice, page));
       return new CachedResponse(status, fields, noticed);
     });
   }

@@ -1,22 +1,21 @@
 import type { ServerResponse } from "node:http";
+import { handlerAt } from "@/app/routes";
 import { concurrency } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { ApiError } from "@/lib/http/errors";
-import { OwnRequest, type RouteHandler } from "@/lib/http/handler";
-import { IncomingRequest } from "@/lib/http/incoming-request";
+import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
 import { actions, pages, publications } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { createRequestContext, logRequest } from "@/lib/http/request-context";
-import { type Answer, finalizeResponse } from "@/lib/http/response";
-import { apiRouteAt, pageAt, routeAt } from "@/lib/http/router";
+import { finalizeResponse } from "@/lib/http/response";
+import { pageAt, routeAt } from "@/lib/http/router";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { compressOnce } from "@/lib/server/cached-response";
-import { FileCache } from "@/lib/server/file-cache";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
-import { routeHandler } from "@/lib/server/routes";
+import { pathOf } from "@/lib/server/request-target";
 import { ask, leaveUnread, send } from "@/lib/server/web-adapter";
 
 /** Our status for a client that left before its turn. No one receives it. */
@@ -26,16 +25,10 @@ const clientLeft = 499;
 export function rendersAt(method: string, path: string): boolean {
   if (method !== "GET" && method !== "HEAD") return false;
   const route = routeAt(path);
-  if (!route) return apiRouteAt(path) === undefined;
+  if (!route) return true;
   // A revoked key must disappear at once; the page of the mail clients' link has its own limit.
   if (route.path === publications.jwks.path || route.path === pages.unsubscribe.path) return false;
   return route.isShared === true || pageAt(path) !== undefined || path === actions.findHits.path;
-}
-
-function requireHandler(path: string): RouteHandler {
-  const handler = routeHandler(path, "GET");
-  if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
-  return handler;
 }
 
 /**
@@ -44,9 +37,8 @@ function requireHandler(path: string): RouteHandler {
  */
 export function createPageHandler() {
   const limiter = new ConcurrencyLimiter(concurrency);
-  const fileCache = new FileCache();
-  const pageCache = new PageCache((path, cookie) =>
-    requireHandler(path)(new OwnRequest(settings().appUrl + path, { headers: cookie ? { cookie } : {} })),
+  const pageCache = new PageCache((target, cookie) =>
+    ask(handlerAt(pathOf(target)), new OwnRequest(settings().appUrl + target, cookie)),
   );
 
   return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
@@ -58,7 +50,7 @@ export function createPageHandler() {
     let signal: AbortSignal | undefined;
     try {
       leaveUnread(incoming, outgoing);
-      const kept = fileCache.find(path, query) ?? (await pageCache.find(path, query, headers));
+      const kept = await pageCache.find(path, query, headers);
       if (kept) {
         const requestId = routeAt(path)?.isShared ? [] : ["x-request-id", context.requestId];
         const status = await kept.send(incoming, outgoing, requestId);
@@ -66,8 +58,8 @@ export function createPageHandler() {
       }
       const client = knownClientKey(headers);
       signal = abortOnClose(outgoing);
-      const answer = await limiter.run(client, signal, () => ask(requireHandler(path), request));
-      send(await compressed(answer, incoming.headers["accept-encoding"]), incoming, outgoing);
+      const answer = await limiter.run(client, signal, () => ask(handlerAt(path), request));
+      send(await compressOnce(answer, incoming.headers["accept-encoding"]), incoming, outgoing);
     } catch (thrown) {
       if (signal?.aborted) return logRequest(context, clientLeft);
       const error = thrown instanceof ApiError ? thrown : pageUnavailable(thrown);
@@ -75,17 +67,6 @@ export function createPageHandler() {
       send(finalizeResponse(pages.nothingHere, context, parts), incoming, outgoing);
     }
   };
-}
-
-/** The same answer, compressed if the client takes that. */
-async function compressed(answer: Answer, accepted: string | undefined): Promise<Answer> {
-  const { status, fields, content } = answer;
-  if (content === null) return answer;
-  const once = await compressOnce(Buffer.from(content), accepted);
-  const others = fields.filter((_, at) => fields[at - (at % 2)] !== "content-length");
-  const about = ["content-length", String(once.content.length), "vary", "Accept-Encoding"];
-  if (once.encoding !== "identity") about.push("content-encoding", once.encoding);
-  return { status, fields: [...others, ...about], content: once.content };
 }
 
 /** Aborts when the client is gone. */

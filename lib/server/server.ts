@@ -1,11 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { BlockList, isIPv6 } from "node:net";
+import { handlerAt } from "@/app/routes";
 import type { connectionLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { IncomingRequest } from "@/lib/http/incoming-request";
 import { createRequestContext } from "@/lib/http/request-context";
-import { errorParts, finalizeResponse, type ResponseParts } from "@/lib/http/response";
-import { pageAt, redirectTrailingSlash, rejectUnknown, rejectUnrouted } from "@/lib/http/router";
+import { type Answer, finalizeResponse } from "@/lib/http/response";
+import { redirectTrailingSlash, refuse, rejectUnrouted } from "@/lib/http/router";
 import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
@@ -14,7 +15,6 @@ import type { JoinedMessage } from "@/lib/server/joined-message";
 import { rendersAt } from "@/lib/server/render-page";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { countInWork } from "@/lib/server/requests-in-work";
-import { routeHandler } from "@/lib/server/routes";
 import { ask, hasBody, send } from "@/lib/server/web-adapter";
 import { refuseWrongHost } from "@/lib/server/wrong-host";
 
@@ -41,26 +41,16 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     const request = new IncomingRequest(incoming, appUrl + target, outgoing);
     const { headers } = request;
     appendPeer(incoming);
-    const early = answerToHead(incoming, path, headers, outgoing);
-    if (early)
-      return send(
-        finalizeResponse(undefined, createRequestContext(method, path, headers), early),
-        incoming,
-        outgoing,
-      );
+    const early =
+      answerToHead(incoming, path, headers, outgoing) ??
+      redirectTrailingSlash(method, path, target.slice(path.length), headers) ??
+      rejectUnrouted(method, path, headers);
+    if (early) return send(early, incoming, outgoing);
     incoming.url = target;
-    const redirected = redirectTrailingSlash(method, path, target.slice(path.length), headers);
-    const refused = redirected ?? (throughNext ? rejectUnrouted : rejectUnknown)(method, path, headers);
-    if (refused) return send(refused, incoming, outgoing);
-    const misdirected = refuseWrongHost(incoming, path);
-    if (misdirected) {
-      const context = createRequestContext(method, path, headers);
-      return send(finalizeResponse(pageAt(path), context, misdirected), incoming, outgoing);
-    }
+    const misdirected = refuseWrongHost(incoming, path, headers);
+    if (misdirected) return send(misdirected, incoming, outgoing);
     if (throughNext || rendersAt(method, path)) return handlePage(incoming, outgoing);
-    const handler = routeHandler(path, method);
-    if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
-    send(await ask(handler, request), incoming, outgoing);
+    send(await ask(handlerAt(path), request), incoming, outgoing);
   }
 
   return createBoundedServer(answer, limits);
@@ -72,13 +62,16 @@ function answerToHead(
   path: string,
   headers: Headers,
   outgoing: ServerResponse,
-): ResponseParts | undefined {
-  const isForAll = incoming.method === "OPTIONS" && path === "*";
+): Answer | undefined {
+  const { method = "" } = incoming;
+  const isForAll = method === "OPTIONS" && path === "*";
   const refused =
     refuseHead(incoming, isForAll ? "/" : path) ??
     (hasBody(incoming) ? countInWork(headers, outgoing) : undefined);
-  if (refused) return errorParts(refused);
-  return isForAll ? { status: 204, body: null, headers: ["allow", allowedAtAll] } : undefined;
+  if (refused) return refuse(method, path, headers, refused);
+  if (!isForAll) return undefined;
+  const parts = { status: 204, body: null, headers: ["allow", allowedAtAll] };
+  return finalizeResponse(undefined, createRequestContext(method, path, headers), parts);
 }
 
 /** Appends the peer to `X-Forwarded-For`, as a proxy does. */

@@ -4,7 +4,8 @@ import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { plainPage } from "@/lib/http/plain-page";
-import type { ResponseParts } from "@/lib/http/response";
+import { createRequestContext } from "@/lib/http/request-context";
+import { type Answer, finalizeResponse } from "@/lib/http/response";
 import { pageAt } from "@/lib/http/router";
 
 /**
@@ -12,18 +13,17 @@ import { pageAt } from "@/lib/http/router";
  * would arrive: 421 (RFC 9110 §15.5.20) with a link to the same page at the right host. `undefined` for other requests.
  */
 export function refuseWrongHost(
-  { method = "", url = "", headers }: Pick<IncomingMessage, "method" | "url" | "headers">,
+  { method = "", url = "", headers }: IncomingMessage,
   path: string,
-): ResponseParts | undefined {
-  if (!pageAt(path) || !["GET", "HEAD"].includes(method) || !headers.accept?.includes("text/html"))
-    return undefined;
+  sent: Headers,
+): Answer | undefined {
+  const page = pageAt(path);
+  if (!page || !["GET", "HEAD"].includes(method) || !headers.accept?.includes("text/html")) return undefined;
   const { appUrl } = settings();
   if (!isForeign(headers, new URL(appUrl))) return undefined;
   const right = `<a href="${escapeHtml(appUrl + url)}">${escapeHtml(new URL(appUrl).host)}</a>`;
-  return {
-    status: 421,
-    ...plainPage("This page has another address", `<p>Open it at ${right} instead.</p>`),
-  };
+  const shown = plainPage("This page has another address", `<p>Open it at ${right} instead.</p>`);
+  return finalizeResponse(page, createRequestContext(method, path, sent), { status: 421, ...shown });
 }
 
 /**

@@ -58,10 +58,10 @@ export const caching: Mutant[] = [
     tests: ["tests/lib/server/page-cache.test.ts"],
   },
   {
-    file: "lib/server/file-cache.ts",
-    mistake: "a file under any name of a version is kept for good",
-    was: "path === files.serif.path || query ===",
-    becomes: 'path === files.serif.path || query !== "" || query ===',
+    file: "app/publications/files.ts",
+    mistake: "a file without its version is kept for good",
+    was: "file.path === files.serif.path ||",
+    becomes: "file.path ||",
     tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
   },
   {

@@ -97,7 +97,7 @@ export const signIn: Mutant[] = [
     mistake: "a form of another site is taken",
     was: 'isAsked: ({ origin }) => origin === "own"',
     becomes: "isAsked: () => false",
-    tests: ["tests/lib/server/routes.test.ts"],
+    tests: ["tests/app/routes.test.ts"],
   },
   {
     file: "lib/http/cookies.ts",

@@ -1,27 +1,29 @@
-import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { htmlPage, type Shown } from "../html-page";
 import { Support } from "../support";
 
-/** Explains which emails will stop, and changes nothing: link scanners open every link. */
-export const GET = unsubscribePage(async ({ url }) => {
-  const { email, isStopped } = await readSubscription(await readUnsubscribeLink(url));
-  return show(isStopped ? words.alreadyStopped : words.ask, { email });
-});
-
-/** The page's button, or a mail client's one-click request: only the token in the address counts. */
-export const POST = unsubscribePage(async ({ url, context }) => {
-  await unsubscribe(url, context.requestId);
-  return show(words.stopped);
-});
-
-function unsubscribePage(handler: (call: HandlerRequest) => Shown | Promise<Shown>) {
-  return htmlPage(pages.unsubscribe, handler, {
+/**
+ * A GET explains which emails will stop, and changes nothing: link scanners open every link. A POST comes from the page's
+ * button, or is a mail client's one-click request: only the token in the address counts.
+ */
+const unsubscribePage = htmlPage(
+  pages.unsubscribe,
+  async ({ url, context: { method, requestId } }) => {
+    if (method === "POST") {
+      await unsubscribe(url, requestId);
+      return show(words.stopped);
+    }
+    const { email, isStopped } = await readSubscription(await readUnsubscribeLink(url));
+    return show(isStopped ? words.alreadyStopped : words.ask, { email });
+  },
+  {
     renderError: ({ code, status }) =>
       show(code === "invalid_token" ? words.badLink : words.failed, { status }),
-  });
-}
+  },
+);
+
+export { unsubscribePage as GET, unsubscribePage as POST };
 
 /** The page's text, and its button if there is something to confirm. */
 type Words = { title: string; paragraphs: string[]; button?: string };

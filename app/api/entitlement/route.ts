@@ -1,10 +1,10 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { createOperationHandlers } from "@/lib/http/handler";
+import { createApiHandlers } from "@/lib/http/handler";
 import { operations } from "@/lib/http/operations";
 
-export const { GET, HEAD, OPTIONS } = createOperationHandlers(
+export const { GET, HEAD, OPTIONS } = createApiHandlers(
   operations.entitlement,
-  ({ nowMs }, caller: Caller) => readEntitlement(caller, nowMs),
-  ({ headers, context }) => identifyCaller(headers, context, "api"),
+  async ({ nowMs }, caller: Caller) => ({ status: 200, body: await readEntitlement(caller, nowMs) }),
+  { identify: ({ headers, context }) => identifyCaller(headers, context, "api") },
 );

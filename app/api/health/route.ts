@@ -1,6 +1,9 @@
 import { health } from "@/lib/health";
-import { createOperationHandlers } from "@/lib/http/handler";
+import { createApiHandlers } from "@/lib/http/handler";
 import { operations } from "@/lib/http/operations";
 
 /** Uses no store and no account. */
-export const { GET, HEAD, OPTIONS } = createOperationHandlers(operations.health, () => health);
+export const { GET, HEAD, OPTIONS } = createApiHandlers(operations.health, () => ({
+  status: 200,
+  body: health,
+}));

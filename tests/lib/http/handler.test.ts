@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { createOperationHandlers } from "@/lib/http/handler";
+import { createApiHandlers } from "@/lib/http/handler";
 import { type Operation, operations } from "@/lib/http/operations";
 import { log } from "@/lib/runtime/log";
 import { recordResponse } from "@/tests/support/answers";
@@ -25,7 +25,7 @@ describe("a handler", () => {
     "answers %s that a route throws with fixed words, and logs the cause with the request id",
     async (_, thrown) => {
       const logged = vi.spyOn(log(), "error").mockReturnValue();
-      const { GET } = createOperationHandlers(operations.siteBanner, () => {
+      const { GET } = createApiHandlers(operations.siteBanner, () => {
         throw thrown;
       });
       const answer = await GET(request);
@@ -50,7 +50,7 @@ describe("a handler", () => {
     const fail = () => {
       throw new Error("hunter2");
     };
-    const handler = createOperationHandlers(operation, fail, () => undefined)[method];
+    const handler = createApiHandlers(operation, fail, { identify: () => undefined })[method];
     const answer = await handler(new Request(`https://office.example.com${operation.path}`, { method }));
     expect(answer.status).toBe(500);
     expect(await answer.clone().text()).not.toContain("hunter2");
@@ -58,7 +58,10 @@ describe("a handler", () => {
   });
 
   it("says on every answer that it is for HTTPS only, where our address is https", async () => {
-    const { GET } = createOperationHandlers(operations.siteBanner, () => ({ banner: null }));
+    const { GET } = createApiHandlers(operations.siteBanner, () => ({
+      status: 200,
+      body: { banner: null },
+    }));
     const { headers } = await GET(request);
     expect(headers.get("strict-transport-security")).toBe("max-age=31536000");
   });

@@ -5,7 +5,7 @@ import { dayMs } from "@/lib/config/durations";
 import { documents, isDocumentPath } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { createOperationHandlers } from "@/lib/http/handler";
+import { createApiHandlers } from "@/lib/http/handler";
 import { mcpServer, type Operation, operations, version1 } from "@/lib/http/operations";
 import { type Answer, toResponse } from "@/lib/http/response";
 import { checkRetirements, listRetirements, requireBeforeSunset, retirementOf } from "@/lib/http/retirement";
@@ -41,7 +41,10 @@ afterEach(() => {
 afterAll(() => vi.unstubAllEnvs());
 
 describe("an operation being retired", () => {
-  const { GET } = createOperationHandlers({ ...operations.siteBanner, retirement }, () => ({ banner: null }));
+  const { GET } = createApiHandlers({ ...operations.siteBanner, retirement }, () => ({
+    status: 200,
+    body: { banner: null },
+  }));
 
   it("says when on every answer: Deprecation (RFC 9745), Sunset (RFC 8594) and where the guide is", async () => {
     const good = await GET(new Request("https://office.example.com/api/site-banner"));
@@ -122,11 +125,9 @@ describe("a version being retired", () => {
     expect(() => requireBeforeSunset(operations.health, sunsetMs)).toThrow();
     // Fresh copies, because what does not vary between the answers of an operation is made once.
     for (const operation of Object.values<Operation>(retirable)) {
-      const { OPTIONS } = createOperationHandlers(
-        { ...operation },
-        () => "",
-        () => undefined,
-      ) as Record<string, (request: Request) => Promise<Response>>;
+      const { OPTIONS } = createApiHandlers({ ...operation }, () => ({ status: 200, body: "" }), {
+        identify: () => undefined,
+      }) as Record<string, (request: Request) => Promise<Response>>;
       const request = new Request(`https://office.example.com${operation.path}`, { method: "OPTIONS" });
       expect(headersOf((await OPTIONS?.(request)) as Response), operation.path).toEqual(announced);
     }

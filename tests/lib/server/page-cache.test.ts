@@ -88,8 +88,11 @@ describe("cached pages", () => {
     vi.restoreAllMocks();
   });
   const anonymous = new Headers();
-  const made = (caching?: string, status = 200) =>
-    new Response("x", { status, headers: caching ? { "cache-control": caching } : {} });
+  const made = (caching?: string, status = 200) => ({
+    status,
+    fields: caching ? ["cache-control", caching] : [],
+    content: "x",
+  });
 
   it("are rendered once for concurrent requests, and once for all unknown addresses", async () => {
     const make = vi.fn(async () => made());

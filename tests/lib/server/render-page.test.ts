@@ -14,12 +14,9 @@ const page = () => ({ status: 200, body: "a page" });
 const render = vi.fn<Handler>();
 const handleInvitation = createHandler(pages.invitation, (call) => render(call, undefined));
 const handle = vi.fn<RouteHandler>();
-vi.mock("@/lib/server/routes", async (load) => {
-  const { routeHandler } = await load<typeof import("@/lib/server/routes")>();
-  return {
-    routeHandler: (path: string, method: string) =>
-      path === "/invitation" ? handle : routeHandler(path, method),
-  };
+vi.mock("@/app/routes", async (load) => {
+  const { handlerAt } = await load<typeof import("@/app/routes")>();
+  return { handlerAt: (path: string) => (path === "/invitation" ? handle : handlerAt(path)) };
 });
 let server: ReturnType<typeof createServer>;
 let url: string;

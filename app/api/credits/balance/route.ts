@@ -1,10 +1,10 @@
 import { readBalance } from "@/lib/accounts/balance";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { createOperationHandlers } from "@/lib/http/handler";
+import { createApiHandlers } from "@/lib/http/handler";
 import { operations } from "@/lib/http/operations";
 
-export const { GET, HEAD, OPTIONS } = createOperationHandlers(
+export const { GET, HEAD, OPTIONS } = createApiHandlers(
   operations.creditsBalance,
-  (_, caller: Caller) => readBalance(caller),
-  ({ headers, context }) => identifyCaller(headers, context, "api"),
+  async (_, caller: Caller) => ({ status: 200, body: await readBalance(caller) }),
+  { identify: ({ headers, context }) => identifyCaller(headers, context, "api") },
 );

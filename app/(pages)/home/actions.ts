@@ -13,7 +13,6 @@ import { store } from "@/lib/db/store";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
-import { handlerByPath } from "@/lib/http/handler-by-path";
 import { ownerActions, ownerPages } from "@/lib/http/pages";
 import { keepApps } from "@/lib/oauth/keep-apps";
 
@@ -27,7 +26,8 @@ const groups = new Map<string, SessionGroup>([
   ["operator-tokens", { kind: "program", begunBy: "operator" }],
 ]);
 
-const handlers: Record<keyof typeof ownerActions, RouteHandler> = {
+/** What the owner's pages send. The register says what each address checks first. */
+export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   /** Ends one of the owner's sessions by its id, or a list of them, except the browser's own. */
   endSession: ownerForm(ownerActions.endSession, async ({ field, nowMs }, { account, session, by }) => {
     const named = field("session");
@@ -132,6 +132,3 @@ const handlers: Record<keyof typeof ownerActions, RouteHandler> = {
     return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
   }),
 };
-
-/** What the owner's pages send. The register says what each address checks first. */
-export const POST = handlerByPath(ownerActions, handlers);

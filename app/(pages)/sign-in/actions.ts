@@ -11,7 +11,6 @@ import { transact } from "@/lib/db/transaction";
 import { cookieHeaders, readCookie, sendsCookie } from "@/lib/http/cookies";
 import { form, redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
-import { handlerByPath } from "@/lib/http/handler-by-path";
 import { ownerPages, pages, signInActions } from "@/lib/http/pages";
 import { errorParts } from "@/lib/http/response";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
@@ -20,7 +19,8 @@ const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
 
 const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPage, problem) });
 
-const handlers: Record<keyof typeof signInActions, RouteHandler> = {
+/** The steps of our own sign-in. Their register says which methods each accepts. */
+export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = {
   /** The first step of sign-in by code. */
   sendCode: form(
     signInActions.sendCode,
@@ -125,8 +125,3 @@ function openedPage({ url }: HandlerRequest, word: string): string {
   const isOwners = Object.values(ownerPages).some(({ path }) => path === pathname);
   return isOwners ? `${pathname}${search ? `${search}&` : "?"}${word}` : `${pages.home.path}?${word}`;
 }
-
-/** The steps of our own sign-in. Their register says which methods each accepts. */
-export const GET = handlerByPath(signInActions, handlers);
-
-export { GET as POST };

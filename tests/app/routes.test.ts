@@ -1,10 +1,11 @@
+import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
+import { handlerAt } from "@/app/routes";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { previews, routes } from "@/lib/http/pages";
+import { files, previews, routes } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
 import { actsOf } from "@/lib/office/handler";
 import { officePages } from "@/lib/office/routes";
-import { routeHandler } from "@/lib/server/routes";
 
 const every: Route[] = [
   ...Object.values(operations),
@@ -13,9 +14,14 @@ const every: Route[] = [
 ];
 
 it("every address in the registers has a handler in the server's process, previews aside", () => {
-  for (const { path, methods } of every.filter((route) => route !== previews.emails)) {
-    expect(routeHandler(path, methods[0] ?? ""), path).toBeTypeOf("function");
+  for (const { path } of every.filter((route) => route !== previews.emails)) {
+    expect(handlerAt(path), path).toBeTypeOf("function");
   }
+});
+
+it("the files of the register are those in public/", () => {
+  const registered = Object.values(files).map(({ path }) => path.slice(1));
+  expect(readdirSync("public").sort()).toEqual(registered.sort());
 });
 
 const ours = "http://localhost:3000";
@@ -37,12 +43,9 @@ describe("every POST", () => {
         (origin) => ({ origin }),
       ),
     ]) {
-      const response = await routeHandler(
-        path,
-        "POST",
-      )?.(new Request(ours + path, { method: "POST", headers }));
-      if (origin === "own") expect(response?.status, JSON.stringify(headers)).toBe(403);
-      else expect(response?.status).not.toBe(200);
+      const response = await handlerAt(path)(new Request(ours + path, { method: "POST", headers }));
+      if (origin === "own") expect(response.status, JSON.stringify(headers)).toBe(403);
+      else expect(response.status).not.toBe(200);
     }
     vi.unstubAllEnvs();
   });

@@ -2,12 +2,12 @@ import * as changes from "@/app/(pages)/changes/route";
 import * as answerApp from "@/app/(pages)/connect/answer/route";
 import * as findDevice from "@/app/(pages)/connect/device/route";
 import * as connect from "@/app/(pages)/connect/route";
-import * as document from "@/app/(pages)/docs/[[...path]]/route";
+import { documentPage } from "@/app/(pages)/docs/document";
 import * as search from "@/app/(pages)/docs/search/route";
 import * as findHits from "@/app/(pages)/docs/search.json/route";
-import * as ownerAction from "@/app/(pages)/home/[...action]/route";
 import * as access from "@/app/(pages)/home/access/route";
 import * as account from "@/app/(pages)/home/account/route";
+import { ownerHandlers } from "@/app/(pages)/home/actions";
 import * as billing from "@/app/(pages)/home/billing/route";
 import * as returnFromCheckout from "@/app/(pages)/home/checkout/return/route";
 import * as home from "@/app/(pages)/home/route";
@@ -18,7 +18,7 @@ import * as keepAccountPage from "@/app/(pages)/keep-account/route";
 import * as nothingHere from "@/app/(pages)/nothing-here/route";
 import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
 import * as front from "@/app/(pages)/route";
-import * as signInAction from "@/app/(pages)/sign-in/[...action]/route";
+import { signInHandlers } from "@/app/(pages)/sign-in/actions";
 import * as code from "@/app/(pages)/sign-in/code/route";
 import * as signIn from "@/app/(pages)/sign-in/route";
 import * as status from "@/app/(pages)/status/route";
@@ -37,28 +37,22 @@ import * as resend from "@/app/hooks/resend/route";
 import * as stripe from "@/app/hooks/stripe/route";
 import * as mcpAccount from "@/app/mcp/account/route";
 import * as mcp from "@/app/mcp/route";
-import * as connectEndpoint from "@/app/oauth/[endpoint]/route";
+import { fileHandler } from "@/app/publications/files";
 import { publicationHandlers } from "@/app/publications/handlers";
 import * as ready from "@/app/ready/route";
-import { ApiError } from "@/lib/http/errors";
-import { createHandler, type RouteHandler } from "@/lib/http/handler";
+import type { RouteHandler } from "@/lib/http/handler";
 import { type mcpServer, operations } from "@/lib/http/operations";
-import {
-  actions,
-  connectEndpoints,
-  documentPages,
-  files,
-  hooks,
-  ownerActions,
-  pages,
-  probes,
-  signInActions,
-} from "@/lib/http/pages";
+import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
+import { connectEndpoint } from "@/lib/oauth/provider-bridge";
+import { register } from "@/lib/oauth/registration";
 
-type Handlers = Partial<Record<string, RouteHandler>>;
+/** A route handler, or the module of one: its GET or POST takes every method of the route. */
+type Handles = RouteHandler | { GET: RouteHandler } | { POST: RouteHandler };
+
+type Handlers<Name extends string> = Record<Name, Handles>;
 
 /** The route handlers of the operations: the same exports that a platform calls. */
-const ofOperations: Record<keyof typeof operations, Handlers> = {
+const ofOperations: Handlers<keyof typeof operations> = {
   health,
   siteBanner,
   entitlement,
@@ -66,16 +60,15 @@ const ofOperations: Record<keyof typeof operations, Handlers> = {
   unsubscribe,
 };
 
-const ofMcp: Record<(typeof mcpServer.paths)[number], Handlers> = {
-  "/mcp": mcp,
-  "/api/mcp": mcpUnderApi,
-  "/mcp/account": mcpAccount,
+const ofMcp: Record<(typeof mcpServer.paths)[number], RouteHandler> = {
+  "/mcp": mcp.POST,
+  "/api/mcp": mcpUnderApi.POST,
+  "/mcp/account": mcpAccount.POST,
 };
 
-const ofActions: Record<
-  Exclude<keyof typeof actions, keyof typeof signInActions | keyof typeof ownerActions>,
-  Handlers
-> = {
+const ofActions: Handlers<keyof typeof actions> = {
+  ...signInHandlers,
+  ...ownerHandlers,
   joinWaitlist,
   confirmWaitlist,
   acceptInvitation,
@@ -87,9 +80,7 @@ const ofActions: Record<
   dismissNotice,
 };
 
-const ofHooks: Record<keyof typeof hooks, Handlers> = { clerk, resend, stripe };
-
-const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, Handlers> = {
+const ofPages: Handlers<Exclude<keyof typeof pages, keyof typeof documentPages>> = {
   front,
   waitlist,
   signIn,
@@ -108,41 +99,39 @@ const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, H
   nothingHere,
 };
 
-/** Files are read from memory; this answers the methods that they do not accept. */
-function refuseFile(): never {
-  throw new ApiError("not_found");
-}
+const { registration, ...ofTheLibrary } = connectEndpoints;
 
-/** Every address that a handler answers, and its handlers by method: the same exports that a platform calls. */
-const byPath = new Map<string, Handlers>([
+/** Every address that a handler answers, and its handler: the same export that a platform calls. */
+const byPath = new Map<string, RouteHandler>([
   ...inRegister(operations, ofOperations),
   ...Object.entries(ofMcp),
   ...inRegister(actions, ofActions),
-  ...Object.values(signInActions).map(({ path }): Entry => [path, signInAction]),
-  ...Object.values(ownerActions).map(({ path }): Entry => [path, ownerAction]),
-  ...Object.values(connectEndpoints).map(({ path }): Entry => [path, connectEndpoint]),
-  ...inRegister(hooks, ofHooks),
+  ...inRegister(hooks, { clerk, resend, stripe }),
   ...inRegister(probes, { ready }),
-  ...[...publicationHandlers].map(([path, GET]): Entry => [path, { GET }]),
   ...inRegister(pages, ofPages),
-  ...Object.values(files).map((file): Entry => [file.path, { GET: createHandler(file, refuseFile) }]),
-  ...Object.values(documentPages).map(({ path }): Entry => [path, document]),
+  ...publicationHandlers,
+  ...Object.values(documentPages).map((page): Entry => [page.path, documentPage(page)]),
+  ...Object.values(files).map((file): Entry => [file.path, fileHandler(file)]),
+  ...Object.values(ofTheLibrary).map((endpoint): Entry => [endpoint.path, connectEndpoint(endpoint)]),
+  [registration.path, register],
 ]);
 
-type Entry = [path: string, Handlers];
+type Entry = [path: string, handler: RouteHandler];
 
 function inRegister<Name extends string>(
   register: Record<Name, { path: string }>,
-  handlers: Partial<Record<Name, Handlers>>,
+  handlers: Handlers<Name>,
 ): Entry[] {
-  return Object.entries(handlers).map(([name, handler]) => [
-    register[name as Name].path,
-    handler as Handlers,
-  ]);
+  return Object.entries<Handles>(handlers).map(([name, handles]) => {
+    const { path } = register[name as Name];
+    if (typeof handles === "function") return [path, handles];
+    return [path, "GET" in handles ? handles.GET : handles.POST];
+  });
 }
 
-/** The handler at exactly this path: of the method, else any, which refuses it. GET's also handles HEAD. */
-export function routeHandler(path: string, method: string): RouteHandler | undefined {
-  const handlers = byPath.get(path);
-  return handlers && (handlers[method] ?? handlers.GET ?? handlers.POST);
+/** The handler at exactly this path, for every method. Throws if there is none: the router refuses unknown paths. */
+export function handlerAt(path: string): RouteHandler {
+  const handler = byPath.get(path);
+  if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
+  return handler;
 }

@@ -5,23 +5,19 @@ import { renderDocument } from "@/lib/docs/html";
 import { placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
 import { prefersMarkdown } from "@/lib/http/accepted";
-import { handlerByPath } from "@/lib/http/handler-by-path";
+import type { RouteHandler } from "@/lib/http/handler";
 import { type Operation, operations } from "@/lib/http/operations";
-import { documentPages, markdownPath } from "@/lib/http/pages";
+import { markdownPath, type Page } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
-import { htmlPage, type Shown } from "../../html-page";
-import { Documents, Name } from "../documents";
+import { htmlPage, type Shown } from "../html-page";
+import { Documents, Name } from "./documents";
 
-const handlers = Object.entries(documentPages).map(([name, page]) => {
+/** The route handler of a document. */
+export function documentPage(page: Page): RouteHandler {
   const document = findDocument(page.path);
   if (!document) throw new Error(`${page.path} has no document`);
-  return [
-    name,
-    htmlPage(page, ({ headers }) => (prefersMarkdown(headers) ? inMarkdown(document) : show(document))),
-  ] as const;
-});
-
-export const GET = handlerByPath(documentPages, Object.fromEntries(handlers));
+  return htmlPage(page, ({ headers }) => (prefersMarkdown(headers) ? inMarkdown(document) : show(document)));
+}
 
 function inMarkdown(document: DocumentPage): ResponseParts {
   const { type: mediaType, body, headers } = publishedMarkdown(document);

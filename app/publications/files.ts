@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { extname } from "node:path";
+import { assetsVersion } from "@/lib/http/assets";
+import { createHandler, type RouteHandler } from "@/lib/http/handler";
+import { files } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
+
+const types: Record<string, string> = {
+  ".css": "text/css; charset=UTF-8",
+  ".ico": "image/x-icon",
+  ".js": "text/javascript; charset=UTF-8",
+  ".jpg": "image/jpeg",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=UTF-8",
+  ".woff2": "font/woff2",
+};
+
+/** The route handler of a file in `public/`, immutable if its name or query contains its version. */
+export function fileHandler(file: Route): RouteHandler {
+  return createHandler(file, ({ url }) => ({
+    status: 200,
+    body: readFileSync(`public${file.path}`),
+    mediaType: types[extname(file.path)] ?? "application/octet-stream",
+    caching:
+      file.path === files.serif.path || url.search === `?v=${assetsVersion()}`
+        ? "public, max-age=31536000, immutable"
+        : "public, no-cache",
+  }));
+}
