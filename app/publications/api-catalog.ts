@@ -30,8 +30,8 @@ export function describeApis(): Publication {
     })),
   ];
   return {
-    type: `application/linkset+json; profile="${profile}"`,
+    mediaType: `application/linkset+json; profile="${profile}"`,
     body: { linkset, profile },
-    headers: { link: `<${own}>; rel="api-catalog"; type="application/linkset+json"` },
+    headers: ["link", `<${own}>; rel="api-catalog"; type="application/linkset+json"`],
   };
 }

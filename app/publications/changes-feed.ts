@@ -45,5 +45,5 @@ export function writeChangesFeed(): Publication {
 ${entries.join("\n")}
 </feed>
 `;
-  return { type: "application/atom+xml; charset=utf-8", body };
+  return { mediaType: "application/atom+xml; charset=utf-8", body };
 }

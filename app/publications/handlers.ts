@@ -76,13 +76,13 @@ function handlerOfClient(language: keyof typeof clientFiles) {
   const route: Route = clientFiles[language];
   const make = () => ({
     ...plainText([readClient(language)]),
-    headers: { "content-disposition": `attachment; filename="${route.path.split("/").at(-1)}"` },
+    headers: ["content-disposition", `attachment; filename="${route.path.split("/").at(-1)}"`],
   });
   return handlerOf(route, make, (365 * dayMs) / 1000);
 }
 
 const plainText = (lines: readonly string[]) => ({
-  type: "text/plain; charset=utf-8",
+  mediaType: "text/plain; charset=utf-8",
   body: lines.join("\n"),
 });
 
@@ -94,7 +94,7 @@ async function listPublicKeys(): Promise<Publication> {
     alg: "RS256",
     use: "sig",
   }));
-  return { type: "application/jwk-set+json", body: { keys } };
+  return { mediaType: "application/jwk-set+json", body: { keys } };
 }
 
 /** The MCP server's `server.json`, in the format of the MCP registry, named after our host. */
@@ -117,7 +117,7 @@ function listPublicPages(): Publication {
   const listed = Object.values<Page>(pages).filter(({ inSitemap }) => inSitemap);
   const urls = listed.map(({ path }) => `<url><loc>${settings().appUrl}${path}</loc></url>`).join("\n");
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls}\n</urlset>\n`;
-  return { type: "application/xml", body };
+  return { mediaType: "application/xml", body };
 }
 
 /** Crawlers may read every public page; pages that belong to one person are disallowed. */

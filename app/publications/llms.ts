@@ -32,5 +32,5 @@ ${lines.join("\n")}
 ${clients.join("\n")}
 - [API catalog](${appUrl}${publications.apiCatalog.path}): RFC 9727
 `;
-  return { type: "text/plain; charset=utf-8", body };
+  return { mediaType: "text/plain; charset=utf-8", body };
 }

@@ -20,5 +20,5 @@ export function writeSecurityTxt(): Publication | undefined {
     `Canonical: ${appUrl}${publications.securityTxt.path}`,
     "",
   ].join("\n");
-  return { type: "text/plain; charset=utf-8", body };
+  return { mediaType: "text/plain; charset=utf-8", body };
 }

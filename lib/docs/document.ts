@@ -30,12 +30,12 @@ export function makePortable(markdown: string, appUrl: string): string {
 export function publishedMarkdown({ path, markdown }: DocumentPage) {
   const { appUrl } = settings();
   return {
-    type: "text/markdown; charset=utf-8",
+    mediaType: "text/markdown; charset=utf-8",
     body: makePortable(markdown(), appUrl),
-    headers: {
-      "content-location": markdownPath(path),
-      link: `<${appUrl}${path}>; rel="canonical"; type="text/html"`,
-      vary: "Accept",
-    },
+    headers: [
+      ...["content-location", markdownPath(path)],
+      ...["link", `<${appUrl}${path}>; rel="canonical"; type="text/html"`],
+      ...["vary", "Accept"],
+    ],
   };
 }

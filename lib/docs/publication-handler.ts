@@ -1,15 +1,13 @@
 import { ApiError } from "@/lib/http/errors";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
 import { createHandler, type RouteHandler } from "@/lib/http/handler";
+import { inPlainText, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
-export type Publication = {
-  /** The media type; JSON by default. */
-  type?: string;
-  /** A text, or an object that is sent as JSON. */
-  body: string | object;
-  headers?: Record<string, string>;
-};
+/** What a publication says: a text, or an object that is sent as JSON. */
+export type Publication = Pick<ResponseParts, "mediaType" | "headers"> & { body: string | object };
+
+const forAnyOrigin = ["access-control-allow-origin", "*", "access-control-expose-headers", "ETag, Link"];
 
 /**
  * The route handler of a publication for programs: readable from any origin, with a strong `ETag` and 304
@@ -24,39 +22,18 @@ export function publish(
 ): RouteHandler {
   return createHandler(
     route,
-    async ({ headers }) => {
+    async (call) => {
       const publication = await make();
       if (!publication) throw new ApiError("not_found");
-      const { etag, answer } = prepare(publication, maxAgeSeconds);
-      return matchesEtag(headers.get("if-none-match"), etag)
+      const { mediaType = "application/json", body: said, headers: own = [] } = publication;
+      const body = typeof said === "string" ? said : JSON.stringify(said);
+      const etag = `"${hashContent(body)}"`;
+      const headers = [...own, "etag", etag, ...forAnyOrigin];
+      const answer = { mediaType, headers, caching: `public, max-age=${maxAgeSeconds}` };
+      return matchesEtag(call.headers.get("if-none-match"), etag)
         ? { ...answer, status: 304, body: null }
-        : answer;
+        : { ...answer, status: 200, body };
     },
-    {
-      renderError: ({ status, message, headers }) => ({
-        status,
-        body: `${message}\n`,
-        headers: Object.entries(headers).flat(),
-      }),
-    },
+    { renderError: inPlainText },
   );
-}
-
-function prepare(
-  { type = "application/json", body: said, headers: own = {} }: Publication,
-  maxAgeSeconds: number,
-) {
-  const body = typeof said === "string" ? said : JSON.stringify(said);
-  const etag = `"${hashContent(body)}"`;
-  const headers = [
-    ...Object.entries(own).flat(),
-    "etag",
-    etag,
-    "access-control-allow-origin",
-    "*",
-    "access-control-expose-headers",
-    "ETag, Link",
-  ];
-  const caching = `public, max-age=${maxAgeSeconds}`;
-  return { etag, answer: { status: 200, body, mediaType: type, headers, caching } };
 }

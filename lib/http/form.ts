@@ -10,7 +10,7 @@ import {
   type RouteHandler,
 } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
-import { errorParts, type ResponseParts } from "@/lib/http/response";
+import { errorParts, inPlainText, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { rememberTypedEmail } from "@/lib/http/typed-email";
 import { knownClientKey } from "@/lib/rate-limit/client-address";
@@ -65,7 +65,7 @@ export function form<Who = undefined>(
     {
       ...checks,
       renderError: (error, call) => {
-        const { status, message, code } = error;
+        const { status, code } = error;
         if (error === keepsNoCookies) return back(call, "cookies");
         if (error === provesNothing)
           return send(call, { to: `${withProblem(page(readFields(call)), "confirm")}#ways` });
@@ -75,7 +75,7 @@ export function form<Who = undefined>(
         if (status >= 500) return back(call, "unavailable");
         if (status === 409) return back(call, "account");
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
-        return { status, body: `${message}\n` };
+        return inPlainText(error);
       },
     },
   );

@@ -182,17 +182,14 @@ function inTurn<T>(call: HandlerRequest, work: () => T | Promise<T>): T | Promis
   return strangersTurns().run(ownNetworkKey(call.headers), undefined, work);
 }
 
-/** Creates the route handlers of an API route, by method. */
-export function createApiHandlers<R extends Route, Who = undefined>(
-  route: R,
+/** Creates the route handlers of an API route, by method. Its module exports those of its methods. */
+export function createApiHandlers<Who = undefined>(
+  route: Route,
   handler: Handler<Who>,
   options: HandlerOptions<Who> = {},
-): Record<R["methods"][number], RouteHandler> {
+): Record<Method, RouteHandler> {
   const handle = createHandler(route, handler, options);
-  return Object.fromEntries(route.methods.map((method: Method) => [method, handle])) as Record<
-    R["methods"][number],
-    RouteHandler
-  >;
+  return { GET: handle, HEAD: handle, POST: handle, OPTIONS: handle };
 }
 
 function requireEnabled({ route }: HandlerRequest): void {

@@ -80,6 +80,11 @@ export function errorParts(error: ApiError): ResponseParts {
   return { status: error.status, body: error.toJSON(), headers };
 }
 
+/** A refusal in words, for a person. */
+export function inPlainText(error: ApiError): ResponseParts {
+  return { ...errorParts(error), body: `${error.message}\n` };
+}
+
 /** The Response that a platform gets of an answer. */
 export function toResponse({ status, fields, content }: Answer): Response {
   const headers = new Headers();

@@ -1,4 +1,5 @@
-import { platformContext } from "@/lib/config/next-internals";
+/** The global under which a platform offers `waitUntil`: Next's documentation does not promise its name. */
+export const platformContext = Symbol.for("@next/request-context");
 
 /** The context of a platform that stops a process after its response; Next documents it together with `after`. */
 type PlatformContext = { get(): { waitUntil?: (work: Promise<unknown>) => void } | undefined };

@@ -8,7 +8,6 @@ import { prefersMarkdown } from "@/lib/http/accepted";
 import type { RouteHandler } from "@/lib/http/handler";
 import { type Operation, operations } from "@/lib/http/operations";
 import { markdownPath, type Page } from "@/lib/http/pages";
-import type { ResponseParts } from "@/lib/http/response";
 import { htmlPage, type Shown } from "../html-page";
 import { Documents, Name } from "./documents";
 
@@ -16,18 +15,11 @@ import { Documents, Name } from "./documents";
 export function documentPage(page: Page): RouteHandler {
   const document = findDocument(page.path);
   if (!document) throw new Error(`${page.path} has no document`);
-  return htmlPage(page, ({ headers }) => (prefersMarkdown(headers) ? inMarkdown(document) : show(document)));
-}
-
-function inMarkdown(document: DocumentPage): ResponseParts {
-  const { type: mediaType, body, headers } = publishedMarkdown(document);
-  return {
-    status: 200,
-    body,
-    mediaType,
-    headers: Object.entries(headers).flat(),
-    caching: "public, no-cache",
-  };
+  return htmlPage(page, ({ headers }) =>
+    prefersMarkdown(headers)
+      ? { ...publishedMarkdown(document), status: 200, caching: "public, no-cache" }
+      : show(document),
+  );
 }
 
 function show(document: DocumentPage): Shown {

@@ -12,7 +12,7 @@ import { cookieHeaders, readCookie, sendsCookie } from "@/lib/http/cookies";
 import { form, redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { ownerPages, pages, signInActions } from "@/lib/http/pages";
-import { errorParts } from "@/lib/http/response";
+import { errorParts, inPlainText } from "@/lib/http/response";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
 
 const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
@@ -87,10 +87,10 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
       return redirectTo({ to: pages.front.path, cookies: clearSession() });
     },
     {
-      renderError: ({ status, message }) =>
-        status >= 429
+      renderError: (error) =>
+        error.status >= 429
           ? redirectTo({ to: withProblem(pages.home.path, "sign-out") })
-          : { status, body: `${message}\n` },
+          : inPlainText(error),
     },
   ),
 

@@ -3,7 +3,7 @@ import { ApiError } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { createHandler } from "@/lib/http/handler";
 import { previews } from "@/lib/http/pages";
-import type { ResponseParts } from "@/lib/http/response";
+import { inPlainText, type ResponseParts } from "@/lib/http/response";
 import type { Mail } from "@/lib/mail/mail";
 import { renderPreviews } from "@/lib/mail/texts/previews";
 
@@ -19,7 +19,7 @@ export const GET = createHandler(
     if (!mail) throw new ApiError("not_found");
     return searchParams.has("text") ? { status: 200, body: mail.text } : html(mail.html);
   },
-  { renderError: ({ status, message }) => ({ status, body: `${message}\n` }) },
+  { renderError: inPlainText },
 );
 
 function index(mails: [string, Pick<Mail, "subject" | "html">][]): string {

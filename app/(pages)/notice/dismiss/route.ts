@@ -3,6 +3,7 @@ import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
 import { dismissNotice } from "@/lib/http/notice";
 import { actions, pages } from "@/lib/http/pages";
+import { inPlainText } from "@/lib/http/response";
 import { readSiteBanner } from "@/lib/site-banner";
 
 /**
@@ -15,7 +16,7 @@ export const POST = createHandler(
     const banner = await readSiteBanner(nowMs);
     return redirectTo({ to: `${pageBefore(headers)}#main`, cookies: banner ? [dismissNotice(banner)] : [] });
   },
-  { renderError: ({ status, message }) => ({ status, body: `${message}\n` }) },
+  { renderError: inPlainText },
 );
 
 /** Always on this site, whatever `Referer` says. Absolute, because a path that begins with `//` names another site. */
