@@ -6,7 +6,7 @@ import { pages } from "@/lib/http/pages";
 import { Clock } from "../clock";
 import { readSessions, usedInWords } from "./access/sessions";
 import { readWays } from "./access/ways";
-import { LicenceTerms, readPurchases } from "./billing/billing";
+import { LicenceTerms, readPurchases, sellsCreditsTo } from "./billing/billing";
 import { Balance } from "./billing/credits";
 import { FirstDays } from "./first-days";
 import { LatestApp } from "./latest-app";
@@ -37,7 +37,11 @@ export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
         <section className="card" aria-labelledby="credits">
           <Balance account={account} />
           <p>
-            <a href={`${pages.billing.path}#credits`}>What used them</a>
+            {account.creditThousandths <= 0 && sellsCreditsTo(account) ? (
+              <a href={`${pages.billing.path}#packs`}>Buy credits</a>
+            ) : (
+              <a href={`${pages.billing.path}#credits`}>What used them</a>
+            )}
           </p>
         </section>
         <Apps read={read} nowMs={nowMs} />

@@ -61,16 +61,17 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
       ["--plan", "hobby"],
     ]) {
       const text = await home(await shop.admit(...terms));
-      for (const words of ["Office licence", "€49.00 a month", "Team licence", "€990.00 a year"]) {
-        expect(text).toContain(words);
-      }
+      const offers = ["Office licence", "€49.00 a month", "Team licence", "€990.00 a year"];
+      for (const words of ["You pay nothing now.", ...offers]) expect(text).toContain(words);
       expect(text).not.toContain("500 credits");
       expect(text).not.toContain("Manage billing");
     }
     const given = await shop.admit("--plan", "licensed");
     const licensed = await home(given);
     const words = "The operator gave you a licence. It has no end, and costs you nothing here.";
-    for (const text of [licensed, (await given.browser.open("/home")).text]) expect(text).toContain(words);
+    const withoutCredits = (await given.browser.open("/home")).text;
+    for (const text of [licensed, withoutCredits]) expect(text).toContain(words);
+    expect(withoutCredits).toContain('<a href="/home/billing#packs">Buy credits</a>');
     expect(licensed).not.toContain("€49.00");
     expect(licensed).toContain("500 credits");
     expect(licensed).toContain("€10.00");
@@ -426,7 +427,9 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     const { subscription } = await shop.buy(buyer);
     shop.stripe.change(subscription, { status: "past_due" });
     await shop.deliverAll();
-    expect(await home(buyer)).toContain("Your last payment failed.");
+    const failed = await home(buyer);
+    expect(failed).toContain("Your last payment failed.");
+    expect(failed).toContain("Invoices, your card, and how to cancel:");
     const due = (await buyer.browser.open("/home")).text;
     expect(due).toContain('data-colour="soon" data-may-run="true"');
     expect(due).toContain("Payment due");
@@ -439,6 +442,21 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
     const text = await home(buyer);
     expect(text).not.toContain("Your last payment failed.");
     expect(text).toContain("It is cancelled and ends on");
+    expect(text).toContain("Invoices, your card, and how to keep the licence:");
+  });
+
+  it("says what is paid and by whom after a licence has ended, also if an operator gives one then", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { subscription } = await shop.buy(buyer);
+    shop.stripe.end(subscription);
+    await shop.deliverAll();
+    const ended = await home(buyer);
+    for (const words of ["Your licence ended on", "You pay nothing now.", "Invoices and your card:"])
+      expect(ended).toContain(words);
+    await shop.service.adminJson("account", "set", buyer.email, "--plan", "licensed");
+    const given = await home(buyer);
+    expect(given).toContain("The operator gave you a licence. It has no end, and costs you nothing here.");
+    expect(given).not.toContain("Your licence ended on");
   });
 
   it("exports what was bought, and erases the customer at Stripe first or not at all", async () => {

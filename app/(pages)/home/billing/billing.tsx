@@ -31,14 +31,19 @@ export async function readPurchases({ id }: Account, nowMs: number): Promise<Pur
 
 type Offers = Record<"licences" | "credits", Offer[]>;
 
+/** Whether this account may buy credits: they are sold to whoever has a licence. */
+export function sellsCreditsTo({ plan }: Account): boolean {
+  return plan === "licensed" && (settings().billing?.creditPrices ?? []).length > 0;
+}
+
 /** Reads what is sold to the account. */
-export async function readOffersTo({ plan }: Account, { bought }: Purchases, nowMs: number): Promise<Offers> {
+export async function readOffersTo(account: Account, { bought }: Purchases, nowMs: number): Promise<Offers> {
   const { licencePrices = [], creditPrices = [] } = settings().billing ?? {};
   const [licences, credits] = await Promise.all([
-    plan === "licensed" || liveOf(bought.subscriptions).length > 0
+    account.plan === "licensed" || liveOf(bought.subscriptions).length > 0
       ? []
       : readOffers(licencePrices, "Licence", nowMs),
-    plan === "licensed" ? readOffers(creditPrices, "Credits", nowMs) : [],
+    sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", nowMs) : [],
   ]);
   return { licences, credits };
 }
@@ -60,6 +65,7 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
         )}
         {(state === "past due" || state === "unpaid") && <Alert>{dueWords[state]}</Alert>}
         <LicenceTerms account={account} licence={licence} price={price} />
+        {licences.length > 0 && <p>You pay nothing now.</p>}
         <OfferList offers={licences} kind="licence" accountId={account.id} />
         {licences.length > 0 && (
           <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
@@ -67,7 +73,7 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
         {bought.hasBought && (
           <form method="post" action={actions.openPortal.path}>
             <input type="hidden" name="account" value={account.id} />
-            <p className="quiet">Invoices, your card, and how to cancel:</p>
+            <p className="quiet">{portalWords[state ?? "ended"]}:</p>
             <button type="submit" className="plain">
               Manage billing
             </button>
@@ -90,12 +96,11 @@ export function LicenceTerms({
   licence,
   price,
 }: Pick<Purchases, "licence" | "price"> & { account: Account }) {
-  if (!licence) {
-    if (account.plan !== "licensed") return null;
+  const state = licence && licenceStateOf(licence);
+  if (account.plan === "licensed" && (!state || state === "ended"))
     return <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
-  }
+  if (!state) return null;
   const { status, ends_at_ms, period_ends_ms, assistant_limit } = licence;
-  const state = licenceStateOf(licence);
   return (
     <>
       {status === "refunded" && <Alert>Your payment was returned to you, so the licence ended.</Alert>}
@@ -120,6 +125,15 @@ export function LicenceTerms({
 const dueWords = {
   "past due": "Your last payment failed. Open “Manage billing” and pay it, or change the card.",
   unpaid: "Your licence is not paid. Open “Manage billing” and pay it there.",
+};
+
+/** What the portal at Stripe is for, by the state of the licence. */
+const portalWords = {
+  renews: "Invoices, your card, and how to cancel",
+  "past due": "Invoices, your card, and how to cancel",
+  cancelled: "Invoices, your card, and how to keep the licence",
+  unpaid: "Invoices and your card",
+  ended: "Invoices and your card",
 };
 
 const words = {
