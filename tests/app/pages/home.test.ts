@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
 import { operations } from "@/lib/http/operations";
+import { Browser } from "@/tests/support/browser";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";
@@ -41,5 +43,104 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
 
   it("give the same advice when sign-in is not configured", async () => {
     expectTheSame(await both(await unconfigured()), "trying again does not help");
+  });
+
+  /** Opens an account with these terms, and signs its owner in. */
+  async function admit(email: string, ...terms: string[]): Promise<Browser> {
+    await service.adminJson("account", "add", email, ...terms);
+    return Browser.signIn(service, email);
+  }
+  const shown = async (browser: Browser, path = "/home") => (await browser.open(path)).text;
+
+  it("show a licensed company's owner that it may run, its assistants and its credits", async () => {
+    const owner = await admit("licensed@example.com", "--plan", "licensed", "--assistant-limit", "30");
+    const home = await shown(owner);
+    expect(home).toContain('<span class="tag">Licensed</span></div><h1>Your company may run</h1>');
+    expect(home).toContain('<dt id="credits">Credits</dt><dd>0</dd>');
+    expect(home).toContain("Apps that use credits wait until you have some.");
+    expect(home).toContain("licensed@example.com");
+    const billing = await shown(owner, "/home/billing");
+    expect(billing).toContain("Assistants you may hire</dt><dd>30</dd>");
+    expect(billing, "after the twelve that are drawn").toContain("<span>+18</span>");
+  });
+
+  it.each([
+    ["days", 4.5 * dayMs, "5 days left", "good"],
+    ["the last hour", dayMs / 24, "1 hour left", "soon"],
+  ])("show what is left of a trial, in words and as marks: %s", async (name, ms, left, colour) => {
+    const endsAt = new Date(Date.now() + ms).toISOString();
+    const home = await shown(await admit(`trial-${colour}@example.com`, "--trial-ends", endsAt));
+    const count = Number.parseInt(left, 10);
+    expect(home, name).toContain(`<strong>${left}</strong> of ${count}</p>`);
+    expect(home).toContain(`role="img" aria-label="${left} of ${count}"`);
+    expect(home.match(/<i data-is-over="false">/g)).toHaveLength(count);
+    expect(home).toContain(`data-colour="${colour}" data-may-run="true"`);
+    expect(home).toContain(`<time dateTime="${endsAt}"`);
+    expect(home).toMatch(/Checked at <time [^>]+>\d\d:\d\d UTC</);
+  });
+
+  it("show what a hobby plan is, which lists no step about the end of a trial", async () => {
+    const home = await shown(await admit("hobby@example.com", "--plan", "hobby"));
+    expect(home).toContain('<span class="tag">Hobby</span>');
+    expect(home).toContain("free hobby plan");
+    expect(home).toContain("1 of 3 done");
+    expect(home).not.toContain("trial");
+  });
+
+  it("show a stopped company's owner one button, which emails support", async () => {
+    const home = await shown(await admit("stopped@example.com", "--trial-ends", "2026-01-01"));
+    const [verdict = ""] =
+      /<section class="card verdict" data-colour="stopped".*?<\/section>/.exec(home) ?? [];
+    expect(verdict.match(/<a /g)).toHaveLength(1);
+    expect(verdict).toContain(
+      'href="mailto:help@example.com?subject=Corner%20Office%3A%20your%20trial%20has%20ended&amp;body=My%20account%20is%20stopped%40example.com.%0A%0A"',
+    );
+  });
+
+  it("show credits as a line, and every entry with its reason, by links to older ones", async () => {
+    const email = "ledger@example.com";
+    const owner = await admit(email, "--plan", "licensed", "--credits", "100");
+    for (const amount of ["-12.5", "20", "-6"])
+      await service.adminJson("credits", "add", email, amount, "--reason", `worth ${amount}`);
+    const entriesIn = (text: string) => [...text.matchAll(/<li><span>([^<]+)</g)].map(([, reason]) => reason);
+    const first = await shown(owner, "/home/billing");
+    expect(first).toContain("<dd>101.5</dd>");
+    expect(first).toContain("between 87.5 and 107.5 credits.");
+    expect(first, "a limit that is not set").not.toMatch(/limit|hire/i);
+    expect(first).toMatch(/worth 20<.*?<b>\+20</);
+
+    const day = (nth: number) =>
+      `('day-${nth}', (SELECT id FROM accounts WHERE email = '${email}'), 0, 'day ${nth}', ${Date.now() - nth * dayMs})`;
+    await stage.query(
+      `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
+       VALUES ${Array.from({ length: 27 }, (_, n) => day(n + 1)).join()}`,
+    );
+    const linkIn = (text: string, words: string) =>
+      new RegExp(`href="([^"#]+)[^"]*">${words}<`).exec(text)?.[1] ?? "";
+    const newest = await shown(owner, "/home/billing");
+    const second = await shown(owner, linkIn(newest, "Older entries"));
+    const last = await shown(owner, linkIn(second, "Older entries"));
+    expect(linkIn(last, "Older entries")).toBe("");
+    expect(linkIn(last, "Latest entries")).toBe("/home/billing");
+    const days = Array.from({ length: 27 }, (_, n) => `day ${n + 1}`);
+    const all = [newest, second, last].map(entriesIn);
+    expect(all.map(({ length }) => length)).toEqual([5, 20, 6]);
+    expect(all.flat().slice(0, 3)).toEqual(["worth -6", "worth 20", "worth -12.5"]);
+    expect(all.flat().slice(-27)).toEqual(days);
+  });
+
+  it("do not show an unreadable account as signed out", async () => {
+    const owner = await admit("invalid@example.com");
+    await stage.query("UPDATE accounts SET plan = 'gold' WHERE email = 'invalid@example.com'");
+    const home = await shown(owner);
+    expect(home).toContain("<h1>We cannot read your account</h1>");
+    expect(home).not.toContain("Copy a token");
+    expect(home).toContain("Sign out");
+    expect(home).toMatch(/href="mailto:[^"]+\?subject=[^"&]+">Email support/);
+  });
+
+  it("send a browser without cookies to sign-in, without a redirect loop", async () => {
+    expect((await service.ask("/home")).headers.location).toBe("/sign-in/renew");
+    expect((await service.ask("/home?renewed")).headers.location).toBe("/sign-in?problem=cookies");
   });
 });
