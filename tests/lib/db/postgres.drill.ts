@@ -6,10 +6,12 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
+import { operations } from "@/lib/http/operations";
 import { log } from "@/lib/runtime/log";
 import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import {
+  besideDatabaseUrl,
   createDatabase,
   eventually,
   signalPostgres,
@@ -18,6 +20,7 @@ import {
 } from "@/tests/support/databases";
 import { hasPgBouncer, startPgBouncer } from "@/tests/support/pgbouncer";
 import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
 const postgresUrl = inject("postgresUrl") ?? "";
@@ -347,6 +350,37 @@ describe.runIf(postgresUrl)("the connections to a PostgreSQL with a standby", ()
     standby.promote();
     await eventually(() => addAccount(reading, "second@example.com", {}, Date.now()));
   });
+
+  it.each(["", "?target_session_attrs=read-write"])(
+    "make no instance ready until the standby is promoted, while the store has no keys yet (%j)",
+    async (query) => {
+      await startPair();
+      store = new Store({ databaseUrl: primary.url, dataDir: "" });
+      const at = (url: string) => ({ ...besideDatabaseUrl, DATABASE_URL: url, SIGN_IN: "local" });
+      const writer = await Service.make(at(primary.url));
+      await writer.adminJson("account", "add", email, "--plan", "licensed");
+      const headers = { Authorization: `Bearer ${await writer.token(email)}` };
+      const service = await Service.start(at(`${standby.url}${query}`));
+
+      const notReady = await eventually(async () => {
+        const answer = await service.ask("/ready");
+        expect(answer.text).toContain("not ready: the store has not answered yet\n");
+        expect(service.log).toContain("no host of the store accepts writes; it is only read");
+        expect(service.log).toContain("not ready: the store or its keys cannot be used");
+        return answer;
+      });
+      expect(notReady.status).toBe(503);
+      expect((await service.ask(operations.health.path)).status).toBe(200);
+
+      standby.promote();
+      await eventually(async () => {
+        const { status, text } = await service.ask("/ready");
+        expect([status, text]).toEqual([200, "ready\n"]);
+      });
+      expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
+      await service.stop({ expectErrors: true });
+    },
+  );
 
   it("are read at the standby of a killed primary while its replay is a minute old at most", async () => {
     await startPair();

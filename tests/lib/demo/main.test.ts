@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { eventually, isInstalled } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
@@ -41,78 +41,71 @@ async function paste(line: string) {
   return { status: Number(head.split(" ")[1]), body };
 }
 
+const answers = [
+  ["/api/health", 200, '"ok":true'],
+  ["/api/site-banner", 200, '"kind":"promo"'],
+  ["/api/entitlement", 200, '"status":"licensed"'],
+  ["/api/credits/balance", 200, '{"credits":1250.5}'],
+  ["/api/email/unsubscribe", 200, "are stopped"],
+  ["/mcp", 200, "/docs/api/entitlement"],
+  ["/api/entitlement", 200, '"status":"trial"'],
+  ["/api/entitlement", 403, '"status":"trial-ended"'],
+  ["/api/entitlement", 200, '"status":"hobby"'],
+] as const;
+
+async function expectAnswers(lines: string[]): Promise<void> {
+  expect(lines).toHaveLength(answers.length);
+  for (const [n, [path, status, part]] of answers.entries()) {
+    expect(lines[n]).toContain(path);
+    const answer = await paste(lines[n] ?? "");
+    expect(answer.status, lines[n]).toBe(status);
+    expect(answer.body).toContain(part);
+  }
+}
+
 describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
-  it("prints a curl line for every operation, each of which answers however often it is pasted", async () => {
-    const { lines, stop } = await startDemo();
-    const expected = [
-      ["/api/health", 200, '"ok":true'],
-      ["/api/site-banner", 200, '"kind":"promo"'],
-      ["/api/entitlement", 200, '"status":"licensed"'],
-      ["/api/credits/balance", 200, '{"credits":1250.5}'],
-      ["/api/email/unsubscribe", 200, "are stopped"],
-      ["/mcp", 200, "/docs/api/entitlement"],
-      ["/api/entitlement", 200, '"status":"trial"'],
-      ["/api/entitlement", 403, '"status":"trial-ended"'],
-      ["/api/entitlement", 200, '"status":"hobby"'],
-    ] as const;
-    for (let time = 0; time < 2; time++) {
-      for (const [n, [path, status, part]] of expected.entries()) {
-        expect(lines[n]).toContain(path);
-        const answer = await paste(lines[n] ?? "");
-        expect(answer.status, lines[n]).toBe(status);
-        expect(answer.body).toContain(part);
-      }
-    }
-    expect(lines).toHaveLength(expected.length);
-    await stop();
+  let demo: Awaited<ReturnType<typeof startDemo>>;
+  beforeAll(async () => {
+    demo = await startDemo();
   });
 
-  it("ends with a screen of 24 lines of 100 columns, and shows no token and no request", async () => {
-    const { lines, printed, stop } = await startDemo();
-    const screen = printed().slice(printed().indexOf("\nCorner Office runs at")).trimEnd().split("\n");
+  it("ends with a screen of 24 lines of 100 columns, and shows no token", async () => {
+    const printed = demo.printed();
+    const screen = printed.slice(printed.indexOf("\nCorner Office runs at")).trimEnd().split("\n");
     expect(screen.length).toBeLessThanOrEqual(24);
     // In the project's folder the files are in .data; the folder of this test has a longer name.
     const wide = screen.map((line) => line.replaceAll(relative(process.cwd(), dataDir), ".data"));
     for (const line of wide) expect(line.length, line).toBeLessThanOrEqual(100);
-    expect(printed()).not.toContain("Bearer");
+    expect(printed).not.toContain("Bearer");
     expect(statSync(join(dataDir, "demo", "licensed")).mode & 0o777).toBe(0o600);
-    await paste(lines[0] ?? "");
-    await stop();
-    expect(printed()).not.toMatch(/^\{/m);
   });
 
+  it("prints a curl line for every operation", () => expectAnswers(demo.lines));
+
   it("prints a link to the operators' office, which listens next to it", async () => {
-    const { printed, stop } = await startDemo();
-    const [, office = ""] = /(http:\/\/localhost:\d+)\/enrol#[\w-]{43}$/m.exec(printed()) ?? [];
+    const [, office = ""] = /(http:\/\/localhost:\d+)\/enrol#[\w-]{43}$/m.exec(demo.printed()) ?? [];
     const { status, body } = await paste(`curl -i ${office}/enter`);
     expect(status).toBe(200);
     expect(body).toContain("Sign in to the office");
-    await stop();
   });
 
   it("prints the code of the account that signs in, and no other", async () => {
-    const { lines, printed, stop } = await startDemo();
-    const address = /http:\/\/localhost:\d+/.exec(lines[0] ?? "")?.[0];
+    const address = /http:\/\/localhost:\d+/.exec(demo.lines[0] ?? "")?.[0];
     for (const email of ["nobody@example.com", "trial@example.com"]) {
       const form = `curl -i -H 'Origin: ${address}' -b office-probe=1 -d 'email=${email}' ${address}/sign-in/send`;
       expect((await paste(form)).status).toBe(303);
     }
-    await eventually(() => expect(printed()).toMatch(/^Sign-in code of trial@example\.com: \d{6}$/m));
-    expect(printed()).not.toContain("nobody@example.com");
-    await stop();
+    await eventually(() => expect(demo.printed()).toMatch(/^Sign-in code of trial@example\.com: \d{6}$/m));
+    expect(demo.printed()).not.toContain("nobody@example.com");
   });
 
-  it("finds its accounts and starts again, and the lines of the first start still work", async () => {
-    const first = await startDemo();
-    await first.stop();
+  it("has shown no request; starts again with its accounts, and the lines of both starts work", async () => {
+    await demo.stop();
+    expect(demo.printed()).not.toMatch(/^\{/m);
     const second = await startDemo();
     const port = /localhost:(\d+)/.exec(second.lines[0] ?? "")?.[1];
-    for (const line of [
-      ...second.lines,
-      ...first.lines.map((old) => old.replace(/localhost:\d+/, `localhost:${port}`)),
-    ]) {
-      expect([200, 403]).toContain((await paste(line)).status);
-    }
+    await expectAnswers(second.lines);
+    await expectAnswers(demo.lines.map((line) => line.replace(/localhost:\d+/, `localhost:${port}`)));
     await second.stop();
   });
 });

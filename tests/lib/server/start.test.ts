@@ -3,13 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
-import {
-  besideDatabaseUrl,
-  createDatabase,
-  eventually,
-  startPostgres,
-  stopDatabase,
-} from "@/tests/support/databases";
+import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
@@ -117,42 +111,6 @@ describe.runIf(postgresUrl)("an unavailable database", () => {
     await service.stop({ expectErrors: true });
     await proxy.cut();
   });
-});
-
-describe.runIf(postgresUrl)("an instance whose DATABASE_URL leads to a standby", () => {
-  it.each(["", "?target_session_attrs=read-write"])(
-    "is not ready until the standby is promoted, while the store has no keys yet (%j)",
-    async (query) => {
-      const primary = await startPostgres();
-      const standby = primary && (await startPostgres(primary.url));
-      if (!standby) throw new Error("PostgreSQL is not installed");
-      const at = (url: string) => ({ ...besideDatabaseUrl, DATABASE_URL: url, SIGN_IN: "local" });
-      const writer = await Service.make(at(primary.url));
-      await writer.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-      const token = await writer.token("ceo@example.com");
-      const service = await Service.start(at(`${standby.url}${query}`));
-
-      const notReady = await eventually(async () => {
-        const answer = await service.ask("/ready");
-        expect(answer.text).toContain("not ready: the store has not answered yet\n");
-        expect(service.log).toContain("no host of the store accepts writes; it is only read");
-        expect(service.log).toContain("not ready: the store or its keys cannot be used");
-        return answer;
-      });
-      expect(notReady.status).toBe(503);
-      expect((await service.ask(operations.health.path)).status).toBe(200);
-
-      standby.promote();
-      await eventually(async () => {
-        const { status, text } = await service.ask("/ready");
-        expect([status, text]).toEqual([200, "ready\n"]);
-      });
-      const headers = { Authorization: `Bearer ${token}` };
-      expect((await service.ask(operations.entitlement.path, { headers })).status).toBe(200);
-      await service.stop({ expectErrors: true });
-      for (const server of [standby, primary]) await stopDatabase(server);
-    },
-  );
 });
 
 describe("a start after a kill", () => {
