@@ -315,7 +315,7 @@ describe("parseSettings", () => {
     [{ ...clerk, CLERK_API_URL: "clerk" }, "CLERK_API_URL: must be an http(s) address"],
     [{ ...clerk, CLERK_JWT_KEY: "" }, "CLERK_JWT_KEY: missing, while other Clerk keys are set"],
     [{ ...clerk, CLERK_JWT_KEY: "x" }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
-    [{ ...clerk, CLERK_JWT_KEY: rsa(4096) }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
+    [{ ...clerk, CLERK_JWT_KEY: rsa(2056) }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
     [
       { ...clerk, CLERK_PUBLISHABLE_KEY: "pk_test_x" },
       "CLERK_PUBLISHABLE_KEY: is not a Clerk publishable key (pk_live_… or pk_test_…)",
