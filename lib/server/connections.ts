@@ -6,10 +6,41 @@ import { ResumedConnection } from "@/lib/server/resumed-connection";
 
 const reservedFiles = 256; // for the store, the log and other files
 
+/**
+ * An entry in a ring of idle connections, after whose empty start comes the longest idle one. A Set would be slower:
+ * finding its first entry takes longer with each entry deleted before it.
+ */
+class IdleEntry {
+  private before: IdleEntry = this;
+  private after: IdleEntry = this;
+
+  constructor(readonly socket?: Socket) {}
+
+  get next(): IdleEntry {
+    return this.after;
+  }
+
+  /** Moves to the end of the ring with this start. */
+  moveToEnd(start: IdleEntry): void {
+    this.remove();
+    this.before = start.before;
+    this.after = start;
+    start.before.after = this;
+    start.before = this;
+  }
+
+  remove(): void {
+    this.before.after = this.after;
+    this.after.before = this.before;
+    this.before = this;
+    this.after = this;
+  }
+}
+
 /** A connection, and its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
 export type Connection = {
   readonly socket: Socket;
-  idleSinceMs: number;
+  readonly entry: IdleEntry;
   latest: { readonly outgoing: ServerResponse; readonly begunAtMs: number } | undefined;
 };
 
@@ -19,6 +50,7 @@ export type Connection = {
  */
 export class Connections {
   private readonly bySocket = new Map<Socket, Connection>();
+  private readonly idle = new IdleEntry();
   private readonly max = Math.min(maxConnections, Math.max(1, maxOpenFiles() - reservedFiles));
 
   constructor(server: Server) {
@@ -35,28 +67,25 @@ export class Connections {
   }
 
   private admit(socket: Socket): void {
-    if (socket instanceof ResumedConnection) this.bySocket.delete(socket.original);
+    if (socket instanceof ResumedConnection) this.forget(socket.original);
     if (this.bySocket.size >= this.max) {
-      const longestIdle = this.findLongestIdle();
-      if (!longestIdle) {
+      const leaving = this.idle.next.socket;
+      if (!leaving) {
         socket.destroy();
         return;
       }
-      this.bySocket.delete(longestIdle);
-      longestIdle.destroy();
+      this.forget(leaving);
+      leaving.destroy();
     }
-    this.bySocket.set(socket, { socket, idleSinceMs: performance.now(), latest: undefined });
-    socket.once("close", () => this.bySocket.delete(socket));
+    const connection: Connection = { socket, entry: new IdleEntry(socket), latest: undefined };
+    this.bySocket.set(socket, connection);
+    connection.entry.moveToEnd(this.idle);
+    socket.once("close", () => this.forget(socket));
   }
 
-  /** Looks at all of them: only at the limit does a new connection cost that. */
-  private findLongestIdle(): Socket | undefined {
-    let longest: Connection | undefined;
-    for (const connection of this) {
-      if (connection.latest) continue;
-      if (!longest || connection.idleSinceMs < longest.idleSinceMs) longest = connection;
-    }
-    return longest?.socket;
+  private forget(socket: Socket): void {
+    this.bySocket.get(socket)?.entry.remove();
+    this.bySocket.delete(socket);
   }
 
   /** Notes that a request has arrived: its connection is idle again when its response is sent. */
@@ -64,10 +93,11 @@ export class Connections {
     const connection = this.bySocket.get(socket);
     if (!connection) return;
     connection.latest = { outgoing, begunAtMs: performance.now() };
+    connection.entry.remove();
     outgoing.on("close", () => {
       if (connection.latest?.outgoing !== outgoing) return;
       connection.latest = undefined;
-      connection.idleSinceMs = performance.now();
+      if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);
     });
   }
 }

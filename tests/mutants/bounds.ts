@@ -152,14 +152,14 @@ export const bounds: Mutant[] = [
   {
     file: "lib/server/connections.ts",
     mistake: "a connection with a request in work is closed for a new one",
-    was: "if (connection.latest) continue;",
+    was: "connection.entry.remove();",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
   {
     file: "lib/server/connections.ts",
     mistake: "a connection that was answered counts as in work for ever",
-    was: "      connection.latest = undefined;",
+    was: "if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);",
     becomes: "",
     tests: ["tests/lib/server/connections.test.ts"],
   },
