@@ -49,4 +49,5 @@ function bearerToken(headers: Headers): string | undefined {
   return before === undefined ? token : "";
 }
 
-const bearerField = /^(?:(.*), *)?bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;
+// Lazy, because a long token would otherwise be searched for a comma from its end.
+const bearerField = /^(?:(.*), *)??bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;
