@@ -25,9 +25,9 @@ function requireHostOfOffice(headers: Headers): void {
  * origin may call the public host, because browsers attach no credential that we accept.
  */
 function requireOurHost(headers: Headers): void {
-  const host = hostnameOf(`http://${headers.get("host")}`);
+  const host = hostnameOf(headers.get("host") ?? "");
   const { appUrl } = settings();
-  if (host === undefined || (host !== hostnameOf(appUrl) && !isLoopback(host))) {
+  if (host !== hostnameOf(appUrl) && !isLoopback(host)) {
     throw new ApiError("forbidden", {
       message: "The Host of the request is not this service.",
       hint: `Send the request to ${appUrl}.`,
@@ -35,8 +35,7 @@ function requireOurHost(headers: Headers): void {
   }
   const origin = headers.get("origin");
   if (origin === null || !isLoopback(host)) return;
-  const sender = hostnameOf(origin);
-  if (sender === undefined || !isLoopback(sender)) {
+  if (!isLoopback(hostnameOf(origin))) {
     throw new ApiError("forbidden", {
       message: "A page on another origin may not call a loopback address.",
       hint: "Open the page from a loopback address too, or call the service by its public name.",
@@ -44,4 +43,9 @@ function requireOurHost(headers: Headers): void {
   }
 }
 
-const hostnameOf = (url: string) => URL.parse(url)?.hostname;
+/** The host name in a `Host`, an `Origin` or `APP_URL`: to parse a whole URL takes longer than the other checks together. */
+const hostnameOf = (text: string) =>
+  text
+    .replace(/^https?:\/\//, "")
+    .replace(/:\d*$/, "")
+    .toLowerCase();

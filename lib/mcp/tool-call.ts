@@ -108,8 +108,9 @@ export function refuseSimpleCall(call: SimpleCall, error: ApiError, challenge: s
 }
 
 function toMessage({ id, isModern }: SimpleCall, called: CallToolResult): object {
+  if (!isModern) return { result: called, jsonrpc: "2.0", id };
   const _meta = { ...called._meta, [SERVER_INFO_META_KEY]: describeServer() };
-  return { result: isModern ? { ...called, resultType: "complete", _meta } : called, jsonrpc: "2.0", id };
+  return { result: { ...called, resultType: "complete", _meta }, jsonrpc: "2.0", id };
 }
 
 /**

@@ -124,14 +124,14 @@ export const bounds: Mutant[] = [
   {
     file: "lib/http/host-check.ts",
     mistake: "a page elsewhere talks to the MCP server of its visitor",
-    was: "sender === undefined || !isLoopback(sender)",
-    becomes: "sender === undefined",
+    was: "!isLoopback(hostnameOf(origin))",
+    becomes: 'origin === ""',
     tests: ["tests/lib/mcp/handler.test.ts"],
   },
   {
     file: "lib/http/host-check.ts",
     mistake: "the MCP server answers under any name",
-    was: "(host !== hostnameOf(appUrl) && !isLoopback(host))",
+    was: "host !== hostnameOf(appUrl) && !isLoopback(host)",
     becomes: 'host === ""',
     tests: ["tests/lib/mcp/handler.test.ts"],
   },
