@@ -15,8 +15,8 @@ type CookieHeaders = Pick<Headers, "get">;
 
 /** The id of a browser that has signed in before; `undefined` for any other, and if the HMAC is wrong. */
 export function readKnownBrowser(headers: CookieHeaders): string | undefined {
-  const [id = "", proof = ""] = readCookie(headers, "office-known")?.split(".") ?? [];
-  return isProof(proof, id) ? id : undefined;
+  const [id, proof = ""] = readCookie(headers, "office-known")?.split(".") ?? [];
+  return id && isProof(proof, id) ? id : undefined;
 }
 
 /** Whether this browser has signed in with this email before. */

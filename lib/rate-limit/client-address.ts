@@ -18,9 +18,14 @@ const maxCachedCharacters = 128; // of a key
 
 /** The client of a request, by its address; `undefined` if that is unknown. */
 class Client {
+  /** Its IPv4 address or IPv6 /48. */
+  readonly network: string | undefined;
   private hash: string | undefined;
+  private networkHash: string | undefined;
 
-  constructor(private readonly address: string | undefined) {}
+  constructor(private readonly address: string | undefined) {
+    this.network = address && groupAddress(address, 48);
+  }
 
   /** A keyed hash of its IPv4 address or IPv6 /64. It costs more than the rest of a health check. */
   get key(): string {
@@ -28,9 +33,10 @@ class Client {
     return this.hash;
   }
 
-  /** Its IPv4 address or IPv6 /48. */
-  get network(): string | undefined {
-    return this.address && groupAddress(this.address, 48);
+  /** A keyed hash of its network. */
+  get networkKey(): string | undefined {
+    this.networkHash ??= this.network && hashAddress(this.network);
+    return this.networkHash;
   }
 }
 
@@ -83,8 +89,7 @@ export function knownNetwork(headers: Headers): string | undefined {
 
 /** A keyed hash of {@link knownNetwork}. */
 export function ownNetworkKey(headers: Headers): string | undefined {
-  const network = knownNetwork(headers);
-  return network && hashAddress(network);
+  return isProxyMisconfigured() ? undefined : findClient(headers).networkKey;
 }
 
 /**

@@ -222,8 +222,8 @@ export const bounds: Mutant[] = [
   {
     file: "lib/rate-limit/client-address.ts",
     mistake: "one IPv6 customer joins the waitlist as 65,536",
-    was: "this.address && groupAddress(this.address, 48)",
-    becomes: "this.address && groupAddress(this.address)",
+    was: "address && groupAddress(address, 48)",
+    becomes: "address && groupAddress(address)",
     tests: ["tests/app/pages/waitlist.test.ts"],
   },
 ];
