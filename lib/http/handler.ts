@@ -162,10 +162,10 @@ export function createHandler<Who = undefined>(
     }
     return finalizeResponse(route, context, parts, call.quotaHeaders);
   };
-  return async (request) => {
-    const answered = await answer(request);
-    return request instanceof IncomingRequest ? (answered as unknown as Response) : toResponse(answered);
-  };
+  return (request) =>
+    request instanceof IncomingRequest
+      ? (answer(request) as Promise<unknown> as Promise<Response>)
+      : answer(request).then(toResponse);
 }
 
 const strangersTurns = () =>
