@@ -8,8 +8,8 @@ export function weightsOf(field: string): Map<string, number> {
       .toLowerCase()
       .split(",")
       .map((value) => {
-        const [name = "", weight = "q=1"] = value.split(";").map((part) => part.trim());
-        return [name, Number(weight.replace(/^q=/, ""))] as const;
+        const [name = "", weight] = value.split(";");
+        return [name.trim(), weight ? Number(weight.trim().replace(/^q=/, "")) : 1] as const;
       }),
   );
 }

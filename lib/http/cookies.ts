@@ -44,7 +44,8 @@ export function sendsCookie(headers: CookieHeaders, name: AnyCookieName): boolea
 
 /** The first two non-empty cookies with this name. The others cost no time: a header has room for a thousand. */
 function readFirstTwo(headers: CookieHeaders, name: AnyCookieName): string[] {
-  const sent = headers.get("cookie") ?? "";
+  const sent = headers.get("cookie");
+  if (!sent) return [];
   const start = `${nameSent(name)}=`;
   const found: string[] = [];
   let at = sent.indexOf(start);

@@ -8,6 +8,7 @@ import { documentPages, markdownPath, type Page, pages } from "@/lib/http/pages"
 import type { Answer, HeaderList } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { pageAt, routeAt } from "@/lib/http/router";
+import type { SiteBanner } from "@/lib/http/schemas";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { CachedResponse } from "@/lib/server/cached-response";
@@ -49,16 +50,16 @@ export class PageCache {
     if (route && !isShared(route, query, headers)) return undefined;
     const markdown = markdownForms.get(path);
     if (markdown && prefersMarkdown(headers))
-      return (await this.get(markdown, undefined)).answer(undefined, headers);
+      return (await this.get(markdown, undefined)).answer(undefined, null, headers);
     const page = route ? pageAt(path) : pages.nothingHere;
     const cookie = page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined;
     // With its version, a file is another one: it is immutable.
     const target = !page && query === `v=${assetsVersion()}` ? `${path}?${query}` : path;
     const kept = await this.get(route ? target : pages.nothingHere.path, cookie);
-    return kept.answer(page, headers);
+    return kept.answer(page, page ? await readSiteBanner() : null, headers);
   }
 
-  private async get(path: string, cookie: string | undefined): Promise<CachedPage> {
+  private get(path: string, cookie: string | undefined): CachedPage | Promise<CachedPage> {
     const key = cookie ? `${path} ${cookie}` : path;
     const kept = this.kept.get(key);
     if (kept?.isGood) return kept;
@@ -108,11 +109,10 @@ class CachedPage {
   }
 
   /** The response as it is sent now, with the current notice if it is a page. */
-  async answer(page: Page | undefined, headers: CookieHeaders): Promise<CachedResponse> {
+  answer(page: Page | undefined, banner: SiteBanner | null, headers: CookieHeaders): CachedResponse {
     const { status, content } = this.made;
     const bytes = () => (content instanceof Buffer ? content : Buffer.from(content ?? ""));
     if (!page) return this.show("", () => new CachedResponse(status, this.fields, bytes()));
-    const banner = await readSiteBanner();
     const notice = showsNotice(banner, page, headers) ? banner : null;
     // A browser that dismissed a notice may see less than others.
     const isPrivate = readCookie(headers, "office-notice") !== undefined;

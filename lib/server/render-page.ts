@@ -4,7 +4,7 @@ import { concurrency } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { ApiError } from "@/lib/http/errors";
-import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
+import { type IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
 import { actions, pages, publications } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { createRequestContext, logRequest } from "@/lib/http/request-context";
@@ -41,11 +41,13 @@ export function createPageHandler() {
     ask(handlerAt(pathOf(target)), new OwnRequest(settings().appUrl + target, cookie)),
   );
 
-  return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
-    const { method = "" } = incoming;
+  return async (
+    incoming: JoinedMessage,
+    outgoing: ServerResponse,
+    request: IncomingRequest,
+  ): Promise<void> => {
+    const { method, headers } = request;
     const [path = "", query = ""] = incoming.url?.split("?", 2) ?? [];
-    const request = new IncomingRequest(incoming, settings().appUrl + incoming.url, outgoing);
-    const { headers } = request;
     const context = createRequestContext(method, path, headers);
     let signal: AbortSignal | undefined;
     try {

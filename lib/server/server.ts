@@ -20,7 +20,7 @@ import { refuseWrongHost } from "@/lib/server/wrong-host";
 
 type FrontServerOptions = {
   /** Handles pages and, with `throughNext`, everything else. */
-  handlePage: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>;
+  handlePage: (incoming: JoinedMessage, outgoing: ServerResponse, request: IncomingRequest) => Promise<void>;
   /** Development: the API goes through Next, so that edits show without a restart. */
   throughNext: boolean;
   limits?: typeof connectionLimits;
@@ -49,7 +49,7 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     incoming.url = target;
     const misdirected = refuseWrongHost(incoming, path, headers);
     if (misdirected) return send(misdirected, incoming, outgoing);
-    if (throughNext || rendersAt(method, path)) return handlePage(incoming, outgoing);
+    if (throughNext || rendersAt(method, path)) return handlePage(incoming, outgoing, request);
     send(await ask(handlerAt(path), request), incoming, outgoing);
   }
 

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createHandler, type Handler, type RouteHandler } from "@/lib/http/handler";
+import { IncomingRequest } from "@/lib/http/incoming-request";
 import { pages } from "@/lib/http/pages";
 import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
@@ -30,7 +31,8 @@ beforeAll(async () => {
   server = createServer({ IncomingMessage: JoinedMessage }, (incoming, outgoing) => {
     const from = incoming.headers["x-from"] ?? "192.0.2.1";
     incoming.headers["x-forwarded-for"] = `6.6.6.6, ${from}, 10.0.0.1`;
-    show(incoming, outgoing);
+    const request = new IncomingRequest(incoming, `https://office.example.com${incoming.url}`, outgoing);
+    show(incoming, outgoing, request);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
