@@ -37,7 +37,10 @@ function collect(stream: Readable & { hasTooSmallPieces?: boolean }, maxBytes: n
       stream.off("data", take).off("end", finish).off("close", breakOff).pause();
       reject(why);
     };
-    const finish = () => resolve(body.bytes);
+    const finish = () => {
+      stream.off("close", breakOff);
+      resolve(body.bytes);
+    };
     const breakOff = () =>
       reject(new ApiError("invalid_request", { message: "The body did not arrive whole." }));
     if (stream.destroyed) return breakOff();
