@@ -35,7 +35,7 @@ const parts: Record<string, () => Promise<void>> = {
   cost: async () => {
     await withService({}, measureCosts);
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
-    await withService({}, (service) => measureEntitlementCost(service, "the embedded store", 4));
+    await withService({}, (service) => measureEntitlementCost(service, "the embedded store", 2.5));
     await withService({}, (service) => measureRefreshCost(service, "the embedded store"));
     await onPostgres(measureOnPostgres);
     await withService({}, measureRenderedPages);
@@ -73,7 +73,7 @@ async function withService(environment: Environment, measure: (service: Service)
 }
 
 async function measureOnPostgres(environment: Environment): Promise<void> {
-  await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL", 5));
+  await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL", 3.5));
   await withService(environment, (service) => measureRefreshCost(service, "PostgreSQL"));
 }
 
