@@ -31,7 +31,11 @@ const json = { "Content-Type": "application/json" };
 const costs: { name: string; most: number; request: Request }[] = [
   { name: "health", most: 1.8, request: { path: health.path } },
   { name: "banner", most: 1.6, request: { path: siteBanner.path } },
-  { name: "MCP get_health, by 2025-11-25", most: 3.5, request: { path: mcp, headers: json, body: rpc(call) } },
+  {
+    name: "MCP get_health, by 2025-11-25",
+    most: 3.5,
+    request: { path: mcp, headers: json, body: rpc(call) },
+  },
   {
     name: "MCP get_health, by 2026-07-28",
     most: 3.5,
