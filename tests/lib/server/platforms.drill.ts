@@ -63,11 +63,6 @@ const losses: Record<string, { sent: string; lost: RegExp; kept?: RegExp }> = {
     lost: ok,
     kept: ours(404, "not_found"),
   },
-  "a 404 in JSON for the address of an operation with `.rsc` at its end: a 404 in Next's own format": {
-    sent: `GET ${health.path}.rsc ${line}\n`,
-    lost: /^HTTP\/1\.1 404 [\s\S]*\r\ncontent-type: text\/x-component\r\n/i,
-    kept: ours(404, "not_found"),
-  },
   "an answer to a request that asks for an upgrade: the connection is closed": {
     sent: `GET ${health.path} HTTP/1.1\nHost: localhost\nConnection: Upgrade, close\nUpgrade: websocket\n\n`,
     lost: /^$/,
@@ -225,9 +220,12 @@ describe.each(platforms)("on $name", ({ environment, program }) => {
       "/api/health/",
       "/API/health",
       "/api/%68ealth",
+      // The form in which Next asks for a page while it navigates.
+      "/api/health.rsc",
     ]) {
       expectRefusal(service, await service.ask(path), { status: 404, code: "not_found" });
     }
+    expect((await service.ask("/docs.rsc")).status).toBe(404);
     for (const method of ["POST", "DELETE", "PROPFIND"]) {
       const refused = await service.ask(health.path, { method });
       expectRefusal(service, refused, { status: 405, code: "method_not_allowed" });
