@@ -14,7 +14,7 @@ type Check = { told: string; atMs: number };
 
 const checks = () =>
   processSingleton("checks", () => ({
-    recorded: new RecentCache<Check>(maxRemembered),
+    recorded: new RecentCache<Check>(maxRemembered, everyMs),
     /** Not written yet; never more than are remembered. */
     waiting: new Map<string, Check>(),
   }));
@@ -30,7 +30,7 @@ export function recordCheck(sessionId: string, told: string, nowMs: number): voi
   const last = recorded.get(sessionId);
   if (last?.told === told && nowMs - last.atMs < everyMs) return;
   if (waiting.size >= maxRemembered) return;
-  recorded.set(sessionId, { told, atMs: nowMs });
+  recorded.set(sessionId, { told, atMs: nowMs }, nowMs);
   waiting.set(sessionId, { told, atMs: nowMs });
   if (waiting.size === 1) afterResponse(writeWaiting);
 }

@@ -21,9 +21,9 @@ export type Used = Pick<Tables["local_sessions"], "expires_at_ms" | "last_date_m
 export function recordSessionUse(id: string, row: Used, nowMs: number): number {
   const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
   if (last_seen_at_ms !== null && nowMs - last_seen_at_ms < everyMs) return expires_at_ms;
-  const recorded = processSingleton("sessions seen", () => new RecentCache<number>(maxRemembered));
+  const recorded = processSingleton("sessions seen", () => new RecentCache<number>(maxRemembered, everyMs));
   if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) >= everyMs) {
-    recorded.set(id, nowMs);
+    recorded.set(id, nowMs, nowMs);
     writeLastSeen(id, nowMs).catch((failure) =>
       log().warn({ err: failure }, "a session's last use could not be recorded"),
     );

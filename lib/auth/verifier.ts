@@ -12,20 +12,20 @@ export type VerifiedToken = Pick<ParsedToken, "subject" | "sessionId" | "origin"
   keyId: string | undefined;
 };
 
+type Remembered = { verified: VerifiedToken; startsAt: number; endsAt: number };
+
 const maxRemembered = 10_000;
+const rememberedForMs = 10 * 60_000; // 10 minutes: most tokens are a browser's, which end after one
 const remembered = () =>
-  processSingleton(
-    "verified tokens",
-    () => new RecentCache<{ verified: VerifiedToken; startsAt: number; endsAt: number }>(maxRemembered),
-  );
+  processSingleton("verified tokens", () => new RecentCache<Remembered>(maxRemembered, rememberedForMs));
 
 /**
  * Verifies a token at `nowMs`; `undefined` if it is invalid for any reason. `iss` selects the required signer: Clerk,
  * if it is configured, or our own ring. It needs no network. It throws if the token may be valid but the ring cannot be
  * read, because an outage must not look like "signed out".
  *
- * Verified tokens are cached by their hash until they expire. A cached token must still be within its lifetime, and its
- * key must still verify. Whether its session and account still exist is not checked here: the read of the account does
+ * Verified tokens are cached by their hash for ten to twenty minutes. A cached token must still be within its lifetime, and
+ * its key must still verify. Whether its session and account still exist is not checked here: the read of the account does
  * that for every request.
  */
 export async function verifyToken(token: string, nowMs: number): Promise<VerifiedToken | undefined> {
@@ -45,7 +45,7 @@ export async function verifyToken(token: string, nowMs: number): Promise<Verifie
   if (origin !== undefined && !issuer.authorizedParties.includes(origin)) return undefined;
   if (!(await isSignedBy(parsed, issuer.publicKey))) return undefined;
   const verified = { subject, sessionId, origin, audience, actor, keyId: issuer.keyId };
-  remembered().set(tokenHash, { verified, startsAt, endsAt });
+  remembered().set(tokenHash, { verified, startsAt, endsAt }, nowMs);
   return verified;
 }
 

@@ -17,3 +17,12 @@ it("returns the latest value", () => {
   recent.set("key", "second");
   expect(recent.get("key")).toBe("second");
 });
+
+it("keeps what was set for a time at least, and not for twice that time", () => {
+  const recent = new RecentCache<number>(1000, 600);
+  for (let nowMs = 0; nowMs < 10_000; nowMs += 10) {
+    recent.set(`key ${nowMs}`, nowMs, nowMs);
+    if (nowMs >= 600) expect(recent.get(`key ${nowMs - 600}`)).toBe(nowMs - 600);
+    if (nowMs >= 1200) expect(recent.get(`key ${nowMs - 1200}`)).toBeUndefined();
+  }
+});
