@@ -28,6 +28,14 @@ describe("isSigned", () => {
     expect(isSigned(headersOf({ ...example, signature }, "webhook"), body, key, atMs)).toBe(true);
     const several = { ...example, signature: `v1a,x v1,AAAA ${signature}` };
     expect(isSigned(headersOf(several), body, key, atMs)).toBe(true);
+    const behind = (others: number) => ({
+      ...example,
+      signature: `${"v1,AAAA ".repeat(others)}${signature}`,
+    });
+    expect(isSigned(headersOf(behind(9)), body, key, atMs), "the tenth").toBe(true);
+    expect(isSigned(headersOf(behind(10)), body, key, atMs), "a stranger's thousands are not compared").toBe(
+      false,
+    );
   });
 
   it("says no to a byte that differs, in the body, the key, the id, the time or the signature", () => {
