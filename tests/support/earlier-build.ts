@@ -17,7 +17,8 @@ const sources = [
 ];
 
 /**
- * Builds the program of an earlier commit in a folder under `dist`, unless it is there already. It uses today's packages.
+ * Builds the program of an earlier commit in a folder under `dist`, unless it is there already. It uses today's packages,
+ * so what only an earlier build needs stays a development dependency: `light-my-request`.
  * Returns `undefined` in a copy without git history.
  *
  * @param whole - also build the pages, which takes a minute; otherwise only the programs
