@@ -43,7 +43,7 @@ function requireOurHost(headers: Headers): void {
   }
 }
 
-/** The host name in a `Host`, an `Origin` or `APP_URL`: to parse a whole URL takes longer than the other checks together. */
+/** The host name in a `Host`, an `Origin` or `APP_URL`. What is none equals no name of ours. */
 const hostnameOf = (text: string) =>
   text
     .replace(/^https?:\/\//, "")

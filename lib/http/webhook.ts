@@ -74,7 +74,7 @@ const maxSignatures = 10; // a provider sends one for each of its keys
 
 /**
  * Whether a delivery has a valid signature (Standard Webhooks 1.0, with its own header names or Svix's): HMAC-SHA-256 of
- * `<id>.<timestamp>.<body>`, at most five minutes old.
+ * `<id>.<timestamp>.<body>`, at most five minutes old. Of several signatures the first ten count.
  */
 export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffer, nowMs: number): boolean {
   const header = (name: string) => headers.get(`webhook-${name}`) ?? headers.get(`svix-${name}`) ?? "";

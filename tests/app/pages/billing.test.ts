@@ -307,6 +307,7 @@ describe.each(engines)("billing on /home, on $name", (engine) => {
       const text = await home(buyer);
       expect(text).not.toContain("Buy Office licence");
       expect(text).toContain("Manage billing");
+      expect(text, "a licence that is not paid goes on at Stripe").toContain("how to cancel:");
       const ended = "Your licence ended on";
       const words = {
         past_due: "If the card keeps failing, your company stops on",

@@ -31,7 +31,7 @@ export async function readPurchases({ id }: Account, nowMs: number): Promise<Pur
 
 type Offers = Record<"licences" | "credits", Offer[]>;
 
-/** Whether this account may buy credits: they are sold to whoever has a licence. */
+/** Whether this account may buy credits: they are sold to accounts with a licence. */
 export function sellsCreditsTo({ plan }: Account): boolean {
   return plan === "licensed" && (settings().billing?.creditPrices ?? []).length > 0;
 }
@@ -132,7 +132,7 @@ const portalWords = {
   renews: "Invoices, your card, and how to cancel",
   "past due": "Invoices, your card, and how to cancel",
   cancelled: "Invoices, your card, and how to keep the licence",
-  unpaid: "Invoices and your card",
+  unpaid: "Invoices, your card, and how to cancel",
   ended: "Invoices and your card",
 };
 
