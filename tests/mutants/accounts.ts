@@ -1,123 +1,80 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const accounts: Mutant[] = [
-  {
-    file: "lib/accounts/entitlement.ts",
-    mistake: "a trial runs at its very end",
-    was: "leftMs <= 0",
-    becomes: "leftMs < 0",
-    tests: ["tests/lib/accounts/entitlement.test.ts"],
+export const accounts: Mistakes = {
+  "tests/lib/accounts/entitlement.test.ts": {
+    "lib/accounts/entitlement.ts": {
+      "a trial runs at its very end": ["leftMs <= 0", "leftMs < 0"],
+      "an app is told to ask again after its trial's end": [
+        "Math.min(askAgainSeconds, Math.floor(leftMs / 1000))",
+        "askAgainSeconds",
+      ],
+    },
   },
-  {
-    file: "lib/accounts/entitlement.ts",
-    mistake: "an app is told to ask again after its trial's end",
-    was: "Math.min(askAgainSeconds, Math.floor(leftMs / 1000))",
-    becomes: "askAgainSeconds",
-    tests: ["tests/lib/accounts/entitlement.test.ts"],
+  "tests/lib/accounts/ledger.test.ts": {
+    "lib/accounts/ledger.ts": {
+      "a balance goes below 0": '.where((column) => column("credit_thousandths", ">=", -entry.thousandths))',
+    },
   },
-  {
-    file: "lib/accounts/ledger.ts",
-    mistake: "a balance goes below 0",
-    was: '.where((column) => column("credit_thousandths", ">=", -entry.thousandths))',
-    becomes: "",
-    tests: ["tests/lib/accounts/ledger.test.ts", "tests/lib/admin/main.test.ts"],
+  "tests/lib/admin/person.test.ts": {
+    "lib/accounts/erasure.ts": {
+      "an erased person's sessions stay, with the account that they are of":
+        'await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();',
+    },
   },
-  {
-    file: "lib/accounts/invitations.ts",
-    mistake: "an invitation that has run out opens an account",
-    was: '.where("expires_at_ms", ">", nowMs)',
-    becomes: "",
-    tests: ["tests/app/pages/invitation.test.ts"],
+  "tests/lib/accounts/erasure.test.ts": {
+    "lib/accounts/erasure.ts": {
+      "the apps of an erased person's account stay connected": [
+        'await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();',
+        "continue;",
+      ],
+      "the account that stays of an erased person keeps its id": [
+        "const id = pseudonymOf(account.id);",
+        'const id = account.id.concat("_");',
+      ],
+    },
   },
-  {
-    file: "lib/accounts/erasure.ts",
-    mistake: "an erased person's sessions stay, with the account that they are of",
-    was: 'await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();',
-    becomes: "",
-    tests: ["tests/lib/admin/person.test.ts"],
+  "tests/lib/db/redaction.test.ts": {
+    "lib/db/redaction.ts": {
+      "an erased address stays where it is percent-encoded": ["(?:%(?:25){0,4}|=)", "="],
+    },
   },
-  {
-    file: "lib/accounts/erasure.ts",
-    mistake: "the apps of an erased person's account stay connected",
-    was: 'await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();',
-    becomes: "continue;",
-    tests: ["tests/lib/accounts/erasure.test.ts"],
+  "tests/lib/accounts/invitations.test.ts": {
+    "lib/auth/invitation-token.ts": {
+      "an invitation is shown as open at its very end": [
+        "invitation.expires_at_ms <= nowMs",
+        "invitation.expires_at_ms < nowMs",
+      ],
+    },
+    "lib/accounts/invitations.ts": {
+      "an invitation opens an account at its very end": [
+        '.where("expires_at_ms", ">", nowMs)',
+        '.where("expires_at_ms", ">=", nowMs)',
+      ],
+      "an email accepts its invitation by the link of another":
+        'if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);',
+    },
   },
-  {
-    file: "lib/accounts/erasure.ts",
-    mistake: "the account that stays of an erased person keeps its id",
-    was: "const id = pseudonymOf(account.id);",
-    becomes: 'const id = account.id.concat("_");',
-    tests: ["tests/lib/accounts/erasure.test.ts"],
+  "tests/app/pages/leaving.test.ts": {
+    "lib/accounts/leaving.ts": {
+      "a second request moves the day on which an account is deleted":
+        '      .where("deletes_at_ms", "is", null)\n',
+      "an account is kept by the link of an earlier mail":
+        'if (deletesAtMs !== Number(atMs)) return { state: "invalid" };',
+      "anyone can keep an account that is to be deleted": 'if (!isOurs) return { state: "invalid" };',
+      "an account is kept while it is being erased": [
+        '.where("deletes_at_ms", ">", nowMs)',
+        '.where("deletes_at_ms", ">", 0)',
+      ],
+    },
+    "lib/http/pages.ts": {
+      "a browser left open is enough to delete an account": [
+        'leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },',
+        'leave: { path: "/home/account/delete", ...ownAccount },',
+      ],
+    },
+    "lib/billing/leavers.ts": {
+      "a person is erased whose licence Stripe goes on charging":
+        '      await deleteCustomer(db, "email", email, nowMs);\n',
+    },
   },
-  {
-    file: "lib/db/redaction.ts",
-    mistake: "an erased address stays where it is percent-encoded",
-    was: "(?:%(?:25){0,4}|=)",
-    becomes: "=",
-    tests: ["tests/lib/db/redaction.test.ts"],
-  },
-  {
-    file: "lib/auth/invitation-token.ts",
-    mistake: "an invitation is shown as open at its very end",
-    was: "invitation.expires_at_ms <= nowMs",
-    becomes: "invitation.expires_at_ms < nowMs",
-    tests: ["tests/lib/accounts/invitations.test.ts"],
-  },
-  {
-    file: "lib/accounts/invitations.ts",
-    mistake: "an invitation opens an account at its very end",
-    was: '.where("expires_at_ms", ">", nowMs)',
-    becomes: '.where("expires_at_ms", ">=", nowMs)',
-    tests: ["tests/lib/accounts/invitations.test.ts"],
-  },
-  {
-    file: "lib/accounts/invitations.ts",
-    mistake: "an email accepts its invitation by the link of another",
-    was: 'if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);',
-    becomes: "",
-    tests: ["tests/lib/accounts/invitations.test.ts"],
-  },
-  {
-    file: "lib/accounts/leaving.ts",
-    mistake: "a second request moves the day on which an account is deleted",
-    was: '      .where("deletes_at_ms", "is", null)\n',
-    becomes: "",
-    tests: ["tests/app/pages/leaving.test.ts"],
-  },
-  {
-    file: "lib/accounts/leaving.ts",
-    mistake: "an account is kept by the link of an earlier mail",
-    was: 'if (deletesAtMs !== Number(atMs)) return { state: "invalid" };',
-    becomes: "",
-    tests: ["tests/app/pages/leaving.test.ts"],
-  },
-  {
-    file: "lib/accounts/leaving.ts",
-    mistake: "anyone can keep an account that is to be deleted",
-    was: 'if (!isOurs) return { state: "invalid" };',
-    becomes: "",
-    tests: ["tests/app/pages/leaving.test.ts"],
-  },
-  {
-    file: "lib/accounts/leaving.ts",
-    mistake: "an account is kept while it is being erased",
-    was: '.where("deletes_at_ms", ">", nowMs)',
-    becomes: '.where("deletes_at_ms", ">", 0)',
-    tests: ["tests/app/pages/leaving.test.ts"],
-  },
-  {
-    file: "lib/http/pages.ts",
-    mistake: "a browser left open is enough to delete an account",
-    was: 'leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },',
-    becomes: 'leave: { path: "/home/account/delete", ...ownAccount },',
-    tests: ["tests/app/pages/leaving.test.ts"],
-  },
-  {
-    file: "lib/billing/leavers.ts",
-    mistake: "a person is erased whose licence Stripe goes on charging",
-    was: '      await deleteCustomer(db, "email", email, nowMs);\n',
-    becomes: "",
-    tests: ["tests/app/pages/leaving.test.ts"],
-  },
-];
+};

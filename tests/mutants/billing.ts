@@ -1,232 +1,129 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-const atHome = ["tests/app/pages/billing.test.ts"];
-const atWebhook = ["tests/app/hooks/stripe.test.ts"];
-const byCommand = ["tests/lib/admin/billing.test.ts"];
-
-export const billing: Mutant[] = [
-  {
-    file: "lib/billing/stripe.ts",
-    mistake: "an attempt that is repeated makes a second checkout",
-    was: "idempotencyKey: key, ",
-    becomes: "",
-    tests: atHome,
+export const billing: Mistakes = {
+  "tests/app/pages/billing.test.ts": {
+    "lib/billing/stripe.ts": {
+      "an attempt that is repeated makes a second checkout": "idempotencyKey: key, ",
+    },
+    "lib/billing/checkout.ts": {
+      "another price leaves the earlier checkout open":
+        'if (session?.status === "open") await expireSession(session.id);',
+      "an account with a licence buys another one": [
+        '(account.plan === "licensed" || live.length > 0)) return undefined;',
+        '(account.plan === "licensed" && live.length < 0)) return undefined;',
+      ],
+      "any price at Stripe is for sale": ["if (!sold.includes(price_id))", "if (!sold.length)"],
+      "a checkout that Stripe refused to make is tried again with its key":
+        'await giveUp(db, checkout, "failed");',
+      "a checkout that another request is making is given up":
+        'if (failure.code === "idempotency_key_in_use") return undefined;',
+    },
+    "lib/billing/customer.ts": {
+      "the customer at Stripe outlives the account":
+        "await findAtStripe((stripe) => stripe.customers.del(customer_id));",
+      "an email stays at Stripe of an account that was erased while it bought": [
+        "if (kept !== usable) await",
+        "if (!usable) await",
+      ],
+    },
+    "app/(pages)/home/checkout/return/route.ts": {
+      "anyone who repeats a return makes us call Stripe each time": [" && (await mayAsk(id))", " && id"],
+    },
   },
-  {
-    file: "lib/billing/stripe.ts",
-    mistake: "a delivery may be of any age",
-    was: "webhookSecret, undefined, undefined, nowMs)",
-    becomes: "webhookSecret, 1e9, undefined, nowMs)",
-    tests: atWebhook,
+  "tests/app/hooks/stripe.test.ts": {
+    "lib/billing/stripe.ts": {
+      "a delivery may be of any age": [
+        "webhookSecret, undefined, undefined, nowMs)",
+        "webhookSecret, 1e9, undefined, nowMs)",
+      ],
+    },
+    "lib/billing/paid-checkout.ts": {
+      "a checkout that a bank has not paid yet gives its credits": [
+        'mode === "subscription" || payment_status !== "unpaid"',
+        'mode === "subscription" || payment_status !== "none"',
+      ],
+    },
+    "lib/accounts/checkouts.ts": {
+      "a repeated event gives credits again": [
+        'const isNew = state !== known.state && state === "fulfilled";',
+        'const isNew = state === "fulfilled";',
+      ],
+      "deliveries that run at once each give the credits": ["if (!isSame) return false;", "void isSame;"],
+      "a refund takes back more credits than are left": [
+        "Math.min(due, account.credit_thousandths + given)",
+        "due",
+      ],
+      "a refund is taken back at every event": [
+        "const due = refunded - known.refunded_thousandths;",
+        "const due = refunded;",
+      ],
+    },
+    "lib/billing/buyer.ts": {
+      "a purchase is fulfilled by the account that its metadata names": [
+        "if (known || !metadata?.account) return known;",
+        "if (!metadata?.account) return known;",
+      ],
+    },
+    "lib/billing/subscription.ts": {
+      "an older reading of a subscription replaces a newer one":
+        "if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;",
+      "a licence ends at its first failed payment": [
+        "past_due: isOver ? 0 : (unpaidSinceMs ?? 0) + graceMs(),",
+        "past_due: unpaidSinceMs ?? 0,",
+      ],
+      "each period that begins unpaid extends a licence": [
+        "(known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item))",
+        "findUnpaidFrom(subscription, item)",
+      ],
+    },
+    "lib/billing/returned.ts": {
+      "a refunded period is licensed": [
+        "shares.every((share) => share === 1)",
+        "shares.every((share) => share > 1)",
+      ],
+    },
+    "lib/accounts/licence.ts": {
+      "a trial loses the rest of its days to a licence": [
+        "trial_ends_at_ms: customer.trial_ends_before_ms",
+        "trial_ends_at_ms: 0",
+      ],
+      "the limit of assistants stays after the licence that gave it": [
+        "limit_before: paid ? given.assistant_limit : null,",
+        "limit_before: paid ? paid.limit : null,",
+      ],
+    },
+    "lib/billing/reconciler.ts": {
+      "a bank's payment is forgotten": [
+        '.where("state", "in", ["open", "unpaid"])',
+        '.where("state", "in", ["open"])',
+      ],
+      "a subscription is not read again once a day": [
+        'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs)])',
+        'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", 0)])',
+      ],
+    },
   },
-  {
-    file: "lib/billing/checkout.ts",
-    mistake: "another price leaves the earlier checkout open",
-    was: 'if (session?.status === "open") await expireSession(session.id);',
-    becomes: "",
-    tests: atHome,
+  "tests/lib/admin/billing.test.ts": {
+    "lib/billing/reconciler.ts": {
+      "a round goes on while Stripe is away": ["purchases.length = 0", "missed = 0"],
+    },
   },
-  {
-    file: "lib/billing/checkout.ts",
-    mistake: "an account with a licence buys another one",
-    was: '(account.plan === "licensed" || live.length > 0)) return undefined;',
-    becomes: '(account.plan === "licensed" && live.length < 0)) return undefined;',
-    tests: atHome,
+  "tests/lib/mail/licence-mails.test.ts": {
+    "lib/mail/licence-mails.ts": {
+      "an owner who took the cancellation back reads that the licence ends":
+        '    .where("ends_at_ms", "=", mail.endsAtMs)\n',
+    },
   },
-  {
-    file: "lib/billing/checkout.ts",
-    mistake: "who has not paid is sold a second one",
-    was: "!paidStates.includes(state)",
-    becomes: "!paidStates.length && !state",
-    tests: atHome,
+  "tests/app/pages/licence-end.test.ts": {
+    "lib/mail/licence-mails.ts": {
+      "a cancelled licence is announced every minute": [
+        'ending_mail_ms: ref("ends_at_ms")',
+        "ending_mail_ms: null",
+      ],
+      "an owner with another licence reads that it ended": 'if (plan === "licensed") return undefined;',
+    },
+    "lib/accounts/licence-state.ts": {
+      "a trial that ended after a licence is said to be that licence": "atMs <= trialEndsAtMs || ",
+    },
   },
-  {
-    file: "lib/billing/checkout.ts",
-    mistake: "any price at Stripe is for sale",
-    was: "if (!sold.includes(price_id))",
-    becomes: "if (!sold.length)",
-    tests: atHome,
-  },
-  {
-    file: "lib/billing/checkout.ts",
-    mistake: "a checkout that Stripe refused to make is tried again with its key",
-    was: 'await giveUp(db, checkout, "failed");',
-    becomes: "",
-    tests: atHome,
-  },
-  {
-    file: "lib/billing/checkout.ts",
-    mistake: "a checkout that another request is making is given up",
-    was: 'if (failure.code === "idempotency_key_in_use") return undefined;',
-    becomes: "",
-    tests: atHome,
-  },
-  {
-    file: "lib/billing/customer.ts",
-    mistake: "the customer at Stripe outlives the account",
-    was: "await findAtStripe((stripe) => stripe.customers.del(customer_id));",
-    becomes: "",
-    tests: atHome,
-  },
-  {
-    file: "lib/billing/customer.ts",
-    mistake: "an email stays at Stripe of an account that was erased while it bought",
-    was: "if (kept !== usable) await",
-    becomes: "if (!usable) await",
-    tests: atHome,
-  },
-  {
-    file: "lib/billing/paid-checkout.ts",
-    mistake: "a checkout that a bank has not paid yet gives its credits",
-    was: 'mode === "subscription" || payment_status !== "unpaid"',
-    becomes: 'mode === "subscription" || payment_status !== "none"',
-    tests: atWebhook,
-  },
-  {
-    file: "lib/accounts/checkouts.ts",
-    mistake: "a repeated event gives credits again",
-    was: 'const isNew = state !== known.state && state === "fulfilled";',
-    becomes: 'const isNew = state === "fulfilled";',
-    tests: atWebhook,
-  },
-  {
-    file: "lib/accounts/checkouts.ts",
-    mistake: "deliveries that run at once each give the credits",
-    was: "if (!isSame) return false;",
-    becomes: "void isSame;",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/accounts/checkouts.ts",
-    mistake: "a refund takes back more credits than are left",
-    was: "Math.min(due, account.credit_thousandths + given)",
-    becomes: "due",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/accounts/checkouts.ts",
-    mistake: "a refund is taken back at every event",
-    was: "const due = refunded - known.refunded_thousandths;",
-    becomes: "const due = refunded;",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/accounts/purchases.ts",
-    mistake: "no row is locked while credits are given",
-    was: ".select(columns).forUpdate().executeTakeFirst()",
-    becomes: ".select(columns).executeTakeFirst()",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/buyer.ts",
-    mistake: "a purchase is fulfilled by the account that its metadata names",
-    was: "if (known || !metadata?.account) return known;",
-    becomes: "if (!metadata?.account) return known;",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/subscription.ts",
-    mistake: "an older reading of a subscription replaces a newer one",
-    was: "if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;",
-    becomes: "",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/subscription.ts",
-    mistake: "a licence ends at its first failed payment",
-    was: "past_due: isOver ? 0 : (unpaidSinceMs ?? 0) + graceMs(),",
-    becomes: "past_due: unpaidSinceMs ?? 0,",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/subscription.ts",
-    mistake: "each period that begins unpaid extends a licence",
-    was: "(known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item))",
-    becomes: "findUnpaidFrom(subscription, item)",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/returned.ts",
-    mistake: "a refunded period is licensed",
-    was: "shares.every((share) => share === 1)",
-    becomes: "shares.every((share) => share > 1)",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/accounts/licence.ts",
-    mistake: "a trial loses the rest of its days to a licence",
-    was: "trial_ends_at_ms: customer.trial_ends_before_ms",
-    becomes: "trial_ends_at_ms: 0",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/accounts/licence.ts",
-    mistake: "the limit of assistants stays after the licence that gave it",
-    was: "limit_before: paid ? given.assistant_limit : null,",
-    becomes: "limit_before: paid ? paid.limit : null,",
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/reconciler.ts",
-    mistake: "a bank's payment is forgotten",
-    was: '.where("state", "in", ["open", "unpaid"])',
-    becomes: '.where("state", "in", ["open"])',
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/reconciler.ts",
-    mistake: "a subscription is not read again once a day",
-    was: 'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs)])',
-    becomes: 'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", 0)])',
-    tests: atWebhook,
-  },
-  {
-    file: "lib/billing/reconciler.ts",
-    mistake: "a round goes on while Stripe is away",
-    was: "purchases.length = 0",
-    becomes: "missed = 0",
-    tests: byCommand,
-  },
-  {
-    file: "app/(pages)/home/checkout/return/route.ts",
-    mistake: "anyone who repeats a return makes us call Stripe each time",
-    was: " && (await mayAsk(id))",
-    becomes: " && id",
-    tests: atHome,
-  },
-  {
-    file: "lib/mail/licence-mails.ts",
-    mistake: "an owner who has paid meanwhile reads that the payment failed",
-    was: '    .where("unpaid_since_ms", "=", mail.unpaidSinceMs)\n',
-    becomes: "",
-    tests: ["tests/app/pages/licence-end.test.ts"],
-  },
-  {
-    file: "lib/mail/licence-mails.ts",
-    mistake: "an owner who took the cancellation back reads that the licence ends",
-    was: '    .where("ends_at_ms", "=", mail.endsAtMs)\n',
-    becomes: "",
-    tests: ["tests/lib/mail/licence-mails.test.ts"],
-  },
-  {
-    file: "lib/mail/licence-mails.ts",
-    mistake: "a cancelled licence is announced every minute",
-    was: 'ending_mail_ms: ref("ends_at_ms")',
-    becomes: "ending_mail_ms: null",
-    tests: ["tests/app/pages/licence-end.test.ts"],
-  },
-  {
-    file: "lib/mail/licence-mails.ts",
-    mistake: "an owner with another licence reads that it ended",
-    was: 'if (plan === "licensed") return undefined;',
-    becomes: "",
-    tests: ["tests/app/pages/licence-end.test.ts"],
-  },
-  {
-    file: "lib/accounts/licence-state.ts",
-    mistake: "a trial that ended after a licence is said to be that licence",
-    was: "atMs <= trialEndsAtMs || ",
-    becomes: "",
-    tests: ["tests/app/pages/licence-end.test.ts"],
-  },
-];
+};

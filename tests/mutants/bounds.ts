@@ -1,229 +1,175 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const bounds: Mutant[] = [
-  {
-    file: "lib/http/body.ts",
-    mistake: "a body may be a byte over its bound",
-    was: "length > maxBytes)",
-    becomes: "length > maxBytes + 1)",
-    tests: ["tests/lib/http/body.test.ts"],
+export const bounds: Mistakes = {
+  "tests/lib/http/body.test.ts": {
+    "lib/http/body.ts": {
+      "a body may be a byte over its bound": ["length > maxBytes)", "length > maxBytes + 1)"],
+      "a body may come byte by byte, however long it is": ["pieces > bodyPieces.any +", "pieces < 0 +"],
+    },
   },
-  {
-    file: "lib/http/router.ts",
-    mistake: "an address under /mcp in another spelling is a page's",
-    was: "(?:api|mcp)(?!",
-    becomes: "(?:api)(?!",
-    tests: ["tests/lib/http/router.test.ts"],
-    isInPages: true,
+  "tests/lib/server/client-errors.test.ts": {
+    "lib/server/client-errors.ts": {
+      "a second answer is written into one that has begun": "else if (latest.headersSent) socket.destroy();",
+    },
+    "lib/server/staged-close.ts": {
+      "a connection that no one closes stays open after its last answer": [
+        "const deadline = setTimeout(() => socket.destroy(), discardBounds.withinMs);",
+        "const deadline = setTimeout(() => {}, discardBounds.withinMs);",
+      ],
+    },
+    "lib/server/header-limits.ts": {
+      "a head has as many lines as it likes": " || rawHeaders.length > 2 * headBounds.lines",
+    },
   },
-  {
-    file: "lib/server/client-errors.ts",
-    mistake: "a second answer is written into one that has begun",
-    was: "else if (latest.headersSent) socket.destroy();",
-    becomes: "",
-    tests: ["tests/lib/server/client-errors.test.ts"],
+  "tests/lib/server/staged-close.drill.ts": {
+    "lib/server/staged-close.ts": {
+      "bytes after the last answer are read without a limit":
+        "if (discarded > discardBounds.bytes) socket.destroy();",
+    },
+    "lib/server/bounded-server.ts": {
+      "a connection is closed while its client still sends":
+        "socket.destroySoon = () => closeInStages(socket);",
+    },
   },
-  {
-    file: "lib/server/staged-close.ts",
-    mistake: "a connection that no one closes stays open after its last answer",
-    was: "const deadline = setTimeout(() => socket.destroy(), discardBounds.withinMs);",
-    becomes: "const deadline = setTimeout(() => {}, discardBounds.withinMs);",
-    tests: ["tests/lib/server/client-errors.test.ts"],
+  "tests/lib/server/request-deadline.test.ts": {
+    "lib/server/request-deadline.ts": {
+      "a client that never reads is never disconnected": "begunAtMs(connection) >= overdueMs && ",
+    },
   },
-  {
-    file: "lib/server/staged-close.ts",
-    mistake: "bytes after the last answer are read without a limit",
-    was: "if (discarded > discardBounds.bytes) socket.destroy();",
-    becomes: "",
-    tests: ["tests/lib/server/staged-close.drill.ts"],
+  "tests/lib/http/retirement.test.ts": {
+    "lib/http/retirement.ts": {
+      "a retirement without notice is announced": [
+        "sunset < announced + minNoticeDays * dayMs",
+        "sunset < announced",
+      ],
+    },
   },
-  {
-    file: "lib/server/bounded-server.ts",
-    mistake: "a connection is closed while its client still sends",
-    was: "socket.destroySoon = () => closeInStages(socket);",
-    becomes: "",
-    tests: ["tests/lib/server/staged-close.drill.ts"],
+  "tests/lib/runtime/log.test.ts": {
+    "lib/runtime/log.ts": {
+      "the log keeps the row that a driver quotes": [
+        "return {\n    name,",
+        "return {\n    ...failure,\n    name,",
+      ],
+    },
   },
-  {
-    file: "lib/server/request-deadline.ts",
-    mistake: "a client that never reads is never disconnected",
-    was: "begunAtMs(connection) >= overdueMs && ",
-    becomes: "",
-    tests: ["tests/lib/server/request-deadline.test.ts"],
+  "tests/app/pages/sign-in.test.ts": {
+    "lib/http/handler.ts": {
+      "a form takes more than it says": ["takes ? bodyLimits[takes] : 0", "bodyLimits.mcp"],
+    },
   },
-  {
-    file: "lib/http/retirement.ts",
-    mistake: "a retirement without notice is announced",
-    was: "sunset < announced + minNoticeDays * dayMs",
-    becomes: "sunset < announced",
-    tests: ["tests/lib/http/retirement.test.ts"],
+  "tests/lib/runtime/own-turn.test.ts": {
+    "lib/runtime/own-turn.ts": {
+      "all pages that wait are rendered in one turn of the event loop": [
+        "places.last.then(() => new Promise((resolve) => setImmediate(resolve)))",
+        "new Promise<void>((resolve) => setImmediate(resolve))",
+      ],
+    },
   },
-  {
-    file: "lib/runtime/log.ts",
-    mistake: "the log keeps the row that a driver quotes",
-    was: "return {\n    name,",
-    becomes: "return {\n    ...failure,\n    name,",
-    tests: ["tests/lib/runtime/log.test.ts"],
+  "tests/lib/server/joined-message.test.ts": {
+    "lib/server/joined-message.ts": {
+      "an unread body is kept chunk by chunk": [
+        "this.joined.length >= flushAtBytes",
+        "this.joined.length > 0",
+      ],
+    },
   },
-  {
-    file: "lib/http/handler.ts",
-    mistake: "a form takes more than it says",
-    was: "takes ? bodyLimits[takes] : 0",
-    becomes: "bodyLimits.mcp",
-    tests: ["tests/app/pages/sign-in.test.ts"],
+  "tests/lib/server/dear-requests.drill.ts": {
+    "lib/oauth/provider-bridge.ts": {
+      "the authorization server reads as many parameters as are sent": [
+        "limitQuery(pathFor(url, uid) + searchFor(url))",
+        "pathFor(url, uid) + searchFor(url)",
+      ],
+    },
   },
-  {
-    file: "lib/http/body.ts",
-    mistake: "a body without an end is read on and on",
-    was: "else if (length > maxBytes) refuse(tooLarge(maxBytes));",
-    becomes: "",
-    tests: ["tests/app/api/email/unsubscribe.test.ts"],
+  "tests/app/hooks/resend.test.ts": {
+    "lib/http/webhook.ts": {
+      "the body of a delivery is read where none can be verified":
+        "    requireKey: () => void requireKey(),\n",
+    },
   },
-  {
-    file: "lib/http/body.ts",
-    mistake: "a body may come byte by byte, however long it is",
-    was: "pieces > bodyPieces.any +",
-    becomes: "pieces < 0 +",
-    tests: ["tests/lib/http/body.test.ts", "tests/lib/server/tiny-chunks.drill.ts"],
+  "tests/lib/mcp/handler.test.ts": {
+    "lib/http/operations.ts": {
+      "a message to the MCP server may be as long as a webhook": ['takes: "mcp"', 'takes: "webhook"'],
+    },
+    "lib/http/host-check.ts": {
+      "a page elsewhere talks to the MCP server of its visitor": [
+        "!isLoopback(hostnameOf(origin))",
+        'origin === ""',
+      ],
+      "the MCP server answers under any name": [
+        "host !== hostnameOf(appUrl) && !isLoopback(host)",
+        'host === ""',
+      ],
+    },
+    "lib/mcp/handler.ts": {
+      "a client of an unknown revision cannot agree on another": [
+        ' || method === "initialize") return undefined;',
+        ") return undefined;",
+      ],
+    },
   },
-  {
-    file: "lib/runtime/own-turn.ts",
-    mistake: "all pages that wait are rendered in one turn of the event loop",
-    was: "places.last.then(() => new Promise((resolve) => setImmediate(resolve)))",
-    becomes: "new Promise<void>((resolve) => setImmediate(resolve))",
-    tests: ["tests/lib/runtime/own-turn.test.ts"],
+  "tests/lib/server/server.test.ts": {
+    "lib/server/web-adapter.ts": {
+      "a connection goes on with the body of the request before":
+        "if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;",
+    },
+    "lib/server/header-limits.ts": {
+      "a request may name two hosts": ["hosts !== 1 &&", "hosts < 1 &&"],
+    },
   },
-  {
-    file: "lib/server/joined-message.ts",
-    mistake: "an unread body is kept chunk by chunk",
-    was: "this.joined.length >= flushAtBytes",
-    becomes: "this.joined.length > 0",
-    tests: ["tests/lib/server/joined-message.test.ts"],
+  "tests/lib/server/connections.test.ts": {
+    "lib/server/requests-in-work.ts": {
+      "one network keeps all connections in work": ["count >= maxRequestsInWork", "count < 0"],
+    },
+    "lib/server/connections.ts": {
+      "a connection with a request in work is closed for a new one": "connection.entry.remove();",
+      "a connection that was answered counts as in work for ever":
+        "if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);",
+    },
   },
-  {
-    file: "lib/oauth/provider-bridge.ts",
-    mistake: "the authorization server reads as many parameters as are sent",
-    was: "limitQuery(pathFor(url, uid) + searchFor(url))",
-    becomes: "pathFor(url, uid) + searchFor(url)",
-    tests: ["tests/lib/server/dear-requests.drill.ts"],
+  "tests/app/unsubscribe.test.ts": {
+    "lib/http/default-headers.ts": {
+      "the token of an unsubscribe link is told to the next site": [
+        'route.path === pages.unsubscribe.path ? "no-referrer"',
+        'route.path === "/" ? "no-referrer"',
+      ],
+    },
   },
-  {
-    file: "lib/http/webhook.ts",
-    mistake: "the body of a delivery is read where none can be verified",
-    was: "    requireKey: () => void requireKey(),\n",
-    becomes: "",
-    tests: ["tests/app/hooks/resend.test.ts"],
+  "tests/app/pages.test.ts": {
+    "app/(pages)/notice/dismiss/route.ts": {
+      "a notice that is put away leads to another site": [
+        "? before : pages.front.path",
+        "? before.slice(settings().appUrl.length) : pages.front.path",
+      ],
+    },
   },
-  {
-    file: "lib/http/operations.ts",
-    mistake: "a message to the MCP server may be as long as a webhook",
-    was: 'takes: "mcp"',
-    becomes: 'takes: "webhook"',
-    tests: ["tests/lib/mcp/handler.test.ts"],
+  "tests/app/pages/waitlist.test.ts": {
+    "lib/accounts/waitlist.ts": {
+      "the waitlist has no ceiling": [
+        "(await countWaiting(db)) >= waitlistBounds.waiting",
+        "(await countWaiting(db)) < 0",
+      ],
+      "an email that is on the waitlist is answered sooner": [
+        'conflict.column("email").doUpdateSet({ mailbox_hash })',
+        'conflict.column("email").doNothing()',
+      ],
+    },
+    "lib/auth/waitlist-confirmation.ts": {
+      "a stranger floods a mailbox with the waitlist's mails, by spelling its address anew": [
+        '.where("mailed.mailbox_hash", "=", hashMailbox(to))',
+        '.where("mailed.email", "=", to)',
+      ],
+    },
+    "lib/rate-limit/client-address.ts": {
+      "one IPv6 customer joins the waitlist as 65,536": [
+        "address && groupAddress(address, 48)",
+        "address && groupAddress(address)",
+      ],
+    },
   },
-  {
-    file: "lib/http/host-check.ts",
-    mistake: "a page elsewhere talks to the MCP server of its visitor",
-    was: "!isLoopback(hostnameOf(origin))",
-    becomes: 'origin === ""',
-    tests: ["tests/lib/mcp/handler.test.ts"],
+  "tests/lib/http/router.test.ts": {
+    "lib/http/router.ts": {
+      "an address under /mcp in another spelling is a page's": ["(?:api|mcp)(?!", "(?:api)(?!"],
+    },
   },
-  {
-    file: "lib/http/host-check.ts",
-    mistake: "the MCP server answers under any name",
-    was: "host !== hostnameOf(appUrl) && !isLoopback(host)",
-    becomes: 'host === ""',
-    tests: ["tests/lib/mcp/handler.test.ts"],
-  },
-  {
-    file: "lib/server/web-adapter.ts",
-    mistake: "a connection goes on with the body of the request before",
-    was: "if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;",
-    becomes: "",
-    tests: ["tests/lib/server/server.test.ts"],
-  },
-  {
-    file: "lib/server/requests-in-work.ts",
-    mistake: "one network keeps all connections in work",
-    was: "count >= maxRequestsInWork",
-    becomes: "count < 0",
-    tests: ["tests/lib/server/connections.test.ts"],
-  },
-  {
-    file: "lib/server/connections.ts",
-    mistake: "a connection with a request in work is closed for a new one",
-    was: "connection.entry.remove();",
-    becomes: "",
-    tests: ["tests/lib/server/connections.test.ts"],
-  },
-  {
-    file: "lib/server/connections.ts",
-    mistake: "a connection that was answered counts as in work for ever",
-    was: "if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);",
-    becomes: "",
-    tests: ["tests/lib/server/connections.test.ts"],
-  },
-  {
-    file: "lib/server/header-limits.ts",
-    mistake: "a head has as many lines as it likes",
-    was: " || rawHeaders.length > 2 * headBounds.lines",
-    becomes: "",
-    tests: ["tests/lib/server/client-errors.test.ts", "tests/lib/server/server.test.ts"],
-  },
-  {
-    file: "lib/server/header-limits.ts",
-    mistake: "a request may name two hosts",
-    was: "hosts !== 1 &&",
-    becomes: "hosts < 1 &&",
-    tests: ["tests/lib/server/server.test.ts", "tests/lib/server/client-errors.test.ts"],
-  },
-  {
-    file: "lib/http/default-headers.ts",
-    mistake: "the token of an unsubscribe link is told to the next site",
-    was: 'route.path === pages.unsubscribe.path ? "no-referrer"',
-    becomes: 'route.path === "/" ? "no-referrer"',
-    tests: ["tests/app/unsubscribe.test.ts", "tests/app/pages.test.ts"],
-  },
-  {
-    file: "app/(pages)/notice/dismiss/route.ts",
-    mistake: "a notice that is put away leads to another site",
-    was: "? before : pages.front.path",
-    becomes: "? before.slice(settings().appUrl.length) : pages.front.path",
-    tests: ["tests/app/pages.test.ts"],
-  },
-  {
-    file: "lib/mcp/handler.ts",
-    mistake: "a client of an unknown revision cannot agree on another",
-    was: ' || method === "initialize") return undefined;',
-    becomes: ") return undefined;",
-    tests: ["tests/lib/mcp/handler.test.ts"],
-  },
-  {
-    file: "lib/accounts/waitlist.ts",
-    mistake: "the waitlist has no ceiling",
-    was: "(await countWaiting(db)) >= waitlistBounds.waiting",
-    becomes: "(await countWaiting(db)) < 0",
-    tests: ["tests/app/pages/waitlist.test.ts"],
-  },
-  {
-    file: "lib/accounts/waitlist.ts",
-    mistake: "an email that is on the waitlist is answered sooner",
-    was: 'conflict.column("email").doUpdateSet({ mailbox_hash })',
-    becomes: 'conflict.column("email").doNothing()',
-    tests: ["tests/app/pages/waitlist.test.ts"],
-  },
-  {
-    file: "lib/auth/waitlist-confirmation.ts",
-    mistake: "a stranger floods a mailbox with the waitlist's mails, by spelling its address anew",
-    was: '.where("mailed.mailbox_hash", "=", hashMailbox(to))',
-    becomes: '.where("mailed.email", "=", to)',
-    tests: ["tests/app/pages/waitlist.test.ts"],
-  },
-  {
-    file: "lib/rate-limit/client-address.ts",
-    mistake: "one IPv6 customer joins the waitlist as 65,536",
-    was: "address && groupAddress(address, 48)",
-    becomes: "address && groupAddress(address)",
-    tests: ["tests/app/pages/waitlist.test.ts"],
-  },
-];
+};

@@ -1,116 +1,82 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const caching: Mutant[] = [
-  {
-    file: "lib/http/response.ts",
-    mistake: "a refusal may be kept by shared caches",
-    was: "status === 200 ? route?.caching : undefined",
-    becomes: "route?.caching",
-    tests: ["tests/app/api/site-banner.test.ts", "tests/lib/http/handler.test.ts"],
+export const caching: Mistakes = {
+  "tests/app/api/site-banner.test.ts": {
+    "lib/http/response.ts": {
+      "a refusal may be kept by shared caches": [
+        "status === 200 ? route?.caching : undefined",
+        "route?.caching",
+      ],
+      "shared caches keep the request id of one client": [
+        'return caching.startsWith("public") ? []',
+        'return caching === "" ? []',
+      ],
+    },
+    "lib/http/default-headers.ts": {
+      "caches are not told that the version matters": [
+        'headers.push("vary", "API-Version")',
+        "headers.push()",
+      ],
+    },
   },
-  {
-    file: "lib/http/default-headers.ts",
-    mistake: "caches are not told that the version matters",
-    was: 'headers.push("vary", "API-Version")',
-    becomes: "headers.push()",
-    tests: ["tests/app/api/site-banner.test.ts"],
+  "tests/lib/site-banner.test.ts": {
+    "lib/site-banner.ts": {
+      "a notice shows at its very end": ["nowMs >= (banner.endsAtMs", "nowMs > (banner.endsAtMs"],
+      "the copy of the notice is kept for hours": [
+        "held.readAgainAtMs = clockMs + copyLivesMs",
+        "held.readAgainAtMs = clockMs + copyLivesMs * 1000",
+      ],
+    },
   },
-  {
-    file: "lib/site-banner.ts",
-    mistake: "a notice shows at its very end",
-    was: "nowMs >= (banner.endsAtMs",
-    becomes: "nowMs > (banner.endsAtMs",
-    tests: ["tests/lib/site-banner.test.ts"],
+  "tests/app/pages/home-sessions.test.ts": {
+    "lib/http/response.ts": {
+      "a copied token may be kept": ['?? "no-store"', '?? "private"'],
+    },
   },
-  {
-    file: "lib/site-banner.ts",
-    mistake: "the copy of the notice is kept for hours",
-    was: "held.readAgainAtMs = clockMs + copyLivesMs",
-    becomes: "held.readAgainAtMs = clockMs + copyLivesMs * 1000",
-    tests: ["tests/lib/site-banner.test.ts"],
+  "tests/app/api/entitlement.test.ts": {
+    "lib/http/operations.ts": {
+      "a browser keeps an entitlement": [
+        'caching: "private, no-store",\n    answer: schemas.entitlementAllowed',
+        'caching: "private, max-age=60",\n    answer: schemas.entitlementAllowed',
+      ],
+    },
   },
-  {
-    file: "lib/http/response.ts",
-    mistake: "a copied token may be kept",
-    was: '?? "no-store"',
-    becomes: '?? "private"',
-    tests: ["tests/app/pages/home-sessions.test.ts"],
+  "tests/lib/server/page-cache.test.ts": {
+    "lib/http/etag.ts": {
+      "a client with an older version is told that it is the newest": [
+        '["*", etag].includes(',
+        '["*", etag, tag.trim()].includes(',
+      ],
+    },
+    "app/publications/files.ts": {
+      "a file without its version is kept for good": ["file.path === files.serif.path ||", "file.path ||"],
+    },
+    "lib/server/page-cache.ts": {
+      "a page without the notice that its reader put away is kept for others": [
+        'isPrivate && field === "public, no-cache"',
+        'field === ""',
+      ],
+      "a signed-in owner is shown the sign-in link": [
+        "page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined",
+        "undefined",
+      ],
+      "the page of one who is signed in is kept for all":
+        "if (route && !isShared(route, query, headers)) return undefined;",
+    },
+    "lib/server/cached-response.ts": {
+      "a 404 is told as not modified": ["this.status === 200 && matchesEtag(", "matchesEtag("],
+    },
   },
-  {
-    file: "lib/http/response.ts",
-    mistake: "shared caches keep the request id of one client",
-    was: 'return caching.startsWith("public") ? []',
-    becomes: 'return caching === "" ? []',
-    tests: ["tests/app/api/site-banner.test.ts"],
+  "tests/lib/mcp/handler.test.ts": {
+    "lib/http/operations.ts": {
+      "a page elsewhere does not read from the MCP server how long to wait": [
+        "RateLimit-Remaining, Retry-After, WWW-Authenticate",
+        "RateLimit-Remaining, WWW-Authenticate",
+      ],
+      "a page elsewhere may not send the MCP server a token": [
+        '"Authorization, Content-Type, Accept, ',
+        '"Content-Type, Accept, ',
+      ],
+    },
   },
-  {
-    file: "lib/http/operations.ts",
-    mistake: "a browser keeps an entitlement",
-    was: 'caching: "private, no-store",\n    answer: schemas.entitlementAllowed',
-    becomes: 'caching: "private, max-age=60",\n    answer: schemas.entitlementAllowed',
-    tests: ["tests/app/api/entitlement.test.ts"],
-  },
-  {
-    file: "lib/http/etag.ts",
-    mistake: "a client with an older version is told that it is the newest",
-    was: '["*", etag].includes(',
-    becomes: '["*", etag, tag.trim()].includes(',
-    tests: ["tests/lib/server/page-cache.test.ts"],
-  },
-  {
-    file: "app/publications/files.ts",
-    mistake: "a file without its version is kept for good",
-    was: "file.path === files.serif.path ||",
-    becomes: "file.path ||",
-    tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
-  },
-  {
-    file: "lib/server/page-cache.ts",
-    mistake: "a page without the notice that its reader put away is kept for others",
-    was: 'isPrivate && field === "public, no-cache"',
-    becomes: 'field === ""',
-    tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
-  },
-  {
-    file: "lib/server/page-cache.ts",
-    mistake: "a signed-in owner is shown the sign-in link",
-    was: "page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined",
-    becomes: "undefined",
-    tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
-  },
-  {
-    file: "lib/server/page-cache.ts",
-    mistake: "the page of one who is signed in is kept for all",
-    was: "if (route && !isShared(route, query, headers)) return undefined;",
-    becomes: "",
-    tests: ["tests/lib/server/page-cache.test.ts", "tests/app/pages.test.ts"],
-  },
-  {
-    file: "lib/http/response.ts",
-    mistake: "that a page cannot be shown now is kept",
-    was: '?? "no-store"',
-    becomes: '?? "public, max-age=60"',
-    tests: ["tests/lib/server/render-page.test.ts"],
-  },
-  {
-    file: "lib/http/operations.ts",
-    mistake: "a page elsewhere does not read from the MCP server how long to wait",
-    was: "RateLimit-Remaining, Retry-After, WWW-Authenticate",
-    becomes: "RateLimit-Remaining, WWW-Authenticate",
-    tests: ["tests/lib/mcp/handler.test.ts"],
-  },
-  {
-    file: "lib/http/operations.ts",
-    mistake: "a page elsewhere may not send the MCP server a token",
-    was: '"Authorization, Content-Type, Accept, ',
-    becomes: '"Content-Type, Accept, ',
-    tests: ["tests/lib/mcp/handler.test.ts"],
-  },
-  {
-    file: "lib/server/cached-response.ts",
-    mistake: "a 404 is told as not modified",
-    was: "this.status === 200 && matchesEtag(",
-    becomes: "matchesEtag(",
-    tests: ["tests/lib/server/page-cache.test.ts"],
-  },
-];
+};

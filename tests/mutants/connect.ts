@@ -1,340 +1,217 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const connect: Mutant[] = [
-  {
-    file: "app/(pages)/connect/answer/route.ts",
-    mistake: "an owner approves a request that another browser began",
-    was: 'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
-    becomes: 'readAuthorizationRequest(field("request"))',
-    tests: ["tests/app/connect-attacks.test.ts"],
+export const connect: Mistakes = {
+  "tests/app/connect-attacks.test.ts": {
+    "app/(pages)/connect/answer/route.ts": {
+      "an owner approves a request that another browser began": [
+        'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
+        'readAuthorizationRequest(field("request"))',
+      ],
+    },
+    "lib/auth/resource.ts": {
+      "a token for the API opens the MCP server": [
+        "resource !== undefined && addressesOf(resource).some((address) => audience.includes(address))",
+        "resource !== undefined",
+      ],
+    },
+    "lib/oauth/authorization-server.ts": {
+      "an app need not prove that the code is its own": ["required: () => true", "required: () => false"],
+      "an app renews its tokens after its session has ended": [
+        "if (!session) return undefined;",
+        "if (!session) return { ...account, sessionEndsAtMs: Date.now() + 3_600_000 };",
+      ],
+      "tokens are bound to whatever an app names": [
+        "if (!resourceAddresses().includes(resource)) throw",
+        "if (!resource) throw",
+      ],
+    },
+    "lib/oauth/provider-bridge.ts": {
+      "a request says what our address is": ['"content-type"])', '"content-type", "x-forwarded-host"])'],
+    },
   },
-  {
-    file: "app/(pages)/connect/answer/route.ts",
-    mistake: "a click on one app's page approves another that a later tab began",
-    was: 'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
-    becomes: "readAuthorizationRequest(cookieValue)",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/app/connect-fooled.test.ts": {
+    "app/(pages)/connect/answer/route.ts": {
+      "a click on one app's page approves another that a later tab began": [
+        'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
+        "readAuthorizationRequest(cookieValue)",
+      ],
+    },
+    "lib/oauth/operator-clients.ts": {
+      "a stranger's app asks in our name": " && hostname !== ours.hostname",
+      "a dot at the end makes another host of one that the owner trusts": ' || hostname.endsWith(".")',
+      "an answer goes to a host behind a user name": ' || username !== "" || password !== ""',
+      "an address is read otherwise than it is spelled": "href !== uri || ",
+    },
+    "app/(pages)/connect/route.tsx": {
+      "a link with a device's code shows what else waits": [
+        'const isTyping = url.searchParams.has("user_code") || problem?.isTyped;',
+        "const isTyping = problem?.isTyped;",
+      ],
+    },
+    "lib/oauth/approval.ts": {
+      "a cookie names a device's code that was not typed": [
+        'code === undefined ? undefined : { by: "user_code", code }',
+        '{ by: "user_code", code: code ?? sealed }',
+      ],
+    },
+    "lib/auth/readable-name.ts": {
+      "a name turns the line round": '.replace(showsNothing, "")',
+    },
+    "lib/oauth/refused-request.ts": {
+      "a registered client can have us send anyone to it": [
+        "if (another !== undefined) return false;",
+        "if (id) return true;",
+      ],
+    },
+    "lib/oauth/provider-bridge.ts": {
+      "an answer goes into a form of another page's": [
+        '.some((mode) => mode !== "query")',
+        '.includes("fragment")',
+      ],
+    },
   },
-  {
-    file: "lib/oauth/operator-clients.ts",
-    mistake: "a stranger's app asks in our name",
-    was: " && hostname !== ours.hostname",
-    becomes: "",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/app/connect.test.ts": {
+    "lib/oauth/authorization-server.ts": {
+      "a refresh token stays the same": ["rotateRefreshToken: true", "rotateRefreshToken: false"],
+    },
+    "lib/oauth/approval.ts": {
+      "a device is let in twice by one code": ["return !result && !accountId && !error;", "return !result;"],
+      "a double click lets an app in twice": ["if (!isFirst) await", "if (isFirst && !isFirst) await"],
+    },
   },
-  {
-    file: "lib/oauth/operator-clients.ts",
-    mistake: "a dot at the end makes another host of one that the owner trusts",
-    was: ' || hostname.endsWith(".")',
-    becomes: "",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/app/connect-refresh.test.ts": {
+    "lib/oauth/authorization-server.ts": {
+      "a thief of a refresh token keeps the new tokens":
+        "await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));",
+    },
+    "lib/oauth/provider-bridge.ts": {
+      "a refused request uses its token up": [
+        "statusCode === 200 ? await withStore",
+        "statusCode ? await withStore",
+      ],
+    },
   },
-  {
-    file: "app/(pages)/connect/route.tsx",
-    mistake: "a link with a device's code shows what else waits",
-    was: 'const isTyping = url.searchParams.has("user_code") || problem?.isTyped;',
-    becomes: "const isTyping = problem?.isTyped;",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/app/lifetimes.test.ts": {
+    "lib/oauth/authorization-server.ts": {
+      "an app's last token outlives its session": [
+        "Math.min(Number(jwt.payload.exp), Math.floor(sessionEndsAtMs / 1000))",
+        "Number(jwt.payload.exp)",
+      ],
+    },
   },
-  {
-    file: "lib/oauth/approval.ts",
-    mistake: "a cookie names a device's code that was not typed",
-    was: 'code === undefined ? undefined : { by: "user_code", code }',
-    becomes: '{ by: "user_code", code: code ?? sealed }',
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/app/connect-documents.test.ts": {
+    "lib/oauth/authorization-server.ts": {
+      "an agent's document is fetched again while its owner thinks":
+        "cacheDuration: { min: lifetimes.request, max: 24 * 60 * 60 },",
+    },
+    "lib/oauth/clients.ts": {
+      "an agent that holds a token cannot renew it while the host of its document is away": [
+        "?? findHolder(id)",
+        "?? undefined",
+      ],
+      "an agent that was taken off the list renews its token": [
+        "settings().connectClients.includes(id) ? TokenExchange.credentialOf(id) : undefined",
+        "TokenExchange.credentialOf(id)",
+      ],
+    },
   },
-  {
-    file: "lib/auth/readable-name.ts",
-    mistake: "a name turns the line round",
-    was: '.replace(showsNothing, "")',
-    becomes: "",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/app/connect-clients.test.ts": {
+    "lib/oauth/authorization-server.ts": {
+      "the document of an app is fetched from any address":
+        "allowFetch: async (_: unknown, clientId: string) => connectClients.includes(clientId),",
+    },
+    "lib/oauth/operator-clients.ts": {
+      "an app that was removed keeps what it was let in to":
+        'await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);',
+      "an answer goes to any scheme": ["/^[a-z][a-z0-9-]*(?:\\.[a-z0-9-]+)+:$/.test(protocol)", "true"],
+    },
   },
-  {
-    file: "lib/oauth/operator-clients.ts",
-    mistake: "an answer goes to a host behind a user name",
-    was: ' || username !== "" || password !== ""',
-    becomes: "",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/lib/config/settings.test.ts": {
+    "lib/config/client-documents.ts": {
+      "the list of documents has addresses of this machine": "isName && ",
+    },
   },
-  {
-    file: "lib/oauth/operator-clients.ts",
-    mistake: "an address is read otherwise than it is spelled",
-    was: "href !== uri || ",
-    becomes: "",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/app/connect-registration.test.ts": {
+    "lib/oauth/clients.ts": {
+      "a registered app stays known after registration is switched off": [
+        "settings().connectRegistration ? await this.findRegistered(id) : undefined",
+        "await this.findRegistered(id)",
+      ],
+    },
+    "lib/oauth/adapter.ts": {
+      "expired state is found": '    .where("expires_at_ms", ">", Date.now())\n',
+    },
+    "lib/oauth/registered-clients.ts": {
+      "a client that was removed comes back under another spelling of its id": [
+        "id.startsWith(idPrefix) && isCanonical",
+        "id.startsWith(idPrefix)",
+      ],
+      "a client that was removed is let in until its id expires": [
+        "return removed ? undefined : issued;",
+        "return issued;",
+      ],
+      "a client that no owner let in is known for ever": [
+        "return unusedUntilMs(issued) > nowMs ? issued : undefined;",
+        "return issued;",
+      ],
+    },
   },
-  {
-    file: "lib/oauth/refused-request.ts",
-    mistake: "a registered client can have us send anyone to it",
-    was: "if (another !== undefined) return false;",
-    becomes: "if (id) return true;",
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/lib/oauth/token-exchange.test.ts": {
+    "lib/oauth/token-exchange.ts": {
+      "of two that redeem a code at once both do": "if (!firstUse) return undefined;",
+      "a token that is used again and again can be used again for good": [
+        "nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000",
+        "false",
+      ],
+      "a stolen token can be used after the app has used its successor": [
+        "successors.some(({ consumed_at_ms }) => consumed_at_ms !== null)",
+        "false",
+      ],
+      "the session goes on after a replay": 'await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
+      "a repeated request starts another branch of tokens": "if (stored) return { successor: stored };",
+    },
   },
-  {
-    file: "lib/oauth/provider-bridge.ts",
-    mistake: "an answer goes into a form of another page's",
-    was: '.some((mode) => mode !== "query")',
-    becomes: '.includes("fragment")',
-    tests: ["tests/app/connect-fooled.test.ts"],
+  "tests/lib/oauth/adapter.test.ts": {
+    "lib/oauth/adapter.ts": {
+      "of two answers to a device the second counts": '    .where("payload", "=", JSON.stringify(before))\n',
+    },
   },
-  {
-    file: "lib/auth/resource.ts",
-    mistake: "a token for the API opens the MCP server",
-    was: "resource !== undefined && addressesOf(resource).some((address) => audience.includes(address))",
-    becomes: "resource !== undefined",
-    tests: ["tests/app/connect-attacks.test.ts"],
+  "tests/app/connect-floods.drill.ts": {
+    "lib/oauth/adapter.ts": {
+      "an approved grant is evicted like a stranger's": [
+        ".set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })",
+        ".set({ payload: JSON.stringify(after) })",
+      ],
+    },
+    "lib/oauth/sweep.ts": {
+      "the newest requests make room for the oldest": [
+        '.orderBy("expires_at_ms", "desc")',
+        '.orderBy("expires_at_ms")',
+      ],
+      "all that has expired is deleted at once": ["const batchRows = 100;", "const batchRows = 100_000;"],
+    },
+    "lib/oauth/provider-bridge.ts": {
+      "one request has us keep all that it says": ["> requestBytes", "> 100 * requestBytes"],
+    },
   },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "an app need not prove that the code is its own",
-    was: "required: () => true",
-    becomes: "required: () => false",
-    tests: ["tests/app/connect-attacks.test.ts"],
+  "tests/lib/mcp/tools.test.ts": {
+    "lib/mcp/handler.ts": {
+      "a cookie opens the MCP server": [
+        "new Headers(authorization === null ? {} : { authorization })",
+        "headers",
+      ],
+      "ChatGPT is not told to have its user sign in, as long as it has no token": [
+        "challenge(true, {",
+        "challenge(tokenWasSent, {",
+      ],
+    },
   },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "a refresh token stays the same",
-    was: "rotateRefreshToken: true",
-    becomes: "rotateRefreshToken: false",
-    tests: ["tests/app/connect.test.ts"],
+  "tests/lib/mcp/authorization.test.ts": {
+    "lib/oauth/metadata-document.ts": {
+      "the document of an app may name any address for the answer": [
+        "uris.filter(isAllowedRedirectUri)",
+        "uris",
+      ],
+    },
   },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "a thief of a refresh token keeps the new tokens",
-    was: "await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));",
-    becomes: "",
-    tests: ["tests/app/connect-refresh.test.ts"],
-  },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "an app renews its tokens after its session has ended",
-    was: "if (!session) return undefined;",
-    becomes: "if (!session) return { ...account, sessionEndsAtMs: Date.now() + 3_600_000 };",
-    tests: ["tests/app/connect-attacks.test.ts"],
-  },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "an app's last token outlives its session",
-    was: "Math.min(Number(jwt.payload.exp), Math.floor(sessionEndsAtMs / 1000))",
-    becomes: "Number(jwt.payload.exp)",
-    tests: ["tests/app/lifetimes.test.ts"],
-  },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "tokens are bound to whatever an app names",
-    was: "if (!resourceAddresses().includes(resource)) throw",
-    becomes: "if (!resource) throw",
-    tests: ["tests/app/connect-attacks.test.ts"],
-  },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "an agent's document is fetched again while its owner thinks",
-    was: "cacheDuration: { min: lifetimes.request, max: 24 * 60 * 60 },",
-    becomes: "",
-    tests: ["tests/app/connect-documents.test.ts"],
-  },
-  {
-    file: "lib/oauth/clients.ts",
-    mistake: "an agent that holds a token cannot renew it while the host of its document is away",
-    was: "?? findHolder(id)",
-    becomes: "?? undefined",
-    tests: ["tests/app/connect-documents.test.ts"],
-  },
-  {
-    file: "lib/oauth/clients.ts",
-    mistake: "an agent that was taken off the list renews its token",
-    was: "settings().connectClients.includes(id) ? TokenExchange.credentialOf(id) : undefined",
-    becomes: "TokenExchange.credentialOf(id)",
-    tests: ["tests/app/connect-documents.test.ts"],
-  },
-  {
-    file: "lib/oauth/authorization-server.ts",
-    mistake: "the document of an app is fetched from any address",
-    was: "allowFetch: async (_: unknown, clientId: string) => connectClients.includes(clientId),",
-    becomes: "",
-    tests: ["tests/app/connect-clients.test.ts"],
-  },
-  {
-    file: "lib/config/client-documents.ts",
-    mistake: "the list of documents has addresses of this machine",
-    was: "isName && ",
-    becomes: "",
-    tests: ["tests/lib/config/settings.test.ts"],
-  },
-  {
-    file: "lib/oauth/clients.ts",
-    mistake: "a registered app stays known after registration is switched off",
-    was: "settings().connectRegistration ? await this.findRegistered(id) : undefined",
-    becomes: "await this.findRegistered(id)",
-    tests: ["tests/app/connect-registration.test.ts"],
-  },
-  {
-    file: "lib/oauth/operator-clients.ts",
-    mistake: "an app that was removed keeps what it was let in to",
-    was: 'await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);',
-    becomes: "",
-    tests: ["tests/app/connect-clients.test.ts"],
-  },
-  {
-    file: "lib/oauth/operator-clients.ts",
-    mistake: "an answer goes to any scheme",
-    was: "/^[a-z][a-z0-9-]*(?:\\.[a-z0-9-]+)+:$/.test(protocol)",
-    becomes: "true",
-    tests: ["tests/app/connect-clients.test.ts"],
-  },
-  {
-    file: "lib/oauth/approval.ts",
-    mistake: "a device is let in twice by one code",
-    was: "return !result && !accountId && !error;",
-    becomes: "return !result;",
-    tests: ["tests/app/connect.test.ts"],
-  },
-  {
-    file: "lib/oauth/approval.ts",
-    mistake: "a double click lets an app in twice",
-    was: "if (!isFirst) await",
-    becomes: "if (isFirst && !isFirst) await",
-    tests: ["tests/app/connect.test.ts"],
-  },
-  {
-    file: "lib/oauth/approval.ts",
-    mistake: "an answered request can be answered again",
-    was: "return !result && ",
-    becomes: "return ",
-    tests: ["tests/app/connect.test.ts"],
-  },
-  {
-    file: "lib/oauth/token-exchange.ts",
-    mistake: "of two that redeem a code at once both do",
-    was: "if (!firstUse) return undefined;",
-    becomes: "",
-    tests: ["tests/lib/oauth/token-exchange.test.ts"],
-  },
-  {
-    file: "lib/oauth/token-exchange.ts",
-    mistake: "a token that is used again and again can be used again for good",
-    was: "nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000",
-    becomes: "false",
-    tests: ["tests/lib/oauth/token-exchange.test.ts"],
-  },
-  {
-    file: "lib/oauth/token-exchange.ts",
-    mistake: "a stolen token can be used after the app has used its successor",
-    was: "successors.some(({ consumed_at_ms }) => consumed_at_ms !== null)",
-    becomes: "false",
-    tests: ["tests/lib/oauth/token-exchange.test.ts"],
-  },
-  {
-    file: "lib/oauth/token-exchange.ts",
-    mistake: "the session goes on after a replay",
-    was: 'await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
-    becomes: "",
-    tests: ["tests/lib/oauth/token-exchange.test.ts"],
-  },
-  {
-    file: "lib/oauth/token-exchange.ts",
-    mistake: "a repeated request starts another branch of tokens",
-    was: "if (stored) return { successor: stored };",
-    becomes: "",
-    tests: ["tests/lib/oauth/token-exchange.test.ts"],
-  },
-  {
-    file: "lib/oauth/provider-bridge.ts",
-    mistake: "a refused request uses its token up",
-    was: "statusCode === 200 ? await withStore",
-    becomes: "statusCode ? await withStore",
-    tests: ["tests/app/connect-refresh.test.ts"],
-  },
-  {
-    file: "lib/oauth/adapter.ts",
-    mistake: "of two answers to a device the second counts",
-    was: '    .where("payload", "=", JSON.stringify(before))\n',
-    becomes: "",
-    tests: ["tests/lib/oauth/adapter.test.ts"],
-  },
-  {
-    file: "lib/oauth/adapter.ts",
-    mistake: "expired state is found",
-    was: '    .where("expires_at_ms", ">", Date.now())\n',
-    becomes: "",
-    tests: ["tests/app/connect-registration.test.ts"],
-  },
-  {
-    file: "lib/oauth/adapter.ts",
-    mistake: "an approved grant is evicted like a stranger's",
-    was: ".set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })",
-    becomes: ".set({ payload: JSON.stringify(after) })",
-    tests: ["tests/app/connect-floods.drill.ts"],
-  },
-  {
-    file: "lib/oauth/sweep.ts",
-    mistake: "the newest requests make room for the oldest",
-    was: '.orderBy("expires_at_ms", "desc")',
-    becomes: '.orderBy("expires_at_ms")',
-    tests: ["tests/app/connect-floods.drill.ts"],
-  },
-  {
-    file: "lib/oauth/sweep.ts",
-    mistake: "all that has expired is deleted at once",
-    was: "const batchRows = 100;",
-    becomes: "const batchRows = 100_000;",
-    tests: ["tests/app/connect-floods.drill.ts"],
-  },
-  {
-    file: "lib/oauth/provider-bridge.ts",
-    mistake: "one request has us keep all that it says",
-    was: "> requestBytes",
-    becomes: "> 100 * requestBytes",
-    tests: ["tests/app/connect-floods.drill.ts"],
-  },
-  {
-    file: "lib/oauth/registered-clients.ts",
-    mistake: "a client that was removed comes back under another spelling of its id",
-    was: "id.startsWith(idPrefix) && isCanonical",
-    becomes: "id.startsWith(idPrefix)",
-    tests: ["tests/app/connect-registration.test.ts"],
-  },
-  {
-    file: "lib/oauth/registered-clients.ts",
-    mistake: "a client that was removed is let in until its id expires",
-    was: "return removed ? undefined : issued;",
-    becomes: "return issued;",
-    tests: ["tests/app/connect-registration.test.ts"],
-  },
-  {
-    file: "lib/oauth/registered-clients.ts",
-    mistake: "a client that no owner let in is known for ever",
-    was: "return unusedUntilMs(issued) > nowMs ? issued : undefined;",
-    becomes: "return issued;",
-    tests: ["tests/app/connect-registration.test.ts"],
-  },
-  {
-    file: "lib/oauth/provider-bridge.ts",
-    mistake: "a request says what our address is",
-    was: '"content-type"])',
-    becomes: '"content-type", "x-forwarded-host"])',
-    tests: ["tests/app/connect-attacks.test.ts"],
-  },
-  {
-    file: "lib/mcp/handler.ts",
-    mistake: "a cookie opens the MCP server",
-    was: "new Headers(authorization === null ? {} : { authorization })",
-    becomes: "headers",
-    tests: ["tests/lib/mcp/tools.test.ts"],
-  },
-  {
-    file: "lib/mcp/handler.ts",
-    mistake: "ChatGPT is not told to have its user sign in, as long as it has no token",
-    was: "challenge(true, {",
-    becomes: "challenge(tokenWasSent, {",
-    tests: ["tests/lib/mcp/tools.test.ts", "tests/app/connectors.test.ts"],
-  },
-  {
-    file: "lib/oauth/metadata-document.ts",
-    mistake: "the document of an app may name any address for the answer",
-    was: "uris.filter(isAllowedRedirectUri)",
-    becomes: "uris",
-    tests: ["tests/lib/mcp/authorization.test.ts"],
-  },
-];
+};

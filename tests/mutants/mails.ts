@@ -1,242 +1,145 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const mails: Mutant[] = [
-  {
-    file: "lib/mail/unsubscribe-token.ts",
-    mistake: "a link's signature is not looked at",
-    was: "isSameSecret(token, mintUnsubscribeToken(key, accountId))",
-    becomes: "Boolean(key && token)",
-    tests: ["tests/app/api/email/unsubscribe.test.ts"],
+export const mails: Mistakes = {
+  "tests/app/api/email/unsubscribe.test.ts": {
+    "lib/mail/unsubscribe-token.ts": {
+      "a link's signature is not looked at": [
+        "isSameSecret(token, mintUnsubscribeToken(key, accountId))",
+        "Boolean(key && token)",
+      ],
+    },
+    "lib/mail/unsubscribe.ts": {
+      "of two tokens in a link the first counts": "tokens.length === 1 && ",
+      "an unsubscribe that failed is told as done": 'throw new ApiError("upstream_failed");',
+    },
   },
-  {
-    file: "lib/mail/onboarding-outbox.ts",
-    mistake: "an unsubscribe does not wait for a mail that is being sent",
-    was: "await isAnyPending(db, to, nowMs + waitedMs)",
-    becomes: "false",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
+  "tests/lib/mail/onboarding-outbox.test.ts": {
+    "lib/mail/onboarding-outbox.ts": {
+      "an unsubscribe does not wait for a mail that is being sent": [
+        "await isAnyPending(db, to, nowMs + waitedMs)",
+        "false",
+      ],
+      "an unsubscribe leaves a mail that was put back while it stopped the others": [
+        'mail.or([mail("state", "=", "scheduled"), isLeased(nowMs)(mail)])',
+        "isLeased(nowMs)(mail)",
+      ],
+      "an unsubscribe stops the mails to the address that the account has now alone": [
+        "const hashes = rows.map((row) => row.recipient_hash);",
+        "const hashes = account ? [] : rows.map((row) => row.recipient_hash);",
+      ],
+    },
+    "lib/mail/onboarding-claims.ts": {
+      "an unsubscribed reader gets the next mail": [
+        "email === null || suppressed_hash !== null",
+        "email === null",
+      ],
+      "a mail is tried for ever": ["first_attempt_at_ms <= nowMs - giveUpAfterMs", "false"],
+      "a runner that lost its lease stores the mail's outcome": '.where("lease_until_ms", "=", leaseUntilMs)',
+      "a mail goes to an address that was not looked up": ["hash !== recipient_hash", 'email === ""'],
+      "a company whose trial has ended gets the next onboarding mail": " || hasEnded(row, nowMs)",
+    },
+    "lib/mail/suppressions.ts": {
+      "an address in capitals is another one": ["email.toLowerCase()", "email"],
+    },
   },
-  {
-    file: "lib/mail/onboarding-outbox.ts",
-    mistake: "an unsubscribe leaves a mail that was put back while it stopped the others",
-    was: 'mail.or([mail("state", "=", "scheduled"), isLeased(nowMs)(mail)])',
-    becomes: "isLeased(nowMs)(mail)",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
+  "tests/lib/mail/sender.test.ts": {
+    "lib/mail/smtp-sender.ts": {
+      "a mail that was refused for good is tried again": ["mayRetry: !isRefused", "mayRetry: true"],
+    },
   },
-  {
-    file: "lib/mail/onboarding-claims.ts",
-    mistake: "an unsubscribed reader gets the next mail",
-    was: "email === null || suppressed_hash !== null",
-    becomes: "email === null",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
+  "tests/app/hooks/resend.test.ts": {
+    "lib/http/webhook.ts": {
+      "anyone can speak for the mail provider": ["!isSigned(headers, body, key, nowMs)", "!nowMs"],
+      "a delivery that could not be handled is not sent again": [
+        'errorParts(error.status >= 500 ? new ApiError("unavailable") : error)',
+        "({ status: 204, body: error.status >= 500 ? null : error.toJSON() })",
+      ],
+      "an event is dealt with by what every object has": [
+        "Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined",
+        "handlers[event.type]",
+      ],
+    },
+    "app/hooks/resend/route.ts": {
+      "a full mailbox gets no mail any more": ['if (bounce?.type !== "Transient") await', "await"],
+    },
   },
-  {
-    file: "lib/mail/onboarding-claims.ts",
-    mistake: "a mail is tried for ever",
-    was: "first_attempt_at_ms <= nowMs - giveUpAfterMs",
-    becomes: "false",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
+  "tests/lib/http/webhook.test.ts": {
+    "lib/http/webhook.ts": {
+      "a delivery of last year is taken once more":
+        "if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;",
+      "a delivery without an id is taken": ["if (!id || !/", "if (!/"],
+    },
   },
-  {
-    file: "lib/mail/onboarding-claims.ts",
-    mistake: "a runner that lost its lease stores the mail's outcome",
-    was: '.where("lease_until_ms", "=", leaseUntilMs)',
-    becomes: "",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
+  "tests/app/hooks/clerk.test.ts": {
+    "lib/mail/suppressions.ts": {
+      "a reader who stopped our mail gets it at another address": [
+        "if (await isSuppressed(transaction, hashEmail(from)))",
+        "if (!from)",
+      ],
+    },
   },
-  {
-    file: "lib/mail/suppressions.ts",
-    mistake: "an address in capitals is another one",
-    was: "email.toLowerCase()",
-    becomes: "email",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts", "tests/lib/admin/main.test.ts"],
+  "tests/app/pages/sign-in.test.ts": {
+    "lib/auth/addressed-mail.ts": {
+      "a code is mailed to who has no account": [
+        'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
+        "Promise.resolve(true)",
+      ],
+    },
+    "lib/auth/local-sign-in.ts": {
+      "the first sign-in of an account is reported as a new browser":
+        " && (await hasSignedIn(db, email, account.created_at_ms, nowMs))",
+    },
   },
-  {
-    file: "lib/mail/smtp-sender.ts",
-    mistake: "a mail that was refused for good is tried again",
-    was: "mayRetry: !isRefused",
-    becomes: "mayRetry: true",
-    tests: ["tests/lib/mail/sender.test.ts"],
+  "tests/lib/auth/outbox-runner.test.ts": {
+    "lib/auth/outbox-runner.ts": {
+      "a code is mailed after it has expired": ["expiresAtMs <= now()", "expiresAtMs < 0"],
+    },
+    "lib/mail/outbox.ts": {
+      "a runner waits for the sign-in mails that another one holds": [
+        ".limit(limit).forUpdate().skipLocked()",
+        ".limit(limit).forUpdate()",
+      ],
+      "codes wait behind the mails of a date":
+        '    .where("kind", isScheduled ? "in" : "not in", scheduledKinds)\n',
+      "a mail of an unknown kind stops all sign-in mails": [
+        ".safeParse(JSON.parse(opened)).data",
+        ".parse(JSON.parse(opened))",
+      ],
+    },
   },
-  {
-    file: "lib/http/webhook.ts",
-    mistake: "anyone can speak for the mail provider",
-    was: "!isSigned(headers, body, key, nowMs)",
-    becomes: "!nowMs",
-    tests: ["tests/app/hooks/resend.test.ts"],
+  "tests/lib/admin/person.test.ts": {
+    "lib/accounts/retention.ts": {
+      "retention deletes a mail that is still to be sent": [
+        '["sent", "stopped", "failed"]',
+        '["sent", "stopped", "failed", "scheduled"]',
+      ],
+    },
   },
-  {
-    file: "lib/http/webhook.ts",
-    mistake: "a delivery of last year is taken once more",
-    was: "if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;",
-    becomes: "",
-    tests: ["tests/lib/http/webhook.test.ts"],
+  "tests/lib/mail/trial-mails.test.ts": {
+    "lib/mail/trial-mails.ts": {
+      "a trial that was extended between two attempts is said to have ended":
+        '    .where("trial_ends_at_ms", "=", mail.endsAtMs)\n',
+      "a trial's mail leaves another mark than the build before looks for": [
+        'trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs)',
+        'trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs - 1)',
+      ],
+    },
   },
-  {
-    file: "lib/http/webhook.ts",
-    mistake: "a delivery that could not be handled is not sent again",
-    was: 'errorParts(error.status >= 500 ? new ApiError("unavailable") : error)',
-    becomes: "({ status: 204, body: error.status >= 500 ? null : error.toJSON() })",
-    tests: ["tests/app/hooks/resend.test.ts"],
+  "tests/lib/mail/app-end-mails.test.ts": {
+    "lib/mail/app-end-mails.ts": {
+      "an app that was kept is said to lose its access": [
+        "endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs",
+        "endsAtMs >= mail.firstMs",
+      ],
+      "each app of an owner has a mail of its own": ["nowMs + togetherMs", "nowMs"],
+    },
   },
-  {
-    file: "app/hooks/resend/route.ts",
-    mistake: "a full mailbox gets no mail any more",
-    was: 'if (bounce?.type !== "Transient") await',
-    becomes: "await",
-    tests: ["tests/app/hooks/resend.test.ts"],
+  "tests/app/unsubscribe.test.ts": {
+    "lib/mail/unsubscribe.ts": {
+      "the page says that the emails are stopped when it cannot know": [
+        "return { email: undefined, isStopped: false };",
+        "return { email: undefined, isStopped: true };",
+      ],
+    },
   },
-  {
-    file: "lib/mail/unsubscribe.ts",
-    mistake: "of two tokens in a link the first counts",
-    was: "tokens.length === 1 && ",
-    becomes: "",
-    tests: ["tests/app/api/email/unsubscribe.test.ts"],
-  },
-  {
-    file: "lib/mail/unsubscribe.ts",
-    mistake: "an unsubscribe that failed is told as done",
-    was: 'throw new ApiError("upstream_failed");',
-    becomes: "",
-    tests: ["tests/app/api/email/unsubscribe.test.ts"],
-  },
-  {
-    file: "lib/mail/suppressions.ts",
-    mistake: "a reader who stopped our mail gets it at another address",
-    was: "if (await isSuppressed(transaction, hashEmail(from)))",
-    becomes: "if (!from)",
-    tests: ["tests/app/hooks/clerk.test.ts"],
-  },
-  {
-    file: "lib/mail/onboarding-claims.ts",
-    mistake: "a mail goes to an address that was not looked up",
-    was: "hash !== recipient_hash",
-    becomes: 'email === ""',
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
-  },
-  {
-    file: "lib/auth/addressed-mail.ts",
-    mistake: "a code is mailed to who has no account",
-    was: 'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
-    becomes: "Promise.resolve(true)",
-    tests: ["tests/app/pages/sign-in.test.ts"],
-  },
-  {
-    file: "lib/auth/outbox-runner.ts",
-    mistake: "a code is mailed after it has expired",
-    was: "expiresAtMs <= now()",
-    becomes: "expiresAtMs < 0",
-    tests: ["tests/lib/auth/outbox-runner.test.ts"],
-  },
-  {
-    file: "lib/mail/onboarding-outbox.ts",
-    mistake: "an unsubscribe stops the mails to the address that the account has now alone",
-    was: "const hashes = rows.map((row) => row.recipient_hash);",
-    becomes: "const hashes = account ? [] : rows.map((row) => row.recipient_hash);",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
-  },
-  {
-    file: "lib/mail/onboarding-outbox.ts",
-    mistake: "an unsubscribe stops the mails to the address that the account had alone",
-    was: "if (account) hashes.push(hashEmail(account.email));",
-    becomes: "",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
-  },
-  {
-    file: "lib/mail/outbox.ts",
-    mistake: "a runner waits for the sign-in mails that another one holds",
-    was: ".limit(limit).forUpdate().skipLocked()",
-    becomes: ".limit(limit).forUpdate()",
-    tests: ["tests/lib/auth/outbox-runner.test.ts"],
-  },
-  {
-    file: "lib/http/webhook.ts",
-    mistake: "a delivery without an id is taken",
-    was: "if (!id || !/",
-    becomes: "if (!/",
-    tests: ["tests/lib/http/webhook.test.ts"],
-  },
-  {
-    file: "lib/http/webhook.ts",
-    mistake: "an event is dealt with by what every object has",
-    was: "Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined",
-    becomes: "handlers[event.type]",
-    tests: ["tests/app/hooks/resend.test.ts"],
-  },
-  {
-    file: "lib/accounts/retention.ts",
-    mistake: "retention deletes a mail that is still to be sent",
-    was: '["sent", "stopped", "failed"]',
-    becomes: '["sent", "stopped", "failed", "scheduled"]',
-    tests: ["tests/lib/admin/person.test.ts"],
-  },
-  {
-    file: "lib/auth/addressed-mail.ts",
-    mistake: "a code is mailed to an account that cannot be signed in to",
-    was: '.where("subject", "is not", null)',
-    becomes: "",
-    tests: ["tests/lib/auth/outbox-runner.test.ts"],
-  },
-  {
-    file: "lib/mail/trial-mails.ts",
-    mistake: "a trial that was extended between two attempts is said to have ended",
-    was: '    .where("trial_ends_at_ms", "=", mail.endsAtMs)\n',
-    becomes: "",
-    tests: ["tests/lib/mail/trial-mails.test.ts"],
-  },
-  {
-    file: "lib/mail/trial-mails.ts",
-    mistake: "a trial's mail leaves another mark than the build before looks for",
-    was: 'trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs)',
-    becomes: 'trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs - 1)',
-    tests: ["tests/lib/mail/trial-mails.test.ts"],
-  },
-  {
-    file: "lib/mail/app-end-mails.ts",
-    mistake: "an app that was kept is said to lose its access",
-    was: "endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs",
-    becomes: "endsAtMs >= mail.firstMs",
-    tests: ["tests/lib/mail/app-end-mails.test.ts"],
-  },
-  {
-    file: "lib/mail/app-end-mails.ts",
-    mistake: "each app of an owner has a mail of its own",
-    was: "nowMs + togetherMs",
-    becomes: "nowMs",
-    tests: ["tests/lib/mail/app-end-mails.test.ts"],
-  },
-  {
-    file: "lib/mail/outbox.ts",
-    mistake: "codes wait behind the mails of a date",
-    was: '    .where("kind", isScheduled ? "in" : "not in", scheduledKinds)\n',
-    becomes: "",
-    tests: ["tests/lib/auth/outbox-runner.test.ts"],
-  },
-  {
-    file: "lib/mail/onboarding-claims.ts",
-    mistake: "a company whose trial has ended gets the next onboarding mail",
-    was: " || hasEnded(row, nowMs)",
-    becomes: "",
-    tests: ["tests/lib/mail/onboarding-outbox.test.ts"],
-  },
-  {
-    file: "lib/mail/outbox.ts",
-    mistake: "a mail of an unknown kind stops all sign-in mails",
-    was: ".safeParse(JSON.parse(opened)).data",
-    becomes: ".parse(JSON.parse(opened))",
-    tests: ["tests/lib/auth/outbox-runner.test.ts"],
-  },
-  {
-    file: "lib/auth/local-sign-in.ts",
-    mistake: "the first sign-in of an account is reported as a new browser",
-    was: " && (await hasSignedIn(db, email, account.created_at_ms, nowMs))",
-    becomes: "",
-    tests: ["tests/app/pages/sign-in.test.ts"],
-  },
-  {
-    file: "lib/mail/unsubscribe.ts",
-    mistake: "the page says that the emails are stopped when it cannot know",
-    was: "return { email: undefined, isStopped: false };",
-    becomes: "return { email: undefined, isStopped: true };",
-    tests: ["tests/app/unsubscribe.test.ts"],
-  },
-];
+};

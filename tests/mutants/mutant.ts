@@ -1,10 +1,7 @@
-/** A plausible mistake, and the tests that should detect it. */
-export type Mutant = {
-  file: string;
-  mistake: string;
-  was: string;
-  becomes: string;
-  tests: string[];
-  /** Set if only pages that Next serves show it, so that a full build is needed. */
-  isInPages?: boolean;
+/**
+ * Plausible mistakes in words, by the test that should notice them and by the file in which they are made. Each is a source
+ * text and what it becomes, or a source text that is gone.
+ */
+export type Mistakes = {
+  [test: string]: { [file: string]: { [mistake: string]: string | [was: string, becomes: string] } };
 };

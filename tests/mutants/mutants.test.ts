@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { mutants } from "@/tests/mutants/mutants";
 
-it.each(mutants)("the source text of a mistake is found: $file, $mistake", ({ file, was, tests }) => {
+it.each(mutants)("the source text of a mistake is found: $file, $mistake", ({ file, was, test }) => {
   expect(readFileSync(file, "utf8").split(was)).toHaveLength(2);
-  for (const test of tests) expect(existsSync(test), test).toBe(true);
+  expect(existsSync(test), test).toBe(true);
 });

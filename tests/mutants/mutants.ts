@@ -4,14 +4,29 @@ import { bounds } from "@/tests/mutants/bounds";
 import { caching } from "@/tests/mutants/caching";
 import { connect } from "@/tests/mutants/connect";
 import { mails } from "@/tests/mutants/mails";
-import type { Mutant } from "@/tests/mutants/mutant";
 import { quotas } from "@/tests/mutants/quotas";
 import { sessions } from "@/tests/mutants/sessions";
 import { signIn } from "@/tests/mutants/sign-in";
 
 const areas = { quotas, caching, sessions, accounts, mails, "sign-in": signIn, bounds, connect, billing };
 
-/** All mistakes, each with its area. Those that need a full build come last. */
-export const mutants: (Mutant & { area: string })[] = Object.entries(areas)
-  .flatMap(([area, mistakes]) => mistakes.map((mutant) => ({ area, ...mutant })))
-  .sort((one, other) => Number(one.isInPages ?? false) - Number(other.isInPages ?? false));
+export type Mutant = {
+  area: string;
+  test: string;
+  file: string;
+  mistake: string;
+  was: string;
+  becomes: string;
+};
+
+/** All mistakes, each with its area. */
+export const mutants: Mutant[] = Object.entries(areas).flatMap(([area, tests]) =>
+  Object.entries(tests).flatMap(([test, files]) =>
+    Object.entries(files).flatMap(([file, mistakes]) =>
+      Object.entries(mistakes).map(([mistake, change]) => {
+        const [was, becomes] = typeof change === "string" ? [change, ""] : change;
+        return { area, test, file, mistake, was, becomes };
+      }),
+    ),
+  ),
+);

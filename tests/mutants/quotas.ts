@@ -1,130 +1,99 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const quotas: Mutant[] = [
-  {
-    file: "lib/rate-limit/local-counter.ts",
-    mistake: "one request more than the limit is accepted",
-    was: "recent.count >= this.limit",
-    becomes: "recent.count > this.limit",
-    tests: ["tests/lib/rate-limit/local-counter.test.ts"],
+export const quotas: Mistakes = {
+  "tests/lib/rate-limit/local-counter.test.ts": {
+    "lib/rate-limit/local-counter.ts": {
+      "one request more than the limit is accepted": [
+        "recent.count >= this.limit",
+        "recent.count > this.limit",
+      ],
+      "the number of keys has no bound": "else if (this.size >= this.maxKeys) this.evictOldest();",
+      "a refusal is counted too": [
+        "const waitMs = recent.oldestMs",
+        "recent.add(nowMs);\n      const waitMs = recent.oldestMs",
+      ],
+    },
   },
-  {
-    file: "lib/rate-limit/local-counter.ts",
-    mistake: "the number of keys has no bound",
-    was: "else if (this.size >= this.maxKeys) this.evictOldest();",
-    becomes: "",
-    tests: ["tests/lib/rate-limit/local-counter.test.ts"],
+  "tests/lib/rate-limit/client-address.test.ts": {
+    "lib/rate-limit/client-address.ts": {
+      "the entry that a client can send is believed": ["chain.at(-trustedProxyHops)", "chain.at(0)"],
+      "each address of a household's IPv6 network has a quota of its own": [
+        "groups.slice(0, prefixBits / 16)",
+        "groups.slice(0, 8)",
+      ],
+    },
   },
-  {
-    file: "lib/rate-limit/local-counter.ts",
-    mistake: "a refusal is counted too",
-    was: "const waitMs = recent.oldestMs",
-    becomes: "recent.add(nowMs);\n      const waitMs = recent.oldestMs",
-    tests: ["tests/lib/rate-limit/local-counter.test.ts"],
+  "tests/lib/http/counter-of-instances.test.ts": {
+    "lib/rate-limit/rate-limit.ts": {
+      "MCP goes uncounted while the counter store is away": ['name === "health" ?', "name ?"],
+    },
   },
-  {
-    file: "lib/rate-limit/client-address.ts",
-    mistake: "the entry that a client can send is believed",
-    was: "chain.at(-trustedProxyHops)",
-    becomes: "chain.at(0)",
-    tests: ["tests/lib/rate-limit/client-address.test.ts"],
+  "tests/app/api/health.test.ts": {
+    "lib/http/errors.ts": {
+      "a refusal has no Retry-After": [
+        'headers: { "retry-after": String(seconds) }, message',
+        "headers: {}, message",
+      ],
+    },
+    "lib/http/handler.ts": {
+      "a spent quota refuses no one": ["if (!refused) return undefined;", "return undefined;"],
+    },
   },
-  {
-    file: "lib/rate-limit/client-address.ts",
-    mistake: "each address of a household's IPv6 network has a quota of its own",
-    was: "groups.slice(0, prefixBits / 16)",
-    becomes: "groups.slice(0, 8)",
-    tests: ["tests/lib/rate-limit/client-address.test.ts"],
+  "tests/lib/http/operations.test.ts": {
+    "lib/http/handler.ts": {
+      "any version is served": ["isAsked: ({ isVersioned }) => isVersioned", "isAsked: () => false"],
+    },
   },
-  {
-    file: "lib/rate-limit/rate-limit.ts",
-    mistake: "MCP goes uncounted while the counter store is away",
-    was: 'name === "health" ?',
-    becomes: "name ?",
-    tests: ["tests/lib/http/counter-of-instances.test.ts"],
+  "tests/lib/mcp/quota.test.ts": {
+    "lib/http/operations.ts": {
+      "MCP is not counted": 'quota: "mcp",',
+    },
+    "lib/rate-limit/rate-limit.ts": {
+      "health and MCP spend one quota": [
+        "counter(name, limit, windowSeconds)",
+        'counter("all", limit, windowSeconds)',
+      ],
+    },
   },
-  {
-    file: "lib/http/errors.ts",
-    mistake: "a refusal has no Retry-After",
-    was: 'headers: { "retry-after": String(seconds) }, message',
-    becomes: "headers: {}, message",
-    tests: ["tests/app/api/health.test.ts"],
+  "tests/app/pages/sign-in-attacks.test.ts": {
+    "lib/rate-limit/rate-limit.ts": {
+      "a neighbour uses up the forms of a browser that signed in before": [
+        "[browser ?? knownClientKey(headers), ownNetworkKey(headers)]",
+        "[knownClientKey(headers), ownNetworkKey(headers)]",
+      ],
+    },
+    "lib/config/limits.ts": {
+      "where clients cannot be told apart, one of them closes the forms for all": [
+        "forms: { perClient: 30, perNetwork: 300, inAll: 6000",
+        "forms: { perClient: 30, perNetwork: 300, inAll: 30",
+      ],
+    },
   },
-  {
-    file: "lib/http/handler.ts",
-    mistake: "a spent quota refuses no one",
-    was: "if (!refused) return undefined;",
-    becomes: "return undefined;",
-    tests: ["tests/app/api/health.test.ts"],
+  "tests/lib/server/render-page.test.ts": {
+    "lib/config/limits.ts": {
+      "an address has as many pages rendered as it likes": [
+        "pages: { perClient: 300",
+        "pages: { perClient: 300_000",
+      ],
+    },
   },
-  {
-    file: "lib/http/handler.ts",
-    mistake: "any version is served",
-    was: "isAsked: ({ isVersioned }) => isVersioned",
-    becomes: "isAsked: () => false",
-    tests: ["tests/lib/http/operations.test.ts", "tests/app/api/health.test.ts"],
+  "tests/app/connect.test.ts": {
+    "lib/oauth/allowance.ts": {
+      "an address asks the authorization server as often as it likes": [
+        'requireWithinLimit("connect", call);',
+        "undefined;",
+      ],
+    },
   },
-  {
-    file: "lib/http/operations.ts",
-    mistake: "MCP is not counted",
-    was: 'quota: "mcp",',
-    becomes: "",
-    tests: ["tests/lib/mcp/quota.test.ts"],
+  "tests/app/connect-floods.drill.ts": {
+    "lib/oauth/allowance.ts": {
+      "strangers use up what an app that was let in may ask": [
+        "if (!live) return",
+        "if (live || !live) return",
+      ],
+    },
+    "lib/http/pages.ts": {
+      "an address registers as many apps as it likes": 'limit: "registrations", ',
+    },
   },
-  {
-    file: "lib/rate-limit/rate-limit.ts",
-    mistake: "health and MCP spend one quota",
-    was: "counter(name, limit, windowSeconds)",
-    becomes: 'counter("all", limit, windowSeconds)',
-    tests: ["tests/lib/mcp/quota.test.ts"],
-  },
-  {
-    file: "lib/rate-limit/rate-limit.ts",
-    mistake: "a neighbour uses up the forms of a browser that signed in before",
-    was: "[browser ?? knownClientKey(headers), ownNetworkKey(headers)]",
-    becomes: "[knownClientKey(headers), ownNetworkKey(headers)]",
-    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-  },
-  {
-    file: "lib/config/limits.ts",
-    mistake: "where clients cannot be told apart, one of them closes the forms for all",
-    was: "forms: { perClient: 30, perNetwork: 300, inAll: 6000",
-    becomes: "forms: { perClient: 30, perNetwork: 300, inAll: 30",
-    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-  },
-  {
-    file: "lib/config/limits.ts",
-    mistake: "an address has as many pages rendered as it likes",
-    was: "pages: { perClient: 300",
-    becomes: "pages: { perClient: 300_000",
-    tests: ["tests/lib/server/render-page.test.ts"],
-  },
-  {
-    file: "lib/oauth/allowance.ts",
-    mistake: "an address asks the authorization server as often as it likes",
-    was: 'requireWithinLimit("connect", call);',
-    becomes: "undefined;",
-    tests: ["tests/app/connect.test.ts"],
-  },
-  {
-    file: "lib/oauth/allowance.ts",
-    mistake: "strangers use up what an app that was let in may ask",
-    was: "if (!live) return",
-    becomes: "if (live || !live) return",
-    tests: ["tests/app/connect-floods.drill.ts"],
-  },
-  {
-    file: "lib/config/limits.ts",
-    mistake: "clients that cannot be told apart share one client's allowance",
-    was: "connect: { perClient: 300, perNetwork: 1000, inAll: 6000",
-    becomes: "connect: { perClient: 300, perNetwork: 1000, inAll: 300",
-    tests: ["tests/app/connect-floods.drill.ts"],
-  },
-  {
-    file: "lib/http/pages.ts",
-    mistake: "an address registers as many apps as it likes",
-    was: 'limit: "registrations", ',
-    becomes: "",
-    tests: ["tests/app/connect-floods.drill.ts"],
-  },
-];
+};

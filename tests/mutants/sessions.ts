@@ -1,278 +1,193 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const sessions: Mutant[] = [
-  {
-    file: "lib/auth/session-token.ts",
-    mistake: "a signature is not looked at",
-    was: 'await compactVerify(token, publicKey, { algorithms: ["RS256"] });',
-    becomes: "",
-    tests: ["tests/lib/auth/session-token.test.ts"],
+export const sessions: Mistakes = {
+  "tests/lib/auth/session-token.test.ts": {
+    "lib/auth/session-token.ts": {
+      "a signature is not looked at": 'await compactVerify(token, publicKey, { algorithms: ["RS256"] });',
+      "a token lives a minute past its end": ["endsAt + skewSeconds", "endsAt + 60"],
+      "a browser with a pending sign-in is signed in": ['status !== "pending"', "true"],
+    },
   },
-  {
-    file: "lib/auth/session-token.ts",
-    mistake: "a token lives a minute past its end",
-    was: "endsAt + skewSeconds",
-    becomes: "endsAt + 60",
-    tests: ["tests/lib/auth/session-token.test.ts"],
+  "tests/lib/auth/session.test.ts": {
+    "lib/auth/verifier.ts": {
+      "a token that was minted for another site's page is taken": [
+        "origin !== undefined && !issuer.authorizedParties.includes(origin)",
+        "false",
+      ],
+      "a token that is remembered never ends": [
+        "const isValid = isCurrentlyValid(known, nowMs) && ",
+        "const isValid = ",
+      ],
+    },
   },
-  {
-    file: "lib/auth/session-token.ts",
-    mistake: "a browser with a pending sign-in is signed in",
-    was: 'status !== "pending"',
-    becomes: "true",
-    tests: ["tests/lib/auth/session-token.test.ts"],
+  "tests/app/api/entitlement.test.ts": {
+    "lib/accounts/caller.ts": {
+      "an outage is told as signed out": [
+        'return { is: "unavailable" };',
+        'return { is: "signed-out", tokenWasSent: true };',
+      ],
+      "a session that was ended goes on": [
+        "if (row.session_id === null || row.expires_at_ms === null || row.key_id === null) return",
+        "if (row.key_id === null) return",
+      ],
+    },
+    "lib/auth/credential.ts": {
+      "a bad bearer token falls back to the cookie": ["bearerToken(headers) ??", "bearerToken(headers) ||"],
+    },
   },
-  {
-    file: "lib/auth/verifier.ts",
-    mistake: "a token that was minted for another site's page is taken",
-    was: "origin !== undefined && !issuer.authorizedParties.includes(origin)",
-    becomes: "false",
-    tests: ["tests/lib/auth/session.test.ts"],
+  "tests/app/pages/sign-in.test.ts": {
+    "lib/auth/browser-session.ts": {
+      "a browser's session is renewed past its end": '.where("local_sessions.expires_at_ms", ">", nowMs)',
+      "a session's last token outlives it": [
+        "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs)",
+        "nowMs + sessionTokenSeconds * 1000",
+      ],
+    },
   },
-  {
-    file: "lib/auth/verifier.ts",
-    mistake: "a token that is remembered never ends",
-    was: "const isValid = isCurrentlyValid(known, nowMs) && ",
-    becomes: "const isValid = ",
-    tests: ["tests/lib/auth/session.test.ts"],
+  "tests/app/pages/home-sessions.test.ts": {
+    "lib/accounts/owner.ts": {
+      "a program's token buys its successor":
+        'if (client.headers.has("authorization")) throw onlyInBrowser();',
+      "a program's token buys its successor where Clerk's cookie belongs":
+        'if (session.kind !== "clerk") throw onlyInBrowser();',
+      "a button acts for another account than the page named": [
+        "shownAccountId !== undefined && shownAccountId !== account.id",
+        'shownAccountId === ""',
+      ],
+    },
+    "lib/accounts/caller.ts": {
+      "a session goes on past its end": '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
+    },
+    "lib/auth/session-changes.ts": {
+      "a program's token outlives the browser's session that it was made in": [
+        "madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY",
+        "Number.POSITIVE_INFINITY",
+      ],
+      "tokens made in a session outlive it": ["made_in: madeIn?.sessionId ?? null", "made_in: null"],
+      "an owner ends another account's sessions": [
+        'db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);',
+        'db.selectFrom("local_sessions").select("id");',
+      ],
+      "an owner who ends all other sessions is signed out":
+        'if (allBut) group = group.where("id", "!=", allBut);',
+    },
   },
-  {
-    file: "lib/accounts/caller.ts",
-    mistake: "an outage is told as signed out",
-    was: 'return { is: "unavailable" };',
-    becomes: 'return { is: "signed-out", tokenWasSent: true };',
-    tests: ["tests/app/api/entitlement.test.ts"],
+  "tests/app/hooks/clerk-ends.test.ts": {
+    "lib/accounts/owner.ts": {
+      "an impersonator acts as the owner": ['if (by === "owner") return;', "if (by) return;"],
+    },
+    "lib/accounts/caller.ts": {
+      "a browser goes on after its session has ended at Clerk": [
+        "return row.ended_id === null ?",
+        "return row ?",
+      ],
+      "a user banned at Clerk stays signed in for a minute": ["row.barred_id !== null &&", "!row &&"],
+    },
+    "lib/accounts/clerk-user.ts": {
+      "the apps of who is banned at Clerk come back with them":
+        'if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);',
+      "a lock at Clerk never runs out": [
+        "lockedFor == null ? Number.POSITIVE_INFINITY : lockedFor * 1000",
+        "Number.POSITIVE_INFINITY",
+      ],
+      "an older answer of Clerk about a user counts again": [
+        'eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),',
+        'eb("clerk_users.barred_told_at_ms", "is not", null),',
+      ],
+    },
+    "lib/auth/clerk-session.ts": {
+      "apps that were let in by a revoked session stay": [
+        'revoked: ["program", "app"],',
+        'revoked: ["program"],',
+      ],
+    },
   },
-  {
-    file: "lib/auth/credential.ts",
-    mistake: "a bad bearer token falls back to the cookie",
-    was: "bearerToken(headers) ??",
-    becomes: "bearerToken(headers) ||",
-    tests: ["tests/app/api/entitlement.test.ts"],
+  "tests/lib/db/batched-read.test.ts": {
+    "lib/db/batched-read.ts": {
+      "of those who ask together one is answered with another's row": [
+        "together[row.place]?.resolve(row)",
+        "together[0]?.resolve(row)",
+      ],
+    },
   },
-  {
-    file: "lib/auth/browser-session.ts",
-    mistake: "a browser's session is renewed past its end",
-    was: '.where("local_sessions.expires_at_ms", ">", nowMs)',
-    becomes: "",
-    tests: ["tests/app/pages/sign-in.test.ts"],
+  "tests/lib/mcp/tool-call.test.ts": {
+    "lib/mcp/tool-call.ts": {
+      "a changed header of an MCP client gets the answer to its former value": [
+        "JSON.stringify([name, meta, typeof traceparent, values])",
+        "JSON.stringify([name, meta, typeof traceparent])",
+      ],
+    },
   },
-  {
-    file: "lib/accounts/owner.ts",
-    mistake: "a program's token buys its successor",
-    was: 'if (client.headers.has("authorization")) throw onlyInBrowser();',
-    becomes: "",
-    tests: ["tests/app/pages/home-sessions.test.ts"],
+  "tests/lib/auth/keys.test.ts": {
+    "lib/accounts/caller.ts": {
+      "a key that was revoked goes on": '.on("key.revoked_at_ms", "is", null)',
+    },
   },
-  {
-    file: "lib/accounts/owner.ts",
-    mistake: "a program's token buys its successor where Clerk's cookie belongs",
-    was: 'if (session.kind !== "clerk") throw onlyInBrowser();',
-    becomes: "",
-    tests: ["tests/app/pages/home-sessions.test.ts"],
+  "tests/app/pages/sign-in-attacks.test.ts": {
+    "lib/auth/browser-session.ts": {
+      "signing out leaves the session as it is": [
+        "for (const { id, account_id } of proved)",
+        "for (const { id, account_id } of proved.slice(1))",
+      ],
+    },
   },
-  {
-    file: "lib/accounts/owner.ts",
-    mistake: "a button acts for another account than the page named",
-    was: "shownAccountId !== undefined && shownAccountId !== account.id",
-    becomes: 'shownAccountId === ""',
-    tests: ["tests/app/pages/home-sessions.test.ts"],
+  "tests/lib/auth/last-seen.test.ts": {
+    "lib/auth/last-seen.ts": {
+      "when a session was last used is written down with every request": [
+        "nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) >= everyMs",
+        "nowMs >= 0",
+      ],
+      "the last use of a session is not stored": [
+        "      last_seen_at_ms: nowMs,\n",
+        "      last_seen_at_ms: null,\n",
+      ],
+      "use brings an ended session back": '    .where("expires_at_ms", ">", nowMs)\n',
+    },
   },
-  {
-    file: "lib/accounts/owner.ts",
-    mistake: "an impersonator acts as the owner",
-    was: 'if (by === "owner") return;',
-    becomes: "if (by) return;",
-    tests: ["tests/app/hooks/clerk-ends.test.ts"],
+  "tests/lib/auth/verifier.test.ts": {
+    "lib/auth/verifier.ts": {
+      "a token names any issuer that it likes": [
+        "if (key?.issuer !== issuer) return undefined;",
+        "if (!key) return undefined;",
+      ],
+    },
   },
-  {
-    file: "lib/accounts/caller.ts",
-    mistake: "a browser goes on after its session has ended at Clerk",
-    was: "return row.ended_id === null ?",
-    becomes: "return row ?",
-    tests: ["tests/app/hooks/clerk-ends.test.ts"],
+  "tests/lib/admin/person.test.ts": {
+    "lib/accounts/retention.ts": {
+      "an ended session stays for two years": [
+        '["local_sessions", "id", "expires_at_ms", nowMs, ',
+        '["local_sessions", "id", "expires_at_ms", beforeMs, ',
+      ],
+    },
   },
-  {
-    file: "lib/accounts/caller.ts",
-    mistake: "a user banned at Clerk stays signed in for a minute",
-    was: "row.barred_id !== null &&",
-    becomes: "!row &&",
-    tests: ["tests/app/hooks/clerk-ends.test.ts"],
+  "tests/app/lifetimes.test.ts": {
+    "lib/config/session-lifetimes.ts": {
+      "an app that is used never ends": [
+        "Math.min(nowMs + sessionDays.idle * dayMs, lastDateMs)",
+        "nowMs + sessionDays.idle * dayMs",
+      ],
+    },
+    "lib/oauth/refused-refresh.ts": {
+      "another client is told why an app's access ended":
+        " || JSON.parse(token.payload).clientId !== clientId",
+    },
+    "lib/oauth/keep-apps.ts": {
+      "an app that is kept loses its grant":
+        "for (const { id } of kept) await keepGrant(transaction, grantOfSession(id), nowMs);",
+    },
+    "lib/auth/ended-app.ts": {
+      "an app that was not used is said to be over": [
+        "expires_at_ms === (last_date_ms ?? expires_at_ms)",
+        "last_date_ms !== undefined",
+      ],
+    },
   },
-  {
-    file: "lib/accounts/clerk-user.ts",
-    mistake: "the apps of who is banned at Clerk come back with them",
-    was: 'if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);',
-    becomes: "",
-    tests: ["tests/app/hooks/clerk-ends.test.ts"],
+  "tests/app/connect-attacks.test.ts": {
+    "lib/auth/resource.ts": {
+      "an app's token opens its owner's pages": [
+        "return resource !== undefined && ",
+        "return resource === undefined || ",
+      ],
+    },
   },
-  {
-    file: "lib/accounts/clerk-user.ts",
-    mistake: "a lock at Clerk never runs out",
-    was: "lockedFor == null ? Number.POSITIVE_INFINITY : lockedFor * 1000",
-    becomes: "Number.POSITIVE_INFINITY",
-    tests: ["tests/app/hooks/clerk-ends.test.ts"],
-  },
-  {
-    file: "lib/accounts/clerk-user.ts",
-    mistake: "an older answer of Clerk about a user counts again",
-    was: 'eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),',
-    becomes: 'eb("clerk_users.barred_told_at_ms", "is not", null),',
-    tests: ["tests/app/hooks/clerk-ends.test.ts"],
-  },
-  {
-    file: "lib/auth/clerk-session.ts",
-    mistake: "apps that were let in by a revoked session stay",
-    was: 'revoked: ["program", "app"],',
-    becomes: 'revoked: ["program"],',
-    tests: ["tests/app/hooks/clerk-ends.test.ts"],
-  },
-  {
-    file: "lib/accounts/caller.ts",
-    mistake: "a session goes on past its end",
-    was: '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
-    becomes: "",
-    tests: ["tests/app/pages/home-sessions.test.ts"],
-  },
-  {
-    file: "lib/db/batched-read.ts",
-    mistake: "of those who ask together one is answered with another's row",
-    was: "together[row.place]?.resolve(row)",
-    becomes: "together[0]?.resolve(row)",
-    tests: ["tests/lib/db/batched-read.test.ts"],
-  },
-  {
-    file: "lib/mcp/tool-call.ts",
-    mistake: "a changed header of an MCP client gets the answer to its former value",
-    was: "JSON.stringify([name, meta, typeof traceparent, values])",
-    becomes: "JSON.stringify([name, meta, typeof traceparent])",
-    tests: ["tests/lib/mcp/tool-call.test.ts"],
-  },
-  {
-    file: "lib/accounts/caller.ts",
-    mistake: "a session that was ended goes on",
-    was: "if (row.session_id === null || row.expires_at_ms === null || row.key_id === null) return",
-    becomes: "if (row.key_id === null) return",
-    tests: ["tests/app/api/entitlement.test.ts"],
-  },
-  {
-    file: "lib/accounts/caller.ts",
-    mistake: "a key that was revoked goes on",
-    was: '.on("key.revoked_at_ms", "is", null)',
-    becomes: "",
-    tests: ["tests/lib/auth/keys.test.ts"],
-  },
-  {
-    file: "lib/auth/session-changes.ts",
-    mistake: "a program's token outlives the browser's session that it was made in",
-    was: "madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY",
-    becomes: "Number.POSITIVE_INFINITY",
-    tests: ["tests/app/pages/home-sessions.test.ts"],
-  },
-  {
-    file: "lib/auth/session-changes.ts",
-    mistake: "tokens made in a session outlive it",
-    was: "made_in: madeIn?.sessionId ?? null",
-    becomes: "made_in: null",
-    tests: ["tests/app/pages/home-sessions.test.ts"],
-  },
-  {
-    file: "lib/auth/session-changes.ts",
-    mistake: "an owner ends another account's sessions",
-    was: 'db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);',
-    becomes: 'db.selectFrom("local_sessions").select("id");',
-    tests: ["tests/app/pages/home-sessions.test.ts"],
-  },
-  {
-    file: "lib/auth/session-changes.ts",
-    mistake: "an owner who ends all other sessions is signed out",
-    was: 'if (allBut) group = group.where("id", "!=", allBut);',
-    becomes: "",
-    tests: ["tests/app/pages/home-sessions.test.ts"],
-  },
-  {
-    file: "lib/auth/browser-session.ts",
-    mistake: "signing out leaves the session as it is",
-    was: "for (const { id, account_id } of proved)",
-    becomes: "for (const { id, account_id } of proved.slice(1))",
-    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-  },
-  {
-    file: "lib/auth/browser-session.ts",
-    mistake: "a session's last token outlives it",
-    was: "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs)",
-    becomes: "nowMs + sessionTokenSeconds * 1000",
-    tests: ["tests/app/pages/sign-in.test.ts"],
-  },
-  {
-    file: "lib/auth/last-seen.ts",
-    mistake: "when a session was last used is written down with every request",
-    was: "nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) >= everyMs",
-    becomes: "nowMs >= 0",
-    tests: ["tests/lib/auth/last-seen.test.ts"],
-  },
-  {
-    file: "lib/auth/last-seen.ts",
-    mistake: "the last use of a session is not stored",
-    was: "      last_seen_at_ms: nowMs,\n",
-    becomes: "      last_seen_at_ms: null,\n",
-    tests: ["tests/lib/auth/last-seen.test.ts"],
-  },
-  {
-    file: "lib/auth/resource.ts",
-    mistake: "an app's token opens its owner's pages",
-    was: "return resource !== undefined && ",
-    becomes: "return resource === undefined || ",
-    tests: ["tests/app/connect-attacks.test.ts"],
-    isInPages: true,
-  },
-  {
-    file: "lib/auth/verifier.ts",
-    mistake: "a token names any issuer that it likes",
-    was: "if (key?.issuer !== issuer) return undefined;",
-    becomes: "if (!key) return undefined;",
-    tests: ["tests/lib/auth/verifier.test.ts"],
-  },
-  {
-    file: "lib/accounts/retention.ts",
-    mistake: "an ended session stays for two years",
-    was: '["local_sessions", "id", "expires_at_ms", nowMs, ',
-    becomes: '["local_sessions", "id", "expires_at_ms", beforeMs, ',
-    tests: ["tests/lib/admin/person.test.ts"],
-  },
-  {
-    file: "lib/auth/last-seen.ts",
-    mistake: "use brings an ended session back",
-    was: '    .where("expires_at_ms", ">", nowMs)\n',
-    becomes: "",
-    tests: ["tests/lib/auth/last-seen.test.ts"],
-  },
-  {
-    file: "lib/config/session-lifetimes.ts",
-    mistake: "an app that is used never ends",
-    was: "Math.min(nowMs + sessionDays.idle * dayMs, lastDateMs)",
-    becomes: "nowMs + sessionDays.idle * dayMs",
-    tests: ["tests/app/lifetimes.test.ts"],
-  },
-  {
-    file: "lib/oauth/refused-refresh.ts",
-    mistake: "another client is told why an app's access ended",
-    was: " || JSON.parse(token.payload).clientId !== clientId",
-    becomes: "",
-    tests: ["tests/app/lifetimes.test.ts"],
-  },
-  {
-    file: "lib/oauth/keep-apps.ts",
-    mistake: "an app that is kept loses its grant",
-    was: "for (const { id } of kept) await keepGrant(transaction, grantOfSession(id), nowMs);",
-    becomes: "",
-    tests: ["tests/app/lifetimes.test.ts"],
-  },
-  {
-    file: "lib/auth/ended-app.ts",
-    mistake: "an app that was not used is said to be over",
-    was: "expires_at_ms === (last_date_ms ?? expires_at_ms)",
-    becomes: "last_date_ms !== undefined",
-    tests: ["tests/app/lifetimes.test.ts"],
-  },
-];
+};

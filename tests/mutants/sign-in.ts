@@ -1,207 +1,154 @@
-import type { Mutant } from "@/tests/mutants/mutant";
+import type { Mistakes } from "@/tests/mutants/mutant";
 
-export const signIn: Mutant[] = [
-  {
-    file: "lib/auth/passkey-ceremony.ts",
-    mistake: "a passkey signs in without its user",
-    was: "if (!isVerified) throw",
-    becomes: "if (isVerified === undefined) throw",
-    tests: ["tests/lib/auth/passkey-ceremony.test.ts"],
+export const signIn: Mistakes = {
+  "tests/lib/auth/passkey-ceremony.test.ts": {
+    "lib/auth/passkey-ceremony.ts": {
+      "a passkey signs in without its user": [
+        "if (!isVerified) throw",
+        "if (isVerified === undefined) throw",
+      ],
+    },
   },
-  {
-    file: "lib/auth/passkey-challenge.ts",
-    mistake: "a challenge works twice",
-    was: "  return hasRow(\n    transaction",
-    becomes: "  if (transaction) return true;\n  return hasRow(\n    transaction",
-    tests: ["tests/app/pages/passkeys-attacks.test.ts"],
+  "tests/app/pages/passkeys-attacks.test.ts": {
+    "lib/auth/passkey-challenge.ts": {
+      "a challenge works twice": [
+        "  return hasRow(\n    transaction",
+        "  if (transaction) return true;\n  return hasRow(\n    transaction",
+      ],
+    },
+    "lib/auth/passkey-sign-in.ts": {
+      "another account's passkey signs in over a session": [
+        "current.accountId !== passkey.accountId",
+        'current.accountId === ""',
+      ],
+    },
   },
-  {
-    file: "lib/auth/passkeys.ts",
-    mistake: "a signature counter may go back",
-    was: 'eb("counter", "<", counter)',
-    becomes: 'eb("counter", ">=", 0)',
-    tests: ["tests/app/pages/passkeys.test.ts"],
+  "tests/app/pages/passkeys.test.ts": {
+    "lib/auth/passkeys.ts": {
+      "a signature counter may go back": ['eb("counter", "<", counter)', 'eb("counter", ">=", 0)'],
+    },
+    "lib/auth/browser-session.ts": {
+      "a confirmation never gets old": [
+        "Math.abs(nowMs - confirmedAtMs) < confirmationMs",
+        "Math.abs(nowMs - confirmedAtMs) >= 0",
+      ],
+    },
   },
-  {
-    file: "lib/auth/browser-session.ts",
-    mistake: "a confirmation never gets old",
-    was: "Math.abs(nowMs - confirmedAtMs) < confirmationMs",
-    becomes: "Math.abs(nowMs - confirmedAtMs) >= 0",
-    tests: ["tests/app/pages/passkeys.test.ts"],
+  "tests/lib/office/attacks.test.ts": {
+    "lib/auth/passkeys.ts": {
+      "a browser is told that an operator's passkey is unknown, and deletes it": [
+        '["passkeys", "operator_passkeys"] as const',
+        '["passkeys"] as const',
+      ],
+    },
   },
-  {
-    file: "lib/auth/passkeys.ts",
-    mistake: "a browser is told that an operator's passkey is unknown, and deletes it",
-    was: '["passkeys", "operator_passkeys"] as const',
-    becomes: '["passkeys"] as const',
-    tests: ["tests/lib/office/attacks.test.ts"],
+  "tests/app/outages.test.ts": {
+    "lib/auth/passkey-sign-in.ts": {
+      "a browser is told by a copy of the store that a passkey is unknown, and deletes it":
+        'outageSince("writes") !== undefined ||',
+    },
   },
-  {
-    file: "lib/auth/passkey-sign-in.ts",
-    mistake: "a browser is told by a copy of the store that a passkey is unknown, and deletes it",
-    was: 'outageSince("writes") !== undefined ||',
-    becomes: "",
-    tests: ["tests/app/outages.test.ts"],
+  "tests/app/pages/passkey-host.test.ts": {
+    "lib/auth/passkeys.ts": {
+      "passkeys do not go on after a move": [
+        "passkeyHost ?? new URL(appUrl).hostname",
+        "new URL(appUrl).hostname",
+      ],
+    },
   },
-  {
-    file: "lib/auth/passkeys.ts",
-    mistake: "passkeys do not go on after a move",
-    was: "passkeyHost ?? new URL(appUrl).hostname",
-    becomes: "new URL(appUrl).hostname",
-    tests: ["tests/app/pages/passkey-host.test.ts"],
+  "tests/lib/auth/sign-in-code.test.ts": {
+    "lib/auth/sign-in-code.ts": {
+      "guesses are not counted": ['column("tries", "+", 1)', 'column("tries", "+", 0)'],
+      "every stranger's request is a mail": ["const isAlreadyMailed = ", "const isAlreadyMailed = false && "],
+      "a code signs in twice": [
+        '(await hasRow(shortCode.returning("email"))) ? { email } : { problem: "used" }',
+        "{ email }",
+      ],
+      "an O in a long code is not read as 0": ['plain.replaceAll("O", "0").replace(', "plain.replace("],
+      "tries at once are more than tries in turn": [
+        '.where("tries", "<", maxTries)\n    .returning(["code_hash", "tries"])',
+        '.returning(["code_hash", "tries"])',
+      ],
+      "one code has one hash for every browser": ["salt}.", "0}."],
+    },
+    "lib/auth/sign-in-code-allowances.ts": {
+      "one address uses up what all strangers have": [
+        " && Number(from_address) < maxShortCodes.oneAddress",
+        " && Number(from_address) >= 0",
+      ],
+    },
   },
-  {
-    file: "lib/auth/passkey-sign-in.ts",
-    mistake: "another account's passkey signs in over a session",
-    was: "current.accountId !== passkey.accountId",
-    becomes: 'current.accountId === ""',
-    tests: ["tests/app/pages/passkeys-attacks.test.ts"],
+  "tests/lib/auth/sign-in-mail.test.ts": {
+    "lib/auth/local-sign-in.ts": {
+      "the mail leaves before the answer, so that an account shows by the time it takes": [
+        "  afterResponse(sendWithoutRunner);",
+        "  await sendMailsNow();",
+      ],
+    },
   },
-  {
-    file: "lib/auth/sign-in-code.ts",
-    mistake: "guesses are not counted",
-    was: 'column("tries", "+", 1)',
-    becomes: 'column("tries", "+", 0)',
-    tests: ["tests/lib/auth/sign-in-code.test.ts"],
+  "tests/app/pages/sign-in.test.ts": {
+    "lib/http/handler.ts": {
+      "forms have no bound": ["if (wait === undefined) return;", "return;"],
+    },
+    "lib/http/cookies.ts": {
+      "scripts read our cookies": "HttpOnly; ",
+    },
   },
-  {
-    file: "lib/auth/sign-in-code.ts",
-    mistake: "every stranger's request is a mail",
-    was: "const isAlreadyMailed = ",
-    becomes: "const isAlreadyMailed = false && ",
-    tests: ["tests/lib/auth/sign-in-code.test.ts"],
+  "tests/app/routes.test.ts": {
+    "lib/http/handler.ts": {
+      "a form of another site is taken": [
+        'isAsked: ({ origin }) => origin === "own"',
+        "isAsked: () => false",
+      ],
+    },
   },
-  {
-    file: "lib/auth/sign-in-code-allowances.ts",
-    mistake: "one address uses up what all strangers have",
-    was: " && Number(from_address) < maxShortCodes.oneAddress",
-    becomes: " && Number(from_address) >= 0",
-    tests: ["tests/lib/auth/sign-in-code.test.ts"],
+  "tests/lib/http/cookies.test.ts": {
+    "lib/http/cookies.ts": {
+      "of two cookies of one name the first is believed": [
+        "another === undefined ? value : undefined",
+        "value",
+      ],
+    },
   },
-  {
-    file: "lib/auth/local-sign-in.ts",
-    mistake: "the mail leaves before the answer, so that an account shows by the time it takes",
-    was: "  afterResponse(sendWithoutRunner);",
-    becomes: "  await sendMailsNow();",
-    tests: ["tests/lib/auth/sign-in-mail.test.ts"],
+  "tests/app/pages/sign-in-attacks.test.ts": {
+    "lib/http/cookies.ts": {
+      "a neighbouring host can set our cookies": ['name !== "__session" && isHttps(name)', "false"],
+    },
+    "lib/auth/local-sign-in.ts": {
+      "every stranger has the share of browsers that signed in before": [
+        "isKnown: isKnownTo(headers, email)",
+        "isKnown: true",
+      ],
+      "one address takes the share of all strangers": "address: client, ",
+    },
   },
-  {
-    file: "lib/http/handler.ts",
-    mistake: "forms have no bound",
-    was: "if (wait === undefined) return;",
-    becomes: "return;",
-    tests: ["tests/app/pages/sign-in.test.ts"],
+  "tests/app/pages/invitation.test.ts": {
+    "lib/accounts/invitations.ts": {
+      "an invitation opens an account for whatever email is typed": [
+        '.where("email", "=", from.email.toLowerCase())\n',
+        "\n",
+      ],
+      "an invitation opens accounts again and again": [
+        '.where("email", "=", from.email.toLowerCase())\n    .where("accepted_at_ms", "is", null)',
+        '.where("email", "=", from.email.toLowerCase())',
+      ],
+    },
   },
-  {
-    file: "lib/http/handler.ts",
-    mistake: "a form of another site is taken",
-    was: 'isAsked: ({ origin }) => origin === "own"',
-    becomes: "isAsked: () => false",
-    tests: ["tests/app/routes.test.ts"],
+  "tests/app/hooks/clerk.test.ts": {
+    "lib/accounts/clerk-user.ts": {
+      "an unverified email opens its account": ' && address.verification?.status === "verified"',
+      "a user of Clerk's takes over the account of another": [
+        'linking.where("subject", "is", null).returning("id")',
+        'linking.returning("id")',
+      ],
+    },
   },
-  {
-    file: "lib/http/cookies.ts",
-    mistake: "of two cookies of one name the first is believed",
-    was: "another === undefined ? value : undefined",
-    becomes: "value",
-    tests: ["tests/lib/http/cookies.test.ts"],
+  "tests/lib/http/known-browser.test.ts": {
+    "lib/http/known-browser.ts": {
+      "a change of APP_SECRET makes strangers of all browsers": [
+        'derivedKeys("known-browser:v1").some(',
+        'derivedKeys("known-browser:v1").slice(0, 1).some(',
+      ],
+    },
   },
-  {
-    file: "lib/http/cookies.ts",
-    mistake: "a neighbouring host can set our cookies",
-    was: 'name !== "__session" && isHttps(name)',
-    becomes: "false",
-    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-  },
-  {
-    file: "lib/auth/sign-in-code.ts",
-    mistake: "a code signs in twice",
-    was: '(await hasRow(shortCode.returning("email"))) ? { email } : { problem: "used" }',
-    becomes: "{ email }",
-    tests: ["tests/lib/auth/sign-in-code.test.ts"],
-  },
-  {
-    file: "lib/auth/local-sign-in.ts",
-    mistake: "every stranger has the share of browsers that signed in before",
-    was: "isKnown: isKnownTo(headers, email)",
-    becomes: "isKnown: true",
-    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-  },
-  {
-    file: "lib/auth/local-sign-in.ts",
-    mistake: "a browser that signed in before is any stranger",
-    was: "isKnown: isKnownTo(headers, email)",
-    becomes: "isKnown: false",
-    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-  },
-  {
-    file: "lib/auth/local-sign-in.ts",
-    mistake: "one address takes the share of all strangers",
-    was: "address: client, ",
-    becomes: "",
-    tests: ["tests/app/pages/sign-in-attacks.test.ts"],
-  },
-  {
-    file: "lib/http/cookies.ts",
-    mistake: "scripts read our cookies",
-    was: "HttpOnly; ",
-    becomes: "",
-    tests: ["tests/app/pages/sign-in.test.ts"],
-  },
-  {
-    file: "lib/accounts/invitations.ts",
-    mistake: "an invitation opens an account for whatever email is typed",
-    was: '.where("email", "=", from.email.toLowerCase())\n',
-    becomes: "\n",
-    tests: ["tests/app/pages/invitation.test.ts"],
-  },
-  {
-    file: "lib/accounts/invitations.ts",
-    mistake: "an invitation opens accounts again and again",
-    was: '.where("email", "=", from.email.toLowerCase())\n    .where("accepted_at_ms", "is", null)',
-    becomes: '.where("email", "=", from.email.toLowerCase())',
-    tests: ["tests/app/pages/invitation.test.ts"],
-  },
-  {
-    file: "lib/accounts/clerk-user.ts",
-    mistake: "an unverified email opens its account",
-    was: ' && address.verification?.status === "verified"',
-    becomes: "",
-    tests: ["tests/app/hooks/clerk.test.ts"],
-  },
-  {
-    file: "lib/auth/sign-in-code.ts",
-    mistake: "an O in a long code is not read as 0",
-    was: 'plain.replaceAll("O", "0").replace(',
-    becomes: "plain.replace(",
-    tests: ["tests/lib/auth/sign-in-code.test.ts"],
-  },
-  {
-    file: "lib/http/known-browser.ts",
-    mistake: "a change of APP_SECRET makes strangers of all browsers",
-    was: 'derivedKeys("known-browser:v1").some(',
-    becomes: 'derivedKeys("known-browser:v1").slice(0, 1).some(',
-    tests: ["tests/lib/http/known-browser.test.ts"],
-  },
-  {
-    file: "lib/auth/sign-in-code.ts",
-    mistake: "tries at once are more than tries in turn",
-    was: '.where("tries", "<", maxTries)\n    .returning(["code_hash", "tries"])',
-    becomes: '.returning(["code_hash", "tries"])',
-    tests: ["tests/lib/auth/sign-in-code.test.ts"],
-  },
-  {
-    file: "lib/auth/sign-in-code.ts",
-    mistake: "one code has one hash for every browser",
-    was: "salt}.",
-    becomes: "0}.",
-    tests: ["tests/lib/auth/sign-in-code.test.ts"],
-  },
-  {
-    file: "lib/accounts/clerk-user.ts",
-    mistake: "a user of Clerk's takes over the account of another",
-    was: 'linking.where("subject", "is", null).returning("id")',
-    becomes: 'linking.returning("id")',
-    tests: ["tests/app/hooks/clerk.test.ts"],
-  },
-];
+};
