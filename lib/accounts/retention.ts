@@ -4,13 +4,11 @@ import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
-import { boundStoreLog, type Db, purgeDeletedRows, store } from "@/lib/db/store";
+import { type Db, purgeDeletedRows, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 
 const intervalMs = 60 * 60 * 1000; // 1 hour
-const pollMs = 5000;
 const batchSize = 500; // so that other writers do not wait long for the lock
 
 type OldRows = [
@@ -65,16 +63,13 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   await purgeDeletedRows();
 }
 
-/** Deletes expired data now and every hour, and bounds the store's log. If the store is unavailable, retries until it is back. */
-export function startRetention(): BackgroundLoop {
-  let nextAtMs = 0;
-  const round = async (signal: AbortSignal) => {
-    await boundStoreLog();
-    if (performance.now() < nextAtMs) return;
-    await deleteExpired(await store(), Date.now(), signal);
-    nextAtMs = performance.now() + intervalMs;
-  };
-  return startBackgroundLoop(round, { pauseMs: pollMs, failed: "expired data could not be deleted" });
+let nextAtMs = 0;
+
+/** Deletes expired data at most once an hour; if the store is away, with the next call. */
+export async function deleteExpiredHourly(signal: AbortSignal): Promise<void> {
+  if (performance.now() < nextAtMs) return;
+  await deleteExpired(await store(), Date.now(), signal);
+  nextAtMs = performance.now() + intervalMs;
 }
 
 async function deleteOld(transaction: Db, [table, key, column, untilMs, only]: OldRows): Promise<number> {

@@ -13,12 +13,9 @@ import { sender } from "@/lib/mail/sender";
 import { reclaimExpiredLeases, recordThroughOutage } from "@/lib/mail/store-outage";
 import { enqueueTrialMails } from "@/lib/mail/trial-mails";
 import { processSingleton } from "@/lib/process-singleton";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
 const maxConcurrent = 5;
-const pollEveryMs = 250;
-const scheduledEveryMs = 60_000; // 1 minute
 const scheduledIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
 const scheduledAtOnce = 100;
 const sweepEveryMs = 60_000; // 1 minute
@@ -160,23 +157,4 @@ export function sendMailsNow(signal?: AbortSignal): Promise<void> {
     rounds.running = undefined;
   });
   return rounds.running;
-}
-
-/**
- * Starts this process's runner of the outbox. It polls for new mails, retries, and mails that another process left behind.
- * Because it polls independently of requests, their timing does not show whether a mail was sent.
- */
-export function startOutboxRunner(): BackgroundLoop {
-  return startBackgroundLoop(sendMailsNow, {
-    pauseMs: pollEveryMs,
-    failed: "the outbox could not be read; the runner retries shortly",
-  });
-}
-
-/** Starts this process's runner of scheduled mails, which looks once a minute. */
-export function startScheduledMailRunner(): BackgroundLoop {
-  return startBackgroundLoop(async (signal) => sendScheduledMails(await store(), sender(), { signal }), {
-    pauseMs: scheduledEveryMs,
-    failed: "the mails that are due could not be read; the runner retries shortly",
-  });
 }

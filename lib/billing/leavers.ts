@@ -1,11 +1,9 @@
 import { erasePerson } from "@/lib/accounts/erasure";
 import { findLeaver, listLeavers } from "@/lib/accounts/leaving";
 import { deleteCustomer } from "@/lib/billing/customer";
-import { type Db, store } from "@/lib/db/store";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import type { Db } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";
 
-const pollEveryMs = 60_000; // 1 minute
 const maxAtOnce = 100;
 
 /**
@@ -25,12 +23,4 @@ export async function eraseLeavers(db: Db, nowMs: number): Promise<void> {
       log().warn({ err: failure, account: id }, "an account could not be deleted yet; it is tried again");
     }
   }
-}
-
-/** Starts this process's deletion of accounts, which looks once a minute. */
-export function startLeaverErasure(): BackgroundLoop {
-  return startBackgroundLoop(async () => eraseLeavers(await store(), Date.now()), {
-    pauseMs: pollEveryMs,
-    failed: "the accounts to delete could not be read",
-  });
 }

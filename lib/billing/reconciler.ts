@@ -4,14 +4,13 @@ import { findCustomer } from "@/lib/accounts/purchases";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
 import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
-import { type Db, store } from "@/lib/db/store";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import type { Db } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";
 import { TimeoutError } from "@/lib/runtime/timeout";
 
-const intervalMs = 10 * 60 * 1000; // 10 minutes
+export const reconcileEveryMs = 10 * 60 * 1000; // 10 minutes
 const unsettledForMs = 15 * dayMs; // a checkout can be paid for a day, and a bank may take two weeks
-const readAgainAfterMs = dayMs - intervalMs;
+const readAgainAfterMs = dayMs - reconcileEveryMs;
 const unpaidAgainAfterMs = 60 * 60 * 1000; // 1 hour
 const endedForMs = 60 * dayMs; // a dispute or a refund may still come, or a payment
 const maxRead = 1000; // subscriptions in a round: 140,000 a day
@@ -125,12 +124,4 @@ async function findPurchasesOf(db: Db, accountId: string): Promise<Purchase[]> {
   const { data } = await readAtStripe((stripe) => stripe.subscriptions.list(all));
   const begun = await checkouts(db).where("account_id", "=", accountId).execute();
   return [...begun, ...data.map(({ id }) => ({ subscription: id }))];
-}
-
-/** Reconciles now and every ten minutes. */
-export function startReconciler(): BackgroundLoop {
-  return startBackgroundLoop(async (signal) => reconcile(await store(), Date.now(), { signal }), {
-    pauseMs: intervalMs,
-    failed: "purchases could not be reconciled",
-  });
 }

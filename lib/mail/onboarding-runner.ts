@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Db, store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { findLinkKey, requireKeys } from "@/lib/mail/link-keys";
 import { nextAttempt, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import {
@@ -9,16 +9,13 @@ import {
   recordOutcomes,
 } from "@/lib/mail/onboarding-claims";
 import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
-import { sender } from "@/lib/mail/sender";
 import { reclaimExpiredLeases, recordThroughOutage } from "@/lib/mail/store-outage";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
 const minIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
 const batchSize = 20; // the embedded store is written to ten times a second instead of 200
 const writeEveryMs = 100;
-const pollEveryMs = 5000; // 5 seconds
 
 /** The delay after the n-th failure: 1, 3, 9, 27, 81 minutes, then four hours. */
 export function retryAfterMs(attempts: number): number {
@@ -116,12 +113,4 @@ function outcomeWriter(db: Db, signal: AbortSignal | undefined): (finished: Fini
       waiting.push({ finished, resolve });
       if (!isWriting) void write();
     });
-}
-
-/** Starts this process's runner, which polls every five seconds. `stop` waits for the mails being sent. */
-export function startOnboardingRunner(): BackgroundLoop {
-  return startBackgroundLoop(async (signal) => sendDueMails(await store(), sender(), { signal }), {
-    pauseMs: pollEveryMs,
-    failed: "the onboarding mails could not be read; the runner retries shortly",
-  });
 }

@@ -1,9 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { oauthBounds } from "@/lib/config/limits";
-import { type Db, store } from "@/lib/db/store";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import type { Db } from "@/lib/db/store";
 
-const everyMs = 2000;
 // The embedded store blocks during a deletion, so each batch takes a few milliseconds, followed by a pause as long.
 const batchRows = 100;
 const pauseMs = 10;
@@ -30,12 +28,6 @@ export async function sweepState(db: Db, nowMs: number, signal?: AbortSignal): P
     // All rows of a kind have the same lifetime, so the first to expire is the oldest.
     if (evicted) await deleteUntil(db, evicted.expires_at_ms, { pendingKind: kind }, signal);
   }
-}
-
-/** Sweeps every two seconds, so that a flood cannot exceed the maximum by much. */
-export function startStateSweep(): BackgroundLoop {
-  const round = async (signal: AbortSignal) => sweepState(await store(), Date.now(), signal);
-  return startBackgroundLoop(round, { pauseMs: everyMs, failed: "expired OAuth state could not be deleted" });
 }
 
 async function deleteUntil(

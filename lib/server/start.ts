@@ -1,10 +1,6 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRetention } from "@/lib/accounts/retention";
 import { keyRing } from "@/lib/auth/key-ring";
-import { startOutboxRunner, startScheduledMailRunner } from "@/lib/auth/outbox-runner";
-import { startLeaverErasure } from "@/lib/billing/leavers";
-import { startReconciler } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
@@ -12,38 +8,26 @@ import { IncomingRequest } from "@/lib/http/incoming-request";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
 import { readLinkKeys } from "@/lib/mail/link-keys";
-import { startOnboardingRunner } from "@/lib/mail/onboarding-runner";
-import { startStateSweep } from "@/lib/oauth/sweep";
 import { clientAddress } from "@/lib/rate-limit/client-address";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
+import { startBackgroundWork } from "@/lib/server/background";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
 import { createOfficeServer } from "@/lib/server/office-server";
 import { createPageHandler } from "@/lib/server/render-page";
 import { createFrontServer } from "@/lib/server/server";
 import { stopOnSignal } from "@/lib/server/stop";
-import { startOutageWatch } from "@/lib/status/parts";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the registers or the port ends the process. */
 export async function start(): Promise<void> {
   // On Vercel, this server does not run.
   delete process.env.VERCEL;
-  const {
-    port,
-    host,
-    production,
-    appUrl,
-    drainSeconds,
-    metricsPort,
-    metricsHost,
-    warnings,
-    billing,
-    office,
-  } = readSettings();
+  const { port, host, production, appUrl, drainSeconds, metricsPort, metricsHost, warnings, office } =
+    readSettings();
   // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();
@@ -72,9 +56,7 @@ export async function start(): Promise<void> {
   for (const warning of warnings) log().warn(warning);
   reportSunsets(Date.now());
   untilStoreIsPrepared();
-  runners.push(startOnboardingRunner(), startOutboxRunner(), startScheduledMailRunner());
-  runners.push(startLeaverErasure(), startRetention(), startStateSweep(), startOutageWatch());
-  if (billing) runners.push(startReconciler());
+  runners.push(...startBackgroundWork());
 }
 
 function readSettings() {

@@ -3,7 +3,6 @@ import { type Db, store } from "@/lib/db/store";
 import { findBacklogs } from "@/lib/mail/backlog";
 import { processSingleton } from "@/lib/process-singleton";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -18,7 +17,6 @@ export type Part = { name: string; colour: LightColour; says: string; isOutage?:
 const foundWithinMs = 2000; // the timeout of an account read
 const countersWithinMs = 400; // the timeout of a request's counters
 const lookAgainAfterMs = 1000; // for all viewers together
-const watchEveryMs = 10_000; // 10 seconds
 const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: the runner polls every few seconds
 
 /** The state of every part, as this process knows it or checks it now. */
@@ -34,14 +32,11 @@ export async function listParts(nowMs: number): Promise<Part[]> {
   ];
 }
 
-/** Looks at every part every ten seconds, and records its outages. */
-export function startOutageWatch(): BackgroundLoop {
-  const unwritten: Unwritten = new Map();
-  const round = async () => recordOutages(store, await listParts(Date.now()), unwritten, Date.now());
-  return startBackgroundLoop(round, {
-    pauseMs: watchEveryMs,
-    failed: "outages could not be recorded; they are when the store is back",
-  });
+const unwritten: Unwritten = new Map();
+
+/** Looks at every part, and records its outages. */
+export async function watchOutages(): Promise<void> {
+  await recordOutages(store, await listParts(Date.now()), unwritten, Date.now());
 }
 
 /** Checks other services at most once a second. */

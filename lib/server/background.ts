@@ -1,0 +1,61 @@
+import { deleteExpiredHourly } from "@/lib/accounts/retention";
+import { sendMailsNow, sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { eraseLeavers } from "@/lib/billing/leavers";
+import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
+import { settings } from "@/lib/config/settings";
+import { boundStoreLog, store } from "@/lib/db/store";
+import { sendDueMails } from "@/lib/mail/onboarding-runner";
+import { sender } from "@/lib/mail/sender";
+import { sweepState } from "@/lib/oauth/sweep";
+import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { watchOutages } from "@/lib/status/parts";
+
+const second = 1000;
+const minute = 60 * second;
+
+/** The pause between two rounds, what the log says if one fails, and the work. */
+type Task = [pauseMs: number, failed: string, round: (signal: AbortSignal) => Promise<unknown>];
+
+const tasks: Task[] = [
+  [
+    5 * second,
+    "the onboarding mails could not be read; the runner retries shortly",
+    async (signal) => sendDueMails(await store(), sender(), { signal }),
+  ],
+  // It polls apart from requests, so their timing does not show whether a mail was sent.
+  [second / 4, "the outbox could not be read; the runner retries shortly", sendMailsNow],
+  [
+    minute,
+    "the mails that are due could not be read; the runner retries shortly",
+    async (signal) => sendScheduledMails(await store(), sender(), { signal }),
+  ],
+  [minute, "the accounts to delete could not be read", async () => eraseLeavers(await store(), Date.now())],
+  [
+    5 * second,
+    "expired data could not be deleted",
+    async (signal) => {
+      await boundStoreLog();
+      await deleteExpiredHourly(signal);
+    },
+  ],
+  // Often, so that a flood cannot exceed the maximum by much.
+  [
+    2 * second,
+    "expired OAuth state could not be deleted",
+    async (signal) => sweepState(await store(), Date.now(), signal),
+  ],
+  [10 * second, "outages could not be recorded; they are when the store is back", watchOutages],
+];
+
+const reconciliation: Task = [
+  reconcileEveryMs,
+  "purchases could not be reconciled",
+  async (signal) => reconcile(await store(), Date.now(), { signal }),
+];
+
+/** Starts what this process does beside answering. `stop` waits for the mails that are being sent. */
+export function startBackgroundWork(): BackgroundLoop[] {
+  return [...tasks, ...(settings().billing ? [reconciliation] : [])].map(([pauseMs, failed, round]) =>
+    startBackgroundLoop(round, { pauseMs, failed }),
+  );
+}
