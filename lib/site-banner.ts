@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 import { type SiteBanner, siteBannerResponse } from "@/lib/http/schemas";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
@@ -97,7 +98,7 @@ export async function findBanner(db: Db): Promise<StoredBanner | undefined> {
 }
 
 /**
- * Puts a banner in the place of whatever was there.
+ * Puts a banner in the place of whatever was there. Throws an {@link ApiError} if it would never show.
  *
  * @param requireSame - throws if that is no longer what the operator saw
  */
@@ -108,12 +109,14 @@ export async function setBanner(
   by: Operator = "operator",
   requireSame: (current: StoredBanner | undefined) => void = () => {},
 ): Promise<void> {
-  const row = {
-    kind: banner.kind,
-    message: banner.message,
-    starts_at_ms: banner.startsAtMs,
-    ends_at_ms: banner.endsAtMs,
-  };
+  const { kind, message, startsAtMs, endsAtMs } = banner;
+  if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
+    throw new ApiError("invalid_request", {
+      message: "The banner would end before it starts.",
+      hint: "Nothing was changed. Set its end to a later time than its start.",
+    });
+  }
+  const row = { kind, message, starts_at_ms: startsAtMs, ends_at_ms: endsAtMs };
   await auditedTransaction(db, { ...about, by, what: "banner set" }, nowMs, async (transaction) => {
     requireSame(await findBanner(transaction));
     await transaction

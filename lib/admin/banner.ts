@@ -2,7 +2,6 @@ import { Argument } from "commander";
 import { type AdminCommand, parseInstant, parseWords } from "@/lib/admin/command";
 import { asLines, type Result } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
-import { ApiError } from "@/lib/http/errors";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** `banner set|clear|show`. */
@@ -27,12 +26,6 @@ export function addBannerCommands(program: AdminCommand): void {
         options: { starts?: number; ends?: number },
       ) => {
         const { starts: startsAtMs = null, ends: endsAtMs = null } = options;
-        if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
-          throw new ApiError("invalid_request", {
-            message: "The banner would end before it starts.",
-            hint: "Set --ends to a later time than --starts.",
-          });
-        }
         const stored = { kind, message, startsAtMs, endsAtMs };
         const earlier = await findBanner(db);
         if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);

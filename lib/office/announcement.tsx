@@ -118,9 +118,6 @@ const publish: OfficeAct = {
     const message = requireLine("The text", input("message"));
     if (!kind) throw invalid("Choose a kind.");
     const [startsAtMs, endsAtMs] = [parseTime(input("starts")), parseTime(input("ends"))];
-    if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
-      throw invalid("The banner would end before it starts.");
-    }
     await setBanner(db, { kind, message, startsAtMs, endsAtMs }, nowMs, by, requireSeen(input("seen")));
     return addressOf(announcement.path, { done: "set" });
   },
