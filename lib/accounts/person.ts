@@ -9,7 +9,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { listEmails } from "@/lib/mail/onboarding-outbox";
-import { listAttempts } from "@/lib/mail/outbox";
+import { attemptsTo } from "@/lib/mail/outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 
 /**
@@ -43,7 +43,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     credits: await collect(listCreditEntries(db, id)),
     billing: await exportBilling(db, id),
     mails: await listEmails(db, id),
-    signInMails: (await listAttempts(db, email)).map(({ kind, at_ms, state, failure }) =>
+    signInMails: (await attemptsTo(db, email).execute()).map(({ kind, at_ms, state, failure }) =>
       toFields({ kind, at_ms, state, failure }),
     ),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,

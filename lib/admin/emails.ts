@@ -9,7 +9,7 @@ import type { Db } from "@/lib/db/store";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { describeMail, listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
-import { listAttempts } from "@/lib/mail/outbox";
+import { attemptsTo } from "@/lib/mail/outbox";
 import { sender } from "@/lib/mail/sender";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { sweepState } from "@/lib/oauth/sweep";
@@ -67,7 +67,7 @@ export function addEmailCommands(program: AdminCommand): void {
 
 /** The onboarding emails in due order, then the mails of the outbox, newest first. An invited email has no account yet. */
 async function listAllEmails(db: Db, email: string) {
-  const attempts = await listAttempts(db, email);
+  const attempts = await attemptsTo(db, email).execute();
   if (attempts.length === 0) await findAccount(db, email);
   const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
   return [...(account ? await listEmails(db, account.id) : []), ...attempts.map(describeMail)];

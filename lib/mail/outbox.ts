@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import type { ClaimOptions } from "@/lib/mail/queue";
 import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
@@ -229,12 +228,7 @@ export async function recordAttempt(
     .execute();
 }
 
-/** The last attempts of the mails to an address, newest first, of the last `RETENTION_DAYS`. */
-export function listAttempts(db: Db, email: string): Promise<Tables["sign_in_mail_attempts"][]> {
-  return attemptsTo(db, email).execute();
-}
-
-/** The query of {@link listAttempts}. */
+/** The last attempts of the mails to an address, newest first, of the last `RETENTION_DAYS`: a query. */
 export function attemptsTo(db: Db, email: string) {
   return db
     .selectFrom("sign_in_mail_attempts")

@@ -2,7 +2,6 @@ import { createHmac, type KeyObject } from "node:crypto";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { operations } from "@/lib/http/operations";
-import { pages } from "@/lib/http/pages";
 import { readLinkKeys } from "@/lib/mail/link-keys";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/constant-time";
@@ -27,12 +26,11 @@ export async function readUnsubscribeToken(token: string): Promise<string | unde
   return keys.some(({ key }) => isMadeBy(key)) ? accountId : undefined;
 }
 
-/** The one-click URL for the List-Unsubscribe header (RFC 8058 §3.1). */
-export function unsubscribeUrl(key: Buffer, accountId: string): string {
-  return `${settings().appUrl}${operations.unsubscribe.path}?token=${mintUnsubscribeToken(key, accountId)}`;
-}
-
-/** The URL of the visible link in a mail: a page that asks for confirmation. */
-export function unsubscribePageUrl(key: Buffer, accountId: string): string {
-  return `${settings().appUrl}${pages.unsubscribe.path}?token=${mintUnsubscribeToken(key, accountId)}`;
+/** The one-click URL for the List-Unsubscribe header (RFC 8058 §3.1), or that of the page that asks for confirmation. */
+export function unsubscribeUrl(
+  key: Buffer,
+  accountId: string,
+  { path }: { path: string } = operations.unsubscribe,
+): string {
+  return `${settings().appUrl}${path}?token=${mintUnsubscribeToken(key, accountId)}`;
 }

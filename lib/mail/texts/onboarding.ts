@@ -3,7 +3,7 @@ import { pages } from "@/lib/http/pages";
 import type { Mail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/mail/onboarding-series";
-import { unsubscribePageUrl, unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 
 /** Renders an onboarding mail. Every attempt has the same content, because Resend compares it with the id's first one. */
 export function renderOnboarding(
@@ -14,7 +14,7 @@ export function renderOnboarding(
   const { appUrl, supportEmail, operatorName, operatorAddress } = settings();
   const footer = [
     `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
-    { label: "Unsubscribe", url: unsubscribePageUrl(linkKey, accountId) },
+    { label: "Unsubscribe", url: unsubscribeUrl(linkKey, accountId, pages.unsubscribe) },
     "Emails about sign-in, security and the state of your account go on.",
     ...(supportEmail
       ? [`Questions? Just reply, or write to ${supportEmail}. A person reads every email.`]
