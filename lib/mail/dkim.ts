@@ -1,5 +1,6 @@
 import { createHash, createSign } from "node:crypto";
-import { pipeline, type Readable, Transform } from "node:stream";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import type { DkimKey } from "@/lib/config/mail-settings";
 
 /**
@@ -25,18 +26,10 @@ const signedFields = [
 
 /** Signs a message stream. nodemailer's own DKIM signer cannot list a field twice. */
 export function signStream(message: Readable, key: DkimKey): Readable {
-  const chunks: Buffer[] = [];
-  const signed = new Transform({
-    transform(chunk: Buffer, _, done) {
-      chunks.push(chunk);
-      done();
-    },
-    flush(done) {
-      done(null, sign(Buffer.concat(chunks), key));
-    },
-  });
-  // The returned stream reports errors to its reader.
-  return pipeline(message, signed, () => {});
+  const signed = async function* () {
+    yield sign(await buffer(message), key);
+  };
+  return Readable.from(signed(), { objectMode: false });
 }
 
 /** Prepends a DKIM signature to a message (RFC 6376; rsa-sha256, relaxed/relaxed). */
