@@ -30,14 +30,7 @@ export function addConnectCommands(program: AdminCommand): void {
       ].map(({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) =>
         toFields({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }),
       );
-      const rows = clients.map(({ id, name, by, redirectUris, ...times }) => ({
-        id,
-        name,
-        by,
-        redirectUris: (redirectUris as string[]).join(" "),
-        ...times,
-      }));
-      return { json: clients, text: asTable(rows, "No apps found.") };
+      return { json: clients, text: asTable(clients, "No apps found.") };
     });
 
   connect
