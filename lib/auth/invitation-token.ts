@@ -1,12 +1,10 @@
-import { createHmac } from "node:crypto";
 import { hashSecret } from "@/lib/auth/secret";
 import { dayMs, invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/pages";
-import { derivedKeys } from "@/lib/runtime/app-secret";
-import { isSameSecret } from "@/lib/runtime/constant-time";
+import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 
 export const invitationMs = invitationDays * dayMs;
 
@@ -23,16 +21,12 @@ export function invitationUrl(token: string): string {
  * that an operator passes on does not.
  */
 export function mailedInvitationUrl(token: string): string {
-  return `${invitationUrl(token)}&proof=${proveMailed(token)}`;
+  return `${invitationUrl(token)}&proof=${keyedHash("invitation-mail:v1", token)}`;
 }
 
 /** Whether this proof is that of the mailed link with this token. */
 export function isMailedProof(proof: string, token: string): boolean {
-  return derivedKeys("invitation-mail:v1").some((key) => isSameSecret(proof, proveMailed(token, key)));
-}
-
-function proveMailed(token: string, key = derivedKeys("invitation-mail:v1")[0]): string {
-  return createHmac("sha256", key).update(token).digest("base64url");
+  return isKeyedHash(proof, "invitation-mail:v1", token);
 }
 
 /** Whether an email has an invitation that can be accepted. */

@@ -1,9 +1,8 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { ceremonyMs } from "@/lib/auth/passkey-ceremony";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
-import { derivedKeys } from "@/lib/runtime/app-secret";
-import { isSameSecret } from "@/lib/runtime/constant-time";
+import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 
 /*
  * A challenge proves itself, so that it costs us nothing until it is signed: 16 random bytes, when it expires, and an
@@ -13,6 +12,7 @@ import { isSameSecret } from "@/lib/runtime/constant-time";
 
 const nonceBytes = 16;
 const expiryBytes = 6; // Unix milliseconds
+const bodyBytes = nonceBytes + expiryBytes;
 
 /**
  * Makes a challenge in base64url that lives five minutes.
@@ -23,19 +23,18 @@ const expiryBytes = 6; // Unix milliseconds
 export function makeChallenge(browser: string, purpose: string, nowMs: number): string {
   const expiry = Buffer.alloc(expiryBytes);
   expiry.writeUIntBE(nowMs + ceremonyMs, 0, expiryBytes);
-  const body = Buffer.concat([randomBytes(nonceBytes), expiry]).toString("hex");
-  return toBase64url(body + prove(body, browser, purpose));
+  const body = Buffer.concat([randomBytes(nonceBytes), expiry]);
+  const proof = keyedHash("passkey-challenge:v1", provenText(body, browser, purpose));
+  return Buffer.concat([body, Buffer.from(proof, "base64url")]).toString("base64url");
 }
 
 /** Whether we gave this challenge to this browser for this purpose within the last five minutes. */
 export function isChallenge(challenge: string, browser: string, purpose: string, nowMs: number): boolean {
-  const hex = Buffer.from(challenge, "base64url").toString("hex");
-  const body = hex.slice(0, 2 * (nonceBytes + expiryBytes));
+  const bytes = Buffer.from(challenge, "base64url");
   // Each challenge has one spelling: another one would count as unused.
-  if (toBase64url(hex) !== challenge || body.length === hex.length) return false;
-  const isOurs = derivedKeys("passkey-challenge:v1").some((key) =>
-    isSameSecret(hex.slice(body.length), prove(body, browser, purpose, key)),
-  );
+  if (bytes.toString("base64url") !== challenge || bytes.length <= bodyBytes) return false;
+  const [body, proof] = [bytes.subarray(0, bodyBytes), bytes.toString("base64url", bodyBytes)];
+  const isOurs = isKeyedHash(proof, "passkey-challenge:v1", provenText(body, browser, purpose));
   return isOurs && nowMs < expiryOf(challenge);
 }
 
@@ -55,17 +54,6 @@ function expiryOf(challenge: string): number {
   return Buffer.from(challenge, "base64url").readUIntBE(nonceBytes, expiryBytes);
 }
 
-function prove(
-  body: string,
-  browser: string,
-  purpose: string,
-  key = derivedKeys("passkey-challenge:v1")[0],
-): string {
-  return createHmac("sha256", key)
-    .update(JSON.stringify([body, browser, purpose]))
-    .digest("hex");
-}
-
-function toBase64url(hex: string): string {
-  return Buffer.from(hex, "hex").toString("base64url");
+function provenText(body: Buffer, browser: string, purpose: string): string {
+  return JSON.stringify([body.toString("hex"), browser, purpose]);
 }

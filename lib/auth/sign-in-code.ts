@@ -1,4 +1,4 @@
-import { createHmac, randomInt } from "node:crypto";
+import { randomInt } from "node:crypto";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import { codeMinutes, longCodeHours } from "@/lib/config/durations";
@@ -6,8 +6,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { enqueueMail } from "@/lib/mail/outbox";
-import { derivedKeys } from "@/lib/runtime/app-secret";
-import { isSameSecret } from "@/lib/runtime/constant-time";
+import { isKeyedHash, keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
 export const maxTries = 5;
 
@@ -17,6 +16,9 @@ const longCodeMs = longCodeHours * 60 * 60 * 1000;
 /** Crockford's base 32, which has no letter that looks like a digit. */
 const longAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const longCharacters = 12; // 60 bits
+
+/** Of the hash of a code, with its browser's secret if it is short and its email if it is long. */
+const purpose = "sign-in-code:v1";
 
 /** A code that a browser has requested and can still redeem. */
 export type RequestedCode = { email: string; isLong: boolean; postedAtMs: number; untilMs: number };
@@ -54,7 +56,7 @@ export async function makeCode(
       .values({
         browser_hash: hashSecret("sign-in", browser),
         email,
-        code_hash: share === "long" ? "" : hashCode(browser, code),
+        code_hash: share === "long" ? "" : keyedHash(purpose, `${browser}.${code}`),
         tries: 0,
         created_at_ms: nowMs,
         expires_at_ms: untilMs,
@@ -66,7 +68,7 @@ export async function makeCode(
     if (share === "long") {
       await transaction
         .updateTable("sign_in_emails")
-        .set({ long_code_hash: hashCode(email, code), long_code_until_ms: untilMs })
+        .set({ long_code_hash: keyedHash(purpose, `${email}.${code}`), long_code_until_ms: untilMs })
         .where("email", "=", email)
         .execute();
     }
@@ -122,9 +124,12 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
   if (!row) return { problem: "used" };
   const { email, isLong } = requested;
   const longCode = db.deleteFrom("sign_in_emails").where("email", "=", email).returning("email");
-  if (isLong && (await hasRow(longCode.where("long_code_hash", "in", hashesOf(email, code)))))
+  if (
+    isLong &&
+    (await hasRow(longCode.where("long_code_hash", "in", keyedHashes(purpose, `${email}.${code}`))))
+  )
     return { email };
-  if (!isLong && hashesOf(browser, code).some((hash) => isSameSecret(hash, row.code_hash))) {
+  if (!isLong && isKeyedHash(row.code_hash, purpose, `${browser}.${code}`)) {
     // Deleted, so that only one of two concurrent requests redeems it.
     const shortCode = db.deleteFrom("sign_in_codes").where("browser_hash", "=", browserHash);
     return (await hasRow(shortCode.returning("email"))) ? { email } : { problem: "used" };
@@ -141,14 +146,4 @@ function readCode(typed: string, isLong: boolean): string | undefined {
   return read.length === longCharacters && [...read].every((letter) => longAlphabet.includes(letter))
     ? read
     : undefined;
-}
-
-/** @param salt - the browser's secret for a short code, the email for a long one */
-function hashCode(salt: string, code: string, key = derivedKeys("sign-in-code:v1")[0]): string {
-  return createHmac("sha256", key).update(`${salt}.${code}`).digest("base64url");
-}
-
-/** The hashes that a code has under the current secret and the previous one. */
-function hashesOf(salt: string, code: string): string[] {
-  return derivedKeys("sign-in-code:v1").map((key) => hashCode(salt, code, key));
 }

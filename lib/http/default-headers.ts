@@ -31,7 +31,9 @@ function headersOf(route: Route | undefined): readonly string[] {
   const ownHsts = route?.site === "office" ? officeHsts : hsts;
   const headers = ["x-content-type-options", "nosniff"];
   if (ownHsts) headers.push("strict-transport-security", ownHsts);
-  if (route?.anyOrigin) headers.push(...corsHeaders(route.anyOrigin));
+  // Without credentials.
+  if (route?.anyOrigin) headers.push("access-control-allow-origin", "*");
+  if (route?.anyOrigin) headers.push("access-control-expose-headers", route.anyOrigin.reads);
   if (!route || route.site === "api") return [...headers, ...headersOfApi(route)];
   if (route.site === "office")
     return [...headers, ...headersOfPage(officePolicy), "referrer-policy", "same-origin"];
@@ -74,9 +76,4 @@ function headersOfApi(route: Route | undefined): readonly string[] {
     links.push(guideLink);
   }
   return [...headers, "link", links.join(", ")];
-}
-
-/** CORS headers without credentials. */
-function corsHeaders({ reads }: NonNullable<Route["anyOrigin"]>): readonly string[] {
-  return ["access-control-allow-origin", "*", "access-control-expose-headers", reads];
 }

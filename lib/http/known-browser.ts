@@ -1,7 +1,6 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
-import { derivedKeys } from "@/lib/runtime/app-secret";
-import { isSameSecret } from "@/lib/runtime/constant-time";
+import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 
 /*
  * A browser that has signed in keeps a cookie: `<id>.<HMAC of the id>.<HMAC of an email>…`. The cookie does not sign in.
@@ -10,13 +9,14 @@ import { isSameSecret } from "@/lib/runtime/constant-time";
 
 export const knownSeconds = 180 * 24 * 60 * 60; // 180 days after the last sign-in
 const maxEmails = 4;
+const purpose = "known-browser:v1";
 
 type CookieHeaders = Pick<Headers, "get">;
 
 /** The id of a browser that has signed in before; `undefined` for any other, and if the HMAC is wrong. */
 export function readKnownBrowser(headers: CookieHeaders): string | undefined {
   const [id, proof = ""] = readCookie(headers, "office-known")?.split(".") ?? [];
-  return id && isProof(proof, id) ? id : undefined;
+  return id && isKeyedHash(proof, purpose, id) ? id : undefined;
 }
 
 /** Whether this browser has signed in with this email before. */
@@ -26,7 +26,7 @@ export function isKnownTo(headers: CookieHeaders, email: string): boolean {
     readCookie(headers, "office-known")
       ?.split(".")
       .slice(2, 2 + maxEmails) ?? [];
-  return id !== undefined && proofs.some((proof) => isProof(proof, `${id}.${email}`));
+  return id !== undefined && proofs.some((proof) => isKeyedHash(proof, purpose, `${id}.${email}`));
 }
 
 /** The `Set-Cookie` of a browser that has just signed in with this email. It keeps the previous emails. */
@@ -34,15 +34,7 @@ export function rememberBrowser(headers: CookieHeaders, email: string): string {
   const known = readKnownBrowser(headers);
   const id = known ?? randomBytes(16).toString("base64url");
   const before = known ? (readCookie(headers, "office-known")?.split(".").slice(2) ?? []) : [];
-  const others = before.filter((proof) => !isProof(proof, `${id}.${email}`));
-  const emails = [prove(`${id}.${email}`), ...others].slice(0, maxEmails);
-  return writeCookie("office-known", [id, prove(id), ...emails].join("."), knownSeconds);
-}
-
-function prove(text: string, key = derivedKeys("known-browser:v1")[0]): string {
-  return createHmac("sha256", key).update(text).digest("base64url");
-}
-
-function isProof(proof: string, text: string): boolean {
-  return derivedKeys("known-browser:v1").some((key) => isSameSecret(proof, prove(text, key)));
+  const others = before.filter((proof) => !isKeyedHash(proof, purpose, `${id}.${email}`));
+  const emails = [keyedHash(purpose, `${id}.${email}`), ...others].slice(0, maxEmails);
+  return writeCookie("office-known", [id, keyedHash(purpose, id), ...emails].join("."), knownSeconds);
 }

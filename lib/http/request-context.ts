@@ -1,9 +1,9 @@
-import { createHmac, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { allRoutes } from "@/lib/http/operations";
 import { files } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
-import { derivedKeys } from "@/lib/runtime/app-secret";
+import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { logFields } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -97,10 +97,7 @@ const subjectHashes = () => processSingleton("recent subjects", () => new Recent
 function hashSubject(subject: string): string {
   const known = subjectHashes().get(subject);
   if (known) return known;
-  const hash = createHmac("sha256", derivedKeys("log-subject:v1")[0])
-    .update(subject)
-    .digest("base64url")
-    .slice(0, 12);
+  const hash = keyedHash("log-subject:v1", subject).slice(0, 12);
   subjectHashes().set(subject, hash);
   return hash;
 }

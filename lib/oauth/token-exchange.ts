@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { createHmac, type KeyObject } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
@@ -8,7 +7,7 @@ import { transact } from "@/lib/db/transaction";
 import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
 import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/lifetimes";
-import { derivedKeys } from "@/lib/runtime/app-secret";
+import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
 type StateRow = Tables["connect_state"];
 
@@ -95,14 +94,16 @@ export class TokenExchange {
       await this.issue(transaction, { parent_hash: idHash });
       return {};
     }
-    const [successor, ...underPreviousSecret] = deriveSuccessors(id);
+    // The successor is derived, so that a repeated request gets the same one and no token is stored: only someone who
+    // holds both the token and the secret can find it.
+    const successor = keyedHash("refresh-token:v1", id);
     if (!firstUse) {
       const use = await lockUsed(transaction, idHash);
       if (!use) return undefined;
       const { grant_id: grantId, consumed_at_ms: firstUsedAtMs } = use;
       const isLate = nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
       if (isLate && grantId && (await isReplay(transaction, grantId, idHash))) return { replayOf: grantId };
-      const stored = await findStored(transaction, [successor, ...underPreviousSecret]);
+      const stored = await findStored(transaction, keyedHashes("refresh-token:v1", id));
       if (stored) return { successor: stored };
       if (isLate) await retireSuccessors(transaction, grantId, idHash, nowMs);
     }
@@ -130,16 +131,6 @@ function lockUsed(transaction: Db, idHash: string) {
     .where("id_hash", "=", idHash)
     .forUpdate()
     .executeTakeFirst();
-}
-
-/**
- * The refresh token that follows one, under the current secret and the previous one. It is derived, so that a repeated
- * request gets the same one and no token is stored: only someone who holds both the token and the secret can find it.
- */
-function deriveSuccessors(id: string): [current: string, ...previous: string[]] {
-  const derive = (key: KeyObject) => createHmac("sha256", key).update(id).digest("base64url");
-  const [current, ...previous] = derivedKeys("refresh-token:v1");
-  return [derive(current), ...previous.map(derive)];
 }
 
 /** The refresh token of these that is stored. */

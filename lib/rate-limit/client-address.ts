@@ -1,8 +1,7 @@
-import { createHmac } from "node:crypto";
 import { isIP, isIPv6 } from "node:net";
 import { type Settings, settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { derivedKeys } from "@/lib/runtime/app-secret";
+import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const socketOwner = () => processSingleton("socket owner", () => ({ isFrontServer: false }));
@@ -118,8 +117,7 @@ export function isProxyMisconfigured(
 }
 
 function hashAddress(group: string): string {
-  const hash = createHmac("sha256", derivedKeys("client-address:v1")[0]).update(group);
-  return hash.digest("base64url").slice(0, 22);
+  return keyedHash("client-address:v1", group).slice(0, 22);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { BlockList, isIPv6 } from "node:net";
 import { handlerAt } from "@/app/routes";
 import type { connectionLimits } from "@/lib/config/limits";
+import { networks } from "@/lib/config/networks";
 import { settings } from "@/lib/config/settings";
 import { IncomingRequest } from "@/lib/http/incoming-request";
 import { createRequestContext } from "@/lib/http/request-context";
@@ -82,24 +82,17 @@ function appendPeer(incoming: IncomingMessage): void {
   incoming.headers["x-forwarded-for"] = sent ? `${sent}, ${peer}` : peer;
 }
 
-const privateAddresses = new BlockList();
-for (const [network, prefix] of [
-  ["127.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["172.16.0.0", 12],
-  ["192.168.0.0", 16],
-] as const) {
-  privateAddresses.addSubnet(network, prefix);
-}
-privateAddresses.addAddress("::1", "ipv6");
-privateAddresses.addSubnet("fc00::", 7, "ipv6");
+/** RFC 6890. */
+const privateNetworks = networks.parse(
+  "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7",
+);
 
 let hasWarned = false;
 
 /** Warns once if a private peer, so probably a proxy, forwards requests and no proxy is configured. */
 function warnOfProxy(peer: string): void {
   if (hasWarned || settings().trustedProxyHops > 0) return;
-  if (!privateAddresses.check(peer, isIPv6(peer) ? "ipv6" : "ipv4")) return;
+  if (!privateNetworks.has(peer)) return;
   hasWarned = true;
   log().warn(
     "a private peer sends X-Forwarded-For, but TRUSTED_PROXY_HOPS is 0: all its clients share one address",

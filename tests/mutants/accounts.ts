@@ -60,7 +60,10 @@ export const accounts: Mistakes = {
         '      .where("deletes_at_ms", "is", null)\n',
       "an account is kept by the link of an earlier mail":
         'if (deletesAtMs !== Number(atMs)) return { state: "invalid" };',
-      "anyone can keep an account that is to be deleted": 'if (!isOurs) return { state: "invalid" };',
+      "anyone can keep an account that is to be deleted": [
+        'if (!isKeyedHash(proof, "keep-account:v1",',
+        'if (false && !isKeyedHash(proof, "keep-account:v1",',
+      ],
       "an account is kept while it is being erased": [
         '.where("deletes_at_ms", ">", nowMs)',
         '.where("deletes_at_ms", ">", 0)',
