@@ -1,13 +1,15 @@
 import { mcpServer, operations } from "@/lib/http/operations";
 import { connectEndpoints, files, pages, publications } from "@/lib/http/pages";
 import { startBareNode } from "@/tests/bench/bare";
-import { load, median, scriptOf } from "@/tests/bench/load";
+import { load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { Browser } from "@/tests/support/browser";
 import { openidClient } from "@/tests/support/oauth-libraries";
 import { answerApp } from "@/tests/support/owner";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import type { Service } from "@/tests/support/service";
+import type { EngineName } from "@/tests/support/stores";
+import { median } from "@/tests/support/timing";
 
 const { health, siteBanner, entitlement } = operations;
 const [mcp] = mcpServer.paths;
@@ -106,9 +108,10 @@ export async function measureRenderedPages(service: Service): Promise<void> {
 }
 
 /** Measures the same for a granted entitlement. */
-export async function measureEntitlementCost(service: Service, engine: string, most: number): Promise<void> {
+export async function measureEntitlementCost(service: Service, engine: EngineName): Promise<void> {
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
   const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
+  const most = { embedded: 2.5, postgres: 3.5 }[engine];
   await measureCost(service, `entitlement on ${engine}`, most, { path: entitlement.path, headers });
 }
 
@@ -117,7 +120,7 @@ const apps = 8;
 const renewals = { first: 100, round: 50 };
 
 /** Measures the CPU time of a renewal by connected apps, in the best of some rounds. */
-export async function measureRefreshCost(service: Service, engine: string): Promise<void> {
+export async function measureRefreshCost(service: Service, engine: EngineName): Promise<void> {
   const email = "apps@example.com";
   await service.adminJson("account", "add", email, "--plan", "licensed");
   const owner = await Browser.signIn(service, email);

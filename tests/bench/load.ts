@@ -3,9 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { operations } from "@/lib/http/operations";
+import { percentile } from "@/tests/support/timing";
 
 const run = promisify(execFile);
 const connections = 16;
+const healthPerSecond = 320;
 
 type Load = { seconds?: number; script?: string; from?: number };
 
@@ -20,27 +23,29 @@ export async function load(url: string, { seconds = 4, script, from = 0 }: Load 
   };
 }
 
-/** Open-loop load by h2load at a fixed rate. Returns the median and 99th percentile latency in milliseconds. */
-export async function latenciesAt(url: string, perSecond: number, headers: Record<string, string> = {}) {
+/**
+ * The 99th percentile of health's latency in milliseconds, by an open loop of h2load at a fixed rate for ten seconds: alone,
+ * and while some work of a little longer goes on.
+ */
+export async function healthBeside(port: number, work: () => Promise<unknown>) {
+  const alone = await healthLatency(port);
+  const [beside] = await Promise.all([healthLatency(port), work()]);
+  const figures = `p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms then`;
+  return { ratio: beside / alone, figures };
+}
+
+async function healthLatency(port: number): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const file = join(folder, "log");
-  const sent = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const rate = String(Math.max(1, Math.floor(perSecond / connections)));
-  await run(
-    "h2load",
-    ["--h1", "-t1", `-c${connections}`, "-D10", `--rps=${rate}`, `--log-file=${file}`, ...sent, url],
-    {
-      maxBuffer: 1e8,
-    },
-  );
-  const millis = readFileSync(file, "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => Number(line.split("\t")[2]) / 1000)
-    .sort((a, b) => a - b);
+  const url = `http://localhost:${port}${operations.health.path}`;
+  const how = ["--h1", "-t1", `-c${connections}`, "-D10", `--rps=${healthPerSecond / connections}`];
+  await run("h2load", [...how, `--log-file=${file}`, url], { maxBuffer: 1e8 });
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   rmSync(folder, { recursive: true });
-  const at = (share: number) => millis[Math.floor(millis.length * share)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99), perSecond: millis.length / 10 };
+  return percentile(
+    lines.map((line) => Number(line.split("\t")[2]) / 1000),
+    0.99,
+  );
 }
 
 type RequestScript = { path: string; headers?: Record<string, string>; body?: string; addresses: number };
@@ -62,8 +67,4 @@ export function scriptOf({ path, headers = {}, body, addresses }: RequestScript)
      end`,
   );
   return file;
-}
-
-export function median(numbers: number[]): number {
-  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
 }

@@ -8,21 +8,16 @@ import {
   measureRefusalCost,
   measureRenderedPages,
 } from "@/tests/bench/cost";
-import { median } from "@/tests/bench/load";
 import { measureOffice } from "@/tests/bench/office";
 import { measureOwners } from "@/tests/bench/owners";
 import { measurePages } from "@/tests/bench/pages";
 import { measureMemory, measureStrangers } from "@/tests/bench/strangers";
 import { judge, printTable } from "@/tests/bench/verdict";
-import {
-  besideDatabaseUrl,
-  createDatabase,
-  isInstalled,
-  startPostgres,
-  stopDatabase,
-} from "@/tests/support/databases";
+import { isInstalled } from "@/tests/support/databases";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { type Environment, Service } from "@/tests/support/service";
+import { createStore, type EngineName, engineNames, type OpenStore } from "@/tests/support/stores";
+import { median } from "@/tests/support/timing";
 
 /*
  * Measures the target figures at the default log level: CPU time per request as a ratio to bare `node:http`, measured
@@ -35,21 +30,16 @@ const parts: Record<string, () => Promise<void>> = {
   cost: async () => {
     await withService({}, measureCosts);
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
-    await withService({}, (service) => measureEntitlementCost(service, "the embedded store", 2.5));
-    await withService({}, (service) => measureRefreshCost(service, "the embedded store"));
-    await onPostgres(measureOnPostgres);
+    await onEach(async (engine, { environment }) => {
+      await withService(environment, (service) => measureEntitlementCost(service, engine));
+      await withService(environment, (service) => measureRefreshCost(service, engine));
+    });
     await withService({}, measureRenderedPages);
   },
   strangers: measureStrangers,
-  async owners() {
-    await measureOwners("embedded", {});
-    await onPostgres((environment) => measureOwners("PostgreSQL", environment));
-  },
+  owners: () => onEach(measureOwners),
   memory: measureMemory,
-  office: async () => {
-    await measureOffice("embedded", {});
-    await onPostgres((environment) => measureOffice("PostgreSQL", environment));
-  },
+  office: () => onEach(measureOffice),
   lighthouse: measurePages,
 };
 
@@ -72,17 +62,8 @@ async function withService(environment: Environment, measure: (service: Service)
   await service.stop();
 }
 
-async function measureOnPostgres(environment: Environment): Promise<void> {
-  await withService(environment, (service) => measureEntitlementCost(service, "PostgreSQL", 3.5));
-  await withService(environment, (service) => measureRefreshCost(service, "PostgreSQL"));
-}
-
-async function onPostgres(measure: (environment: Environment) => Promise<void>): Promise<void> {
-  const postgres = await startPostgres();
-  if (!postgres) return;
-  const url = await createDatabase(postgres.url);
-  await measure({ ...besideDatabaseUrl, DATABASE_URL: url });
-  await stopDatabase(postgres);
+async function onEach(measure: (engine: EngineName, store: OpenStore) => Promise<void>): Promise<void> {
+  for (const engine of engineNames) await measure(engine, await createStore(engine));
 }
 
 /** The times to the first answer and to readiness, and the memory of the idle service. */

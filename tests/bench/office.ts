@@ -1,22 +1,23 @@
-import { operations } from "@/lib/http/operations";
+import { setTimeout as sleep } from "node:timers/promises";
 import { officePages } from "@/lib/office/routes";
-import { latenciesAt, median } from "@/tests/bench/load";
-import { seed } from "@/tests/bench/seed";
+import { healthBeside } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";
 import { emailOfMany, manyAccounts } from "@/tests/support/many-accounts";
 import { OfficeBrowser, startWithOffice } from "@/tests/support/office-browser";
-import type { Environment } from "@/tests/support/service";
+import type { OpenStore } from "@/tests/support/stores";
+import { median, timesDuring } from "@/tests/support/timing";
 
 const many = 1_000_000;
 const someEmail = emailOfMany(many);
 const rounds = 15;
 
 /** Every page of the office with a million accounts, and health's p99 while an operator opens one after the other. */
-export async function measureOffice(engine: string, environment: Environment): Promise<void> {
-  const service = await startWithOffice({ SIGN_IN: "local", RATE_LIMIT_HEALTH: "100000000", ...environment });
+export async function measureOffice(engine: string, { environment, query }: OpenStore): Promise<void> {
+  const service = await startWithOffice({ RATE_LIMIT_HEALTH: "100000000", ...environment });
   const ann = await OfficeBrowser.enrol(service, "ann");
   await service.kill();
-  await seed(service.environment, manyAccounts(many, Date.now()));
+  for (const statement of manyAccounts(many, Date.now())) await query(statement);
+  for (const statement of ["VACUUM", "ANALYZE"]) await query(statement);
   await service.run();
   const paths = [
     ...officePages.map(({ path }) => (path === "/account" ? `${path}?email=${someEmail}` : path)),
@@ -47,24 +48,10 @@ export async function measureOffice(engine: string, environment: Environment): P
       figures,
     );
   }
-  await judgeHealth(ann, paths, engine, `http://localhost:${service.port}${operations.health.path}`);
+  let opened = 0;
+  // An operator opens two pages a second.
+  const work = () => timesDuring(sleep(11_000), () => ann.open(paths[opened++ % paths.length] ?? ""), 500);
+  const { ratio, figures } = await healthBeside(service.port, work);
+  judge(`health while an operator works, ${engine}`, ratio, { most: 1.5 }, "×", figures);
   await service.stop();
-}
-
-/** An operator opens two pages a second. */
-async function judgeHealth(ann: OfficeBrowser, paths: string[], engine: string, url: string): Promise<void> {
-  const perSecond = 320;
-  const alone = await latenciesAt(url, perSecond);
-  let isOver = false;
-  const working = (async () => {
-    for (let at = 0; !isOver; at++) {
-      await ann.open(paths[at % paths.length] ?? "");
-      await new Promise((then) => setTimeout(then, 500));
-    }
-  })();
-  const beside = await latenciesAt(url, perSecond);
-  isOver = true;
-  await working;
-  const figures = `p99 ${alone.p99.toFixed(1)} ms alone, ${beside.p99.toFixed(1)} ms then`;
-  judge(`health while an operator works, ${engine}`, beside.p99 / alone.p99, { most: 1.5 }, "×", figures);
 }

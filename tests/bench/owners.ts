@@ -1,64 +1,52 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
-import { latenciesAt, load, scriptOf } from "@/tests/bench/load";
-import { seed } from "@/tests/bench/seed";
+import { healthBeside, load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { Browser } from "@/tests/support/browser";
 import { processorTimeOf } from "@/tests/support/process-accounts";
-import { type Environment, Service } from "@/tests/support/service";
-
-const loadSeconds = 11;
+import { Service } from "@/tests/support/service";
+import type { OpenStore } from "@/tests/support/stores";
+import { timesDuring } from "@/tests/support/timing";
 
 /**
  * An owner with 100 sessions opens home from 16 clients: what a page costs, health's p99 meanwhile, and how long another
  * owner waits for theirs.
  */
-export async function measureOwners(engine: string, environment: Environment): Promise<void> {
-  const settings = { SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1", RATE_LIMIT_HEALTH: "100000000" };
+export async function measureOwners(engine: string, { environment, query }: OpenStore): Promise<void> {
+  const settings = { TRUSTED_PROXY_HOPS: "1", RATE_LIMIT_HEALTH: "100000000" };
   const service = await Service.start({ ...settings, ...environment }, { logTo: "file" });
   const owners: Browser[] = [];
   for (const email of ["many@example.com", "other@example.com"]) {
     await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "100");
     owners.push(await Browser.signIn(service, email));
   }
-  await seed(service.environment, [sessionsOf("many@example.com", 99)]);
+  await query(sessionsOf("many@example.com", 99));
+  await query("ANALYZE");
   const [many, other] = owners as [Browser, Browser];
   const url = `http://localhost:${service.port}`;
-  const health = url + operations.health.path;
-  const perSecond = 320;
   // Without the cookie of a known browser each address has a share of its own: no page is refused.
   const headers = { Cookie: `__session=${many.cookies.get("__session")}` };
   const script = scriptOf({ path: pages.home.path, headers, addresses: 16_000_000 });
   await load(url, { seconds: 2, script });
-  const alone = await latenciesAt(health, perSecond);
-  const before = processorTimeOf(service.pid);
-  const waits: number[] = [];
-  const [meanwhile, flood] = await Promise.all([
-    latenciesAt(health, perSecond),
-    load(url, { seconds: loadSeconds, script }),
-    openAgainAndAgain(other, waits),
-  ]);
-  const ms = (processorTimeOf(service.pid) - before) / 1000;
+  const openOther = async () => {
+    const { text } = await other.open(pages.home.path);
+    if (!text.includes("Your company may run")) throw new Error(`another owner's home says ${text}`);
+  };
+  let flood = { requests: 0, failed: 0 };
+  let waits: number[] = [];
+  let ms = 0;
+  const { ratio, figures } = await healthBeside(service.port, async () => {
+    const before = processorTimeOf(service.pid);
+    const flooding = load(url, { seconds: 11, script });
+    waits = await timesDuring(flooding, openOther, 200);
+    flood = await flooding;
+    ms = (processorTimeOf(service.pid) - before) / 1000;
+  });
   const what = `with 16 clients on home with 100 sessions, ${engine}`;
-  const figures = `p99 ${alone.p99.toFixed(1)} ms alone, ${meanwhile.p99.toFixed(1)} ms with them`;
-  judge(`health ${what}`, meanwhile.p99 / alone.p99, { most: 3 }, "×", figures);
+  judge(`health ${what}`, ratio, { most: 3 }, "×", figures);
   judge(`another owner's home ${what}, slowest of ${waits.length}`, Math.max(...waits), { most: 1000 }, "ms");
   if (flood.failed > 0) throw new Error(`${flood.failed} of ${flood.requests} pages were refused`);
   print(`${flood.requests} pages, ${(ms / flood.requests).toFixed(1)} ms each with health's part`);
   await service.stop();
-}
-
-async function openAgainAndAgain(owner: Browser, waits: number[]): Promise<void> {
-  const untilMs = performance.now() + (loadSeconds - 1) * 1000;
-  await sleep(500);
-  while (performance.now() < untilMs) {
-    const startedAtMs = performance.now();
-    const { text } = await owner.open(pages.home.path);
-    waits.push(performance.now() - startedAtMs);
-    if (!text.includes("Your company may run")) throw new Error(`another owner's home says ${text}`);
-    await sleep(200);
-  }
 }
 
 function sessionsOf(email: string, count: number): string {

@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { type Page, pages } from "@/lib/http/pages";
 import { chromium } from "@/playwright.config";
-import { median } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";
 import { Service } from "@/tests/support/service";
+import { median } from "@/tests/support/timing";
 
 const run = promisify(execFile);
 const minPerformance = 98;

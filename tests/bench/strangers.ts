@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
 import { actions, pages } from "@/lib/http/pages";
-import { latenciesAt, load, scriptOf } from "@/tests/bench/load";
+import { healthBeside, load, scriptOf } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
@@ -25,16 +25,10 @@ export async function measureStrangers(): Promise<void> {
 
 /** Health's p99 alone, and while 16 clients with different addresses request the most expensive page. */
 async function measureBesidePages(service: Service): Promise<void> {
-  const url = `http://localhost:${service.port}${health.path}`;
-  const perSecond = 320;
-  const alone = await latenciesAt(url, perSecond);
+  const url = `http://localhost:${service.port}`;
   const script = scriptOf({ path: `${pages.search.path}?q=entitlement`, addresses: 16_000_000 });
-  const [loaded] = await Promise.all([
-    latenciesAt(url, perSecond),
-    load(`http://localhost:${service.port}`, { seconds: 11, script }),
-  ]);
-  const figures = `p99 ${alone.p99.toFixed(1)} ms alone, ${loaded.p99.toFixed(1)} ms with them`;
-  judge("health with 16 clients on the search", loaded.p99 / alone.p99, { most: 3 }, "×", figures);
+  const { ratio, figures } = await healthBeside(service.port, () => load(url, { seconds: 11, script }));
+  judge("health with 16 clients on the search", ratio, { most: 3 }, "×", figures);
 }
 
 /** A thousand page requests in one write, on a connection that is closed at once. */

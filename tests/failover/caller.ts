@@ -9,9 +9,7 @@ export type World = {
   /** The service as callers reach it: through the balancer. */
   front: Service;
   inbox: Awaited<ReturnType<typeof startSmtpInbox>>;
-  /** The URL of the server that accepts writes now. */
-  primaryUrl: () => Promise<string>;
-  /** Runs a statement there. */
+  /** Runs a statement at the server that accepts writes now. */
   query: (sql: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
   record: CallRecord;
 };

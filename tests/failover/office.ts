@@ -29,9 +29,8 @@ export async function openOffice(pair: Pair, runs: number, isSerializable: boole
     await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
     await client.end();
   }
-  const primaryUrl = () => writableAddress(databaseUrl);
   const query = async (sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> => {
-    const client = new pg.Client(await primaryUrl());
+    const client = new pg.Client(await writableAddress(databaseUrl));
     await client.connect();
     const { rows } = await client.query(sql, values);
     await client.end();
@@ -83,7 +82,6 @@ export async function openOffice(pair: Pair, runs: number, isSerializable: boole
     inbox,
     stripe,
     owners,
-    primaryUrl,
     query,
     token,
     countRepeats,

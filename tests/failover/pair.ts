@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
+import { openPostgres, setReadOnly } from "@/tests/support/stores";
 
 /**
  * The faults of the primary: it is killed; frozen, and reset as by a watchdog; cut off from the others, but not from the
@@ -36,15 +36,11 @@ export const lateByMs = 30_000; // 30 seconds
 
 /** Makes a primary read-only for a while. */
 export async function fillDisk(url: string): Promise<void> {
-  const client = new pg.Client(url);
-  await client.connect();
-  await client.query("SET default_transaction_read_only = off");
-  for (const how of ["SET default_transaction_read_only = on", "RESET default_transaction_read_only"]) {
-    await client.query(`ALTER SYSTEM ${how}`);
-    await client.query("SELECT pg_reload_conf()");
-    if (how.startsWith("SET")) await sleep(fullForMs);
-  }
-  await client.end();
+  const { query, close } = openPostgres(url);
+  await setReadOnly(query, true);
+  await sleep(fullForMs);
+  await setReadOnly(query, false);
+  await close();
 }
 
 /** The struck server: the port of the former primary if there is another now, and the way back to a pair. */

@@ -15,7 +15,7 @@ const patienceMs = 90_000; // for every mail to go out, leases of a lost attempt
 export async function startReaders(world: World): Promise<Caller> {
   const { front, inbox, query, record, run } = world;
   const from = 1_000_000 + run * 1000;
-  await writeDueMails({ databaseUrl: await world.primaryUrl() }, { from, to: from + readers, apartMs });
+  await writeDueMails(world, { from, to: from + readers, apartMs });
   const ofThisRun = `account_id IN (SELECT 'acc_' || n FROM generate_series(${from}, ${from + readers - 1}) AS n)`;
   await query(
     `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)

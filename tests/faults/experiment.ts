@@ -2,8 +2,8 @@
 export type Experiment = {
   /** A short name, shown in the table and selected on the command line. */
   name: string;
-  /** Causes the fault and reports the findings, within a minute. Throws if the fault cannot be caused. */
-  run: (see: (finding: Finding) => void, world: World) => Promise<void>;
+  /** Causes the fault and reports the findings, within two minutes. Throws if the fault cannot be caused. */
+  run: (see: (finding: Finding) => void) => Promise<void>;
 };
 
 export type Finding = {
@@ -11,12 +11,4 @@ export type Finding = {
   /** The measurement and its requirement. */
   figure: string;
   holds: boolean;
-};
-
-/** Services of this machine for the experiments. */
-export type World = {
-  /** A fresh database on a real PostgreSQL. */
-  createDatabase: () => Promise<string>;
-  /** The port of a real redis-server. */
-  redisPort: () => Promise<number>;
 };

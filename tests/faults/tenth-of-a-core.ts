@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
-import { median } from "@/tests/bench/load";
 import { Browser } from "@/tests/support/browser";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
+import { median, timeOf, timesDuring } from "@/tests/support/timing";
 import type { Experiment } from "./experiment";
 
 const share = { runsMs: 10, rests: 90 };
@@ -19,33 +19,22 @@ export const tenthOfACore: Experiment = {
     const ceo = await Browser.signIn(service, "ceo@example.com");
     await service.kill();
     const throttle = throttled(service);
-    const startedAtMs = performance.now();
-    await service.run();
-    await timed(() => service.ask(operations.health.path));
-    const readyMs = performance.now() - startedAtMs;
+    const health = () => service.ask(operations.health.path);
+    const readyMs = await timeOf(() => service.run().then(health));
     see({ what: "the first answer after the start", figure: `${Math.round(readyMs)} ms`, holds: true });
 
-    const checks: number[] = [];
-    let isOver = false;
-    const checking = (async () => {
-      while (!isOver) {
-        checks.push((await timed(() => service.ask(operations.health.path))).ms);
-        await sleep(50);
-      }
-    })();
+    let came = 0;
+    const open = async () => {
+      const { text } = await ceo.open(pages.home.path);
+      if (text.includes("Your company may run")) came++;
+    };
     const [cpuBefore, pagesBegunAtMs] = [processorTimeOf(service.pid) / 1000, performance.now()];
-    const opened = await Promise.all(
-      Array.from({ length: pageCount }, () => timed(async () => (await ceo.open(pages.home.path)).text)),
-    );
-    const [tookMs, cpuMs] = [
-      performance.now() - pagesBegunAtMs,
-      processorTimeOf(service.pid) / 1000 - cpuBefore,
-    ];
-    isOver = true;
-    await checking;
+    const opening = Promise.all(Array.from({ length: pageCount }, () => timeOf(open)));
+    const checks = await timesDuring(opening, health, 50);
+    const waits = await opening;
+    const tookMs = performance.now() - pagesBegunAtMs;
+    const cpuMs = processorTimeOf(service.pid) / 1000 - cpuBefore;
     throttle.end();
-    const came = opened.filter(({ value }) => value.includes("Your company may run")).length;
-    const waits = opened.map(({ ms }) => ms);
     const [usual, slowest] = [median(waits), Math.max(...waits)];
     see({
       what: `${pageCount} pages of one owner at once`,
@@ -61,12 +50,6 @@ export const tenthOfACore: Experiment = {
     await service.stop();
   },
 };
-
-async function timed<T>(work: () => Promise<T>): Promise<{ value: T; ms: number }> {
-  const startedAtMs = performance.now();
-  const value = await work();
-  return { value, ms: performance.now() - startedAtMs };
-}
 
 /** Freezes a service for most of the time, also while it starts. */
 function throttled(service: Service): { end: () => void } {

@@ -1,7 +1,6 @@
 import { attack, costBounds, heldMemory, startTarget, warmUp } from "@/tests/hostile/attack";
 import { shapes } from "@/tests/hostile/shapes";
-import { besideDatabaseUrl, createDatabase, startPostgres } from "@/tests/support/databases";
-import type { Environment } from "@/tests/support/service";
+import { createStore, type EngineName, engineNames } from "@/tests/support/stores";
 
 /*
  * Sends malicious bytes, each ten thousand times on both engines: `npm run hostile`, or those whose name contains some
@@ -22,8 +21,13 @@ function see(what: string, figure: string, isFine: boolean): void {
   process.stdout.write(`${isFine ? "✓" : "✗"} ${what}: ${figure}\n`);
 }
 
-async function attackAll(engine: string, environment: Environment): Promise<void> {
-  const service = await startTarget({ SIGN_IN: "local", ...environment });
+for (const engine of engineNames) await attackAll(engine);
+// Started programs end with this process.
+process.exit(holds ? 0 : 1);
+
+async function attackAll(engine: EngineName): Promise<void> {
+  const { environment } = await createStore(engine);
+  const service = await startTarget(environment);
   await warmUp(service, chosen, warmUpTimes);
   const before = await heldMemory(service);
   for (const shape of chosen) {
@@ -42,13 +46,3 @@ async function attackAll(engine: string, environment: Environment): Promise<void
   see(`${engine}: all of them`, `${more} MB more`, more <= costBounds.megabytes);
   await service.stop().catch((failure: Error) => see(`${engine}: its log`, failure.message, false));
 }
-
-await attackAll("the embedded store", {});
-const postgres = await startPostgres();
-if (!postgres) see("PostgreSQL", "is not installed", false);
-else {
-  const databaseUrl = await createDatabase(postgres.url);
-  await attackAll("PostgreSQL", { ...besideDatabaseUrl, DATABASE_URL: databaseUrl });
-}
-// Started programs end with this process.
-process.exit(holds ? 0 : 1);

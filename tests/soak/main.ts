@@ -1,14 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaveOut } from "@/tests/fleet/leave-out";
 import { isInstalled } from "@/tests/support/databases";
+import { processorTimeOf } from "@/tests/support/process-accounts";
+import { type EngineName, engineNames } from "@/tests/support/stores";
 import { Calls } from "./calls";
 import { faults } from "./faults";
 import { readLiveHeap } from "./heap";
-import { head, type Minute, ProcessorTime, readMinute, toLine } from "./minute";
+import { head, type Minute, readMinute, toLine } from "./minute";
 import { countRows, findGrown, printRows } from "./tables";
 import { startTraffic } from "./traffic";
 import { everyMinutes, judge } from "./verdict";
-import { type EngineName, engineNames, openWorld } from "./world";
+import { openWorld } from "./world";
 
 /*
  * An hour of mixed load on each engine, with a fault every five minutes: `npm run soak`, `-- postgres 20` for one engine
@@ -40,14 +42,16 @@ async function soak(engine: EngineName): Promise<boolean> {
   // From the half on, because the bounded caches of tokens and addresses fill until then.
   const heapMinutes = [Math.ceil(minutes / 2), minutes];
   const heaps: number[] = [];
-  const processor = new ProcessorTime(world);
-  let said = 0;
+  const { pid } = world.service;
+  let [said, processorMicros] = [0, processorTimeOf(pid)];
   calls.take();
   for (let minute = 1; minute <= minutes; minute++) {
     const fault = minute % everyMinutes === 0 ? faults[minute / everyMinutes - 1] : undefined;
     await Promise.all([fault?.strike(world), sleep(60_000)]);
-    const used = { minute, fault: fault?.name ?? "", processor: processor.take() / 60 };
-    const row = await readMinute(world, calls.take(), used);
+    const before = processorMicros;
+    processorMicros = processorTimeOf(pid);
+    const processor = (processorMicros - before) / 60e6;
+    const row = await readMinute(world, calls.take(), { minute, fault: fault?.name ?? "", processor });
     rows.push(row);
     if (heapMinutes.includes(minute)) heaps.push(await readLiveHeap(world));
     process.stdout.write(`${toLine(row)}\n`);

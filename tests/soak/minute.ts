@@ -1,5 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
-import { memoryOf, processorTimeOf } from "@/tests/support/process-accounts";
+import { memoryOf } from "@/tests/support/process-accounts";
+import { median, percentile } from "@/tests/support/timing";
 import type { Call } from "./calls";
 import type { World } from "./world";
 
@@ -72,21 +73,6 @@ export async function readMinute(
   };
 }
 
-/** The processor time of the service since it was last read, in seconds. */
-export class ProcessorTime {
-  private known = 0;
-
-  constructor(private readonly world: World) {
-    this.take();
-  }
-
-  take(): number {
-    const before = this.known;
-    this.known = processorTimeOf(this.world.service.pid) / 1e6;
-    return this.known - before;
-  }
-}
-
 export function toLine(row: Minute): string {
   const inMs = ({ p50, p99 }: Minute["health"]) => `${p50.toFixed(1)}, ${p99.toFixed(0)} ms`;
   return inColumns([
@@ -105,10 +91,6 @@ export function toLine(row: Minute): string {
 }
 
 function latencies(calls: Call[], kind: string): Minute["health"] {
-  const ms = calls
-    .filter((call) => call.kind === kind && call.outcome === "good")
-    .map((call) => call.ms)
-    .sort((one, other) => one - other);
-  const at = (share: number) => ms[Math.floor(ms.length * share)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
+  const ms = calls.filter((call) => call.kind === kind && call.outcome === "good").map((call) => call.ms);
+  return { p50: median(ms), p99: percentile(ms, 0.99) };
 }

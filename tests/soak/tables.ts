@@ -1,4 +1,5 @@
 import { layOut } from "@/tests/fleet/table";
+import { listTables } from "@/tests/support/stores";
 import type { Calls } from "./calls";
 import type { World } from "./world";
 
@@ -26,9 +27,9 @@ const maxUnderWay = 100;
 /** The number of rows of every table. */
 export async function countRows({ store }: World): Promise<Count> {
   const counts: Count = {};
-  for (const { name } of await store.query(store.listTables)) {
+  for (const name of await listTables(store)) {
     const [row] = await store.query(`SELECT count(*) AS rows FROM "${name}"`);
-    counts[String(name)] = Number(row?.rows);
+    counts[name] = Number(row?.rows);
   }
   return counts;
 }

@@ -1,4 +1,4 @@
-import { median } from "@/tests/bench/load";
+import { median } from "@/tests/support/timing";
 import type { Minute } from "./minute";
 
 /** How often something goes wrong. */

@@ -1,27 +1,24 @@
 import { execFileSync } from "node:child_process";
 import { openSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import pg from "pg";
 import { createDatabase, isInstalled, startPostgres, startRedis } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { limitFiles } from "@/tests/support/process-limits";
 import { startRedisBridge } from "@/tests/support/redis-bridge";
-import { type Environment, Service } from "@/tests/support/service";
+import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
+import {
+  type EngineName,
+  type OpenStore,
+  openEmbedded,
+  openPostgres,
+  setReadOnly,
+} from "@/tests/support/stores";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
-export const engineNames = ["embedded", "postgres"] as const;
-export type EngineName = (typeof engineNames)[number];
-
-type Rows = Record<string, unknown>[];
-
 /** A store whose service can be kept from writing, or cut off. */
-type Store = {
-  environment: Environment;
-  query: (sql: string) => Promise<Rows>;
-  listTables: string;
+type Store = OpenStore & {
   hold: () => void;
   release: () => void;
   /** As a disk that is full, or that its system has made read-only, does to the service of this process. */
@@ -38,7 +35,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /** The service on this engine, with counters in Redis where it is installed, mail by SMTP, and a reader of its log. */
 export async function openWorld(engine: EngineName) {
-  const store = engine === "embedded" ? openEmbedded() : await openPostgres();
+  const store = engine === "embedded" ? openFile() : await openServer();
   const inbox = await startSmtpInbox();
   const redis = isInstalled("redis-server") ? await startRedis() : undefined;
   const bridge = redis && (await startRedisBridge(redis.port));
@@ -68,64 +65,41 @@ export async function openWorld(engine: EngineName) {
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024;
 
-function openEmbedded(): Store {
+function openFile(): Store {
   const dataDir = createFolder();
-  const file = join(dataDir, "store.sqlite");
-  const open = () => new DatabaseSync(file, { timeout: 5000 });
-  let holder: DatabaseSync | undefined;
-  const begin = (statement: string) => {
-    holder = open();
-    holder.exec(statement);
-  };
-  const end = () => {
-    holder?.exec("ROLLBACK");
-    holder?.close();
-  };
+  const { begin, rollBack, ...store } = openEmbedded(dataDir);
   const sizeOf = (name: string) =>
     readdirSync(dataDir).includes(name) ? megabytes(statSync(join(dataDir, name)).size) : 0;
   return {
-    environment: { DATA_DIR: dataDir },
-    async query(sql) {
-      const db = open();
-      const rows = db.prepare(sql).all();
-      db.close();
-      return rows;
-    },
-    listTables: "SELECT name FROM sqlite_master WHERE type = 'table'",
-    hold: () => begin("BEGIN IMMEDIATE"),
-    release: end,
+    ...store,
+    hold: () => begin(),
+    release: rollBack,
     refuseWrites: (pid) => limitFiles(pid, "0"),
     acceptWrites: (pid) => limitFiles(pid, "unlimited"),
     // No one can cut off a file: a reader stays instead, which keeps the write-ahead log from being emptied.
     cut: async () => begin("BEGIN; SELECT count(*) FROM accounts"),
-    mend: async () => end(),
+    mend: async () => rollBack(),
     sizes: async () => ({ store: sizeOf("store.sqlite"), log: sizeOf("store.sqlite-wal") }),
     connections: async () => 0,
   };
 }
 
-async function openPostgres(): Promise<Store> {
+async function openServer(): Promise<Store> {
   const postgres = await startPostgres(undefined, ["autovacuum=on", "autovacuum_naptime=15s"]);
   if (!postgres) throw new Error("PostgreSQL is not installed");
   const url = new URL(await createDatabase(postgres.url));
-  const direct = new pg.Pool({ connectionString: url.href, max: 1 });
-  const port = await reservePort();
-  const proxy = await startTcpProxy(Number(url.port), port);
-  const query = async (sql: string): Promise<Rows> => (await direct.query(sql)).rows;
-  const reload = () => direct.query("SELECT pg_reload_conf()");
+  const proxied = new URL(url);
+  proxied.port = String(await reservePort());
+  const proxy = await startTcpProxy(Number(url.port), Number(proxied.port));
+  const { environment, query } = openPostgres(url.href, proxied.href);
   const read = async (sql: string) => Number(Object.values((await query(sql))[0] ?? {})[0]);
-  url.port = String(port);
   return {
-    environment: { DATABASE_URL: url.href },
+    environment,
     query,
-    listTables: "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",
     hold: proxy.freeze,
     release: proxy.thaw,
-    refuseWrites: () => direct.query("ALTER SYSTEM SET default_transaction_read_only = on").then(reload),
-    async acceptWrites() {
-      await direct.query("SET default_transaction_read_only = off");
-      await direct.query("ALTER SYSTEM RESET default_transaction_read_only").then(reload);
-    },
+    refuseWrites: () => setReadOnly(query, true),
+    acceptWrites: () => setReadOnly(query, false),
     cut: proxy.cut,
     mend: proxy.mend,
     sizes: async () => ({

@@ -1,20 +1,15 @@
 import { cpSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import pg from "pg";
 import { inject } from "vitest";
 import { type Db, Store } from "@/lib/db/store";
 import { createConflicts } from "@/tests/support/conflicts";
-import { besideDatabaseUrl, createDatabase } from "@/tests/support/databases";
+import { createDatabase } from "@/tests/support/databases";
 import { makeFolderInMemory, type Until } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
-import type { Environment } from "@/tests/support/service";
+import { type OpenStore, openEmbedded, openPostgres } from "@/tests/support/stores";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
 /** A fresh store of one engine, empty but for its signing key, which a test can change without the service. */
-export type Stage = {
-  environment: Environment;
-  query: (sql: string) => Promise<Record<string, unknown>[]>;
+export type Stage = OpenStore & {
   /** Opens it as one more instance would, until it is cleared. */
   open: () => Promise<Db>;
   /** Makes every write of the service hang, and every read too if `freezeStopsReads` is set. */
@@ -54,31 +49,15 @@ const embedded: Engine = {
   async prepare({ isEmpty = false, until = "file" } = {}) {
     const dataDir = makeFolderInMemory(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
-    const open = () => {
-      const db = new DatabaseSync(join(dataDir, "store.sqlite"), { timeout: 5000 });
-      db.exec("PRAGMA secure_delete = ON"); // as the service does: overwritten text stays in no page
-      return db;
-    };
-    let lock: DatabaseSync | undefined;
+    const { environment, query, begin, rollBack } = openEmbedded(dataDir);
     const opened = openedStores({ dataDir });
     return {
-      environment: { DATA_DIR: dataDir, SIGN_IN: "local" },
+      environment,
+      query,
       open: opened.open,
-      async query(sql) {
-        const db = open();
-        const rows = db.prepare(sql).all();
-        db.close();
-        return rows;
-      },
       freezeStopsReads: false,
-      freeze() {
-        lock = open();
-        lock.exec("BEGIN IMMEDIATE");
-      },
-      thaw() {
-        lock?.exec("ROLLBACK");
-        lock?.close();
-      },
+      freeze: () => begin(),
+      thaw: rollBack,
       clear: opened.close,
     };
   },
@@ -94,18 +73,18 @@ const postgres = (serverUrl: string): Engine => ({
     const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port, meddle);
     const behindProxy = new URL(databaseUrl);
     behindProxy.port = String(port);
-    const direct = new pg.Pool({ connectionString: databaseUrl });
+    const { environment, query, close } = openPostgres(databaseUrl, behindProxy.href);
     const opened = openedStores({ databaseUrl: behindProxy.href, dataDir: "" });
     return {
-      environment: { ...besideDatabaseUrl, DATABASE_URL: behindProxy.href, SIGN_IN: "local" },
-      query: async (sql) => (await direct.query(sql)).rows,
+      environment,
+      query,
       open: opened.open,
       freezeStopsReads: true,
       freeze: proxy.freeze,
       thaw: proxy.thaw,
       async clear() {
         await opened.close();
-        await direct.end();
+        await close();
         await proxy.cut();
       },
     };

@@ -7,6 +7,7 @@ import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 import { Service } from "@/tests/support/service";
+import { listTables } from "@/tests/support/stores";
 
 /** The limits of a lent service: practically none. */
 export const raised = { health: 100_000, mcp: 200_000 };
@@ -42,11 +43,8 @@ export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stag
   return { stage, service };
 }
 
-async function empty(stage: Stage, { environment, dataDir }: Service): Promise<void> {
-  const named = environment.DATABASE_URL
-    ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
-    : "SELECT name FROM sqlite_master WHERE type = 'table'";
-  for (const { name } of await stage.query(named)) {
+async function empty(stage: Stage, { dataDir }: Service): Promise<void> {
+  for (const name of await listTables(stage)) {
     if (name !== "signing_keys" && name !== "link_keys" && name !== "kysely_migration")
       await stage.query(`DELETE FROM ${name}`);
   }

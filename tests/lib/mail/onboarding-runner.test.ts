@@ -151,10 +151,7 @@ describe.each(engines)("four runners on $name", (engine) => {
     );
     const [db, ...others] = await Promise.all(stores.map((store) => store.ready()));
     if (!db) throw new Error("unreachable");
-    await writeDueMails(
-      { databaseUrl: DATABASE_URL, dataDir: DATA_DIR },
-      { from: 0, to: ofDeletedAccounts + ofAccounts },
-    );
+    await writeDueMails(stage, { from: 0, to: ofDeletedAccounts + ofAccounts });
     await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${ofDeletedAccounts}`);
     const given = new Map<string, number>();
     const mailSender: Sender = {
