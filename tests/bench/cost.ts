@@ -1,11 +1,10 @@
 import { mcpServer, operations } from "@/lib/http/operations";
-import { connectEndpoints, files, pages, publications } from "@/lib/http/pages";
+import { files, pages, publications } from "@/lib/http/pages";
 import { startBareNode } from "@/tests/bench/bare";
 import { load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { Browser } from "@/tests/support/browser";
-import { openidClient } from "@/tests/support/oauth-libraries";
-import { answerApp } from "@/tests/support/owner";
+import { connectApps, refresh } from "@/tests/support/owner";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import type { Service } from "@/tests/support/service";
 import type { EngineName } from "@/tests/support/stores";
@@ -124,18 +123,11 @@ export async function measureRefreshCost(service: Service, engine: EngineName): 
   const email = "apps@example.com";
   await service.adminJson("account", "add", email, "--plan", "licensed");
   const owner = await Browser.signIn(service, email);
-  const library = await openidClient.makeApp(service);
-  const tokens: string[] = [];
-  for (let app = 0; app < apps; app++) {
-    const { address, redeem } = await library.ask();
-    const { refresh_token = "" } = await redeem(new URL(await answerApp(owner, service, address.href)));
-    tokens.push(refresh_token);
-  }
+  const tokens = await connectApps(owner, service, apps);
   const renew = async (first: string, times: number) => {
     let refresh_token = first;
     for (let time = 0; time < times; time++) {
-      const fields = { grant_type: "refresh_token", client_id: "native", refresh_token };
-      const { status, text } = await service.submit(connectEndpoints.token.path, fields);
+      const { status, text } = await refresh(service, refresh_token);
       if (status !== 200) throw new Error(`a renewal answered ${status}: ${text}`);
       ({ refresh_token } = JSON.parse(text));
     }

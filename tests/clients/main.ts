@@ -9,6 +9,7 @@ import { startLosingProxy } from "@/tests/support/http-proxy";
 import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
+import { layOut } from "@/tests/support/table";
 import { type Client, clients, type Phase, phases, tool } from "./clients";
 import { Connector, type Vendor, vendors } from "./connector";
 import { Desk, maxMs } from "./desk";
@@ -101,11 +102,7 @@ const rows = [["client", "version", "address", "let in by", "tool called by", ..
 let failed = 0;
 for (const client of clients.filter(isWanted)) rows.push(await tryClient(client));
 for (const vendor of vendors.filter(isWanted)) rows.push(await tryVendor(vendor));
-const widths = rows[0]?.map((_, n) => Math.max(...rows.map((row) => row[n]?.length ?? 0))) ?? [];
-for (const row of rows) {
-  const line = row.map((cell, n) => cell.padEnd(widths[n] ?? 0)).join("  ");
-  process.stdout.write(`${line.trimEnd()}\n`);
-}
+process.stdout.write(layOut(rows));
 for (const { name, asksAgain = {} } of clients.filter(isWanted))
   for (const [phase, reason] of Object.entries(asksAgain))
     process.stdout.write(`${name} asks again after ${phases[phase as Phase]}, by its own doing: ${reason}\n`);

@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Load } from "@/tests/fleet/load";
 import { readLogs } from "@/tests/fleet/logs";
-import { startApps } from "./apps";
-import { CallRecord } from "./call-record";
-import { startCommands } from "./commands";
+import { startApps, startCommands, startJoins, startSignIns } from "@/tests/support/callers";
+import { Calls } from "@/tests/support/calls";
 import { countConnectionsLeft } from "./connections-left";
-import { startJoins } from "./joins";
 import type { Office } from "./office";
 import { type Fault, pauses } from "./pair";
 import { browserOf, startPurchases } from "./purchases";
 import { startReaders } from "./readers";
-import { startSignIns } from "./sign-ins";
 
 /** The columns of {@link failOver}'s row. */
 export const databaseHead = [
@@ -41,28 +38,27 @@ export async function failOver(
   fault: Fault,
   run: number,
 ): Promise<{ row: string[]; holds: boolean; isWhole: boolean }> {
-  const { pair, inbox, stripe, owners, instances, countRepeats } = office;
-  const record = new CallRecord();
-  const world = { ...office, run, record };
+  const { pair, inbox, service, owners, instances, countRepeats } = office;
+  const calls = new Calls();
   const [owner] = owners.splice(
     owners.findIndex(({ kind }) => kind === "credits"),
     1,
   );
   if (!owner) throw new Error("there are too few owners");
-  const callers = [
-    await startReaders(world),
-    await startSignIns(world),
-    await startApps(world, browserOf(world, owner)),
-    startJoins(world),
-    startCommands(world),
-    startPurchases(world, stripe, owners),
+  const findLost = [
+    await startReaders(office, calls, run),
+    await startSignIns(office, calls, 2, run),
+    startJoins(office, calls, 10, run),
+    startCommands(office, calls, 1 / 4, run),
+    startPurchases(office, calls),
   ];
+  await startApps(office, calls, 4, browserOf(service, owner));
   const load = new Load(
     office.balancerPort,
     ["/api/entitlement", "/api/credits/balance"],
     await office.token(),
   );
-  await Promise.all([load.settle(), record.settle(steadyKinds)]);
+  await Promise.all([load.settle(), calls.settle(steadyKinds)]);
 
   const struckAtMs = Date.now();
   const { port, release, restore } = await pair.strike(fault);
@@ -71,23 +67,22 @@ export async function failOver(
   const left = port === undefined ? 0 : await countConnectionsLeft(port);
   await release();
   const isWhole = await restore();
-  await Promise.all([load.settle(), record.settle(steadyKinds)]);
-  record.isStopped = true;
-  await Promise.all([load.stop(), ...callers.map(({ stopped }) => stopped)]);
+  await Promise.all([load.settle(), calls.settle(steadyKinds)]);
+  await Promise.all([load.stop(), calls.stop()]);
   const endedAtMs = Date.now();
-  const lost = (await Promise.all(callers.map(({ findLost }) => findLost()))).flat();
+  const lost = (await Promise.all(findLost.map((find) => find()))).flat();
   inbox.received.length = 0;
 
   const reads = load.samples.filter(({ atMs }) => atMs >= struckAtMs);
+  const acknowledged = calls.made.filter(({ kind, outcome }) => kind !== "read" && outcome === "good");
+  const late = calls.made.filter(({ outcome }) => outcome === "late");
   const wrong = [
-    ...record.wrong,
+    ...calls.wrong,
     ...reads
       .filter(({ status }) => status !== 200 && status !== 503)
       .map(({ path, status, said }) => `read: ${status} at ${path}: ${said}`),
   ];
-  const refusedAtMs = [...reads.filter(({ status }) => status === 503), ...record.late].map(
-    ({ atMs }) => atMs,
-  );
+  const refusedAtMs = [...reads.filter(({ status }) => status === 503), ...late].map(({ atMs }) => atMs);
   const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
   const gap = (timesMs: number[]) => longestGap(timesMs, struckAtMs, endedAtMs);
   const unreadMs = gap(reads.filter(({ status }) => status === 200).map(({ atMs }) => atMs));
@@ -115,12 +110,10 @@ export async function failOver(
     row: [
       `${holds ? "✓" : "✗"} ${fault}`,
       seconds(movedAtMs - struckAtMs),
-      seconds(gap(record.acknowledged.map(({ atMs }) => atMs))),
+      seconds(gap(acknowledged.map(({ atMs }) => atMs))),
       seconds(unreadMs),
       seconds(Math.max(struckAtMs, ...refusedAtMs) - struckAtMs),
-      ...[record.acknowledged.length, lost.length, wrong.length, left, unready, await countRepeats()].map(
-        String,
-      ),
+      ...[acknowledged.length, lost.length, wrong.length, left, unready, await countRepeats()].map(String),
     ],
   };
 }

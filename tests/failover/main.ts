@@ -1,6 +1,6 @@
 import { leaveOut } from "@/tests/fleet/leave-out";
-import { layOut } from "@/tests/fleet/table";
 import { isInstalled } from "@/tests/support/databases";
+import { layOut } from "@/tests/support/table";
 import { databaseHead, failOver } from "./database-failover";
 import { openOffice } from "./office";
 import { faults, pauses } from "./pair";

@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { FindLost } from "@/tests/support/callers";
+import type { Calls } from "@/tests/support/calls";
 import { writeDueMails } from "@/tests/support/due-mails";
-import type { Caller, World } from "./caller";
+import { messageIdOf, unsubscribeUrlIn } from "@/tests/support/smtp-inbox";
+import type { Office } from "./office";
 
 const readers = 400;
 const apartMs = 300;
@@ -12,43 +15,33 @@ const patienceMs = 90_000; // for every mail to go out, leases of a lost attempt
  * Readers of the onboarding mails. The first mail of each becomes due one after the other; every other reader then
  * unsubscribes by its link. At the end the second mails become due: those who unsubscribed get none.
  */
-export async function startReaders(world: World): Promise<Caller> {
-  const { front, inbox, query, record, run } = world;
+export async function startReaders(office: Office, calls: Calls, run: number): Promise<FindLost> {
+  const { service, inbox, query } = office;
   const from = 1_000_000 + run * 1000;
-  await writeDueMails(world, { from, to: from + readers, apartMs });
+  await writeDueMails(office, { from, to: from + readers, apartMs });
   const ofThisRun = `account_id IN (SELECT 'acc_' || n FROM generate_series(${from}, ${from + readers - 1}) AS n)`;
   await query(
     `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
      SELECT 'later-' || id, account_id, recipient_hash, 'first-assistant', due_at_ms, 'scheduled', 9e15::bigint
      FROM onboarding_emails WHERE ${ofThisRun}`,
   );
-  const beganAt = inbox.received.length;
-  const links: { email: string; path: string }[] = [];
+  const ofReaders = () =>
+    inbox.received.filter(({ to }) => {
+      const n = Number(/^reader(\d+)@/.exec(to)?.[1]);
+      return n >= from && n < from + readers;
+    });
   const asked = new Set<string>();
   const unsubscribed = new Set<string>();
-
-  const look = async () => {
-    let at = beganAt;
-    for (; !record.isStopped; await sleep(lookEveryMs)) {
-      const received = inbox.received.slice(at);
-      at += received.length;
-      for (const { to, raw } of received) {
-        const n = Number(/^reader(\d+)@/.exec(to)?.[1]);
-        const [, url = ""] = /^List-Unsubscribe:\s*<([^>]+)>/im.exec(String(raw)) ?? [];
-        if (n % 2 === 0 || url === "" || asked.has(to)) continue;
-        asked.add(to);
-        links.push({ email: to, path: url.slice(front.url.length) });
-      }
-    }
-  };
-  const unsubscribe = () =>
-    record.repeat(100, async () => {
-      const link = links.shift();
-      if (!link) return;
-      const send = () => front.ask(link.path, { method: "POST", body: "List-Unsubscribe=One-Click" });
-      if (!(await record.untilDone("unsubscribe", send, ({ status }) => status === 200))) return;
-      record.acknowledge("unsubscribe");
-      unsubscribed.add(link.email);
+  for (let n = 0; n < unsubscribing; n++)
+    calls.loop("unsubscribe", lookEveryMs, async () => {
+      const mail = ofReaders().find(({ to }) => /[13579]@/.test(to) && !asked.has(to));
+      const url = mail && unsubscribeUrlIn(mail);
+      if (!url) return;
+      asked.add(mail.to);
+      const post = { method: "POST", body: "List-Unsubscribe=One-Click" };
+      const send = () => service.ask(url.slice(service.url.length), post);
+      while (!calls.isStopped && !(await calls.send("unsubscribe", send))) await sleep(lookEveryMs);
+      if (!calls.isStopped) unsubscribed.add(mail.to);
     });
 
   /** Makes every mail due, and waits until all are sent. */
@@ -66,21 +59,18 @@ export async function startReaders(world: World): Promise<Caller> {
     }
   };
 
-  return {
-    stopped: Promise.all([look(), ...Array.from({ length: unsubscribing }, unsubscribe)]),
-    async findLost() {
-      await sendAll();
-      const received = inbox.received.slice(beganAt);
-      const ids = received.map(({ to, raw }) => `${to} ${/^Message-ID: (.*)$/im.exec(String(raw))?.[1]}`);
-      for (const id of ids.filter((id, at) => ids.indexOf(id) !== at)) record.say("mail", `twice: ${id}`);
-      const lost: string[] = [];
-      for (let n = from; n < from + readers; n++) {
-        const email = `reader${n}@example.com`;
-        const mails = received.filter(({ to }) => to === email).length;
-        if (unsubscribed.has(email) && mails > 1) lost.push(`the unsubscribe of ${email}`);
-        if (!asked.has(email) && mails < 2) lost.push(`a mail to ${email}`);
-      }
-      return lost;
-    },
+  return async () => {
+    await sendAll();
+    const received = ofReaders();
+    const ids = received.map((mail) => `${mail.to} ${messageIdOf(mail)}`);
+    for (const id of ids.filter((id, at) => ids.indexOf(id) !== at)) calls.sayWrong("mail", `twice: ${id}`);
+    const lost: string[] = [];
+    for (let n = from; n < from + readers; n++) {
+      const email = `reader${n}@example.com`;
+      const mails = received.filter(({ to }) => to === email).length;
+      if (unsubscribed.has(email) && mails > 1) lost.push(`the unsubscribe of ${email}`);
+      if (!asked.has(email) && mails < 2) lost.push(`a mail to ${email}`);
+    }
+    return lost;
   };
 }

@@ -13,10 +13,10 @@ import {
 import { buildEarlier } from "@/tests/support/earlier-build";
 import { spawnLeashed } from "@/tests/support/leash";
 import { startPgBouncer } from "@/tests/support/pgbouncer";
-import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
-import { startSmtpInbox } from "@/tests/support/smtp-inbox";
-import { nameOf, startHaproxy } from "./haproxy";
+import { messageIdOf } from "@/tests/support/smtp-inbox";
+import { nameOf } from "./haproxy";
+import { startInstances } from "./instances";
 import { leaveOut } from "./leave-out";
 import { Load } from "./load";
 import { readLogs } from "./logs";
@@ -38,29 +38,19 @@ const today = ".";
 const [, , commit] = process.argv;
 const before = buildEarlier({ whole: true, ...(commit && { commit }) }) ?? today;
 const startedAtMs = Date.now();
-const [postgres, redis, inbox] = await Promise.all([startPostgres(), startRedis(), startSmtpInbox()]);
+const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
 if (!postgres || !redis) leaveOut("fleet", "PostgreSQL");
 const databaseUrl = await createDatabase(postgres.url);
-const balancerPort = await reservePort();
-const environment = {
-  APP_URL: `http://localhost:${balancerPort}`,
-  APP_SECRET: "s".repeat(32),
-  SIGN_IN: "local",
-  DATABASE_URL: await startPgBouncer(databaseUrl, { poolSize: 20 }),
-  DATABASE_DIRECT_URL: databaseUrl,
-  REDIS_URL: `redis://127.0.0.1:${redis.port}`,
-  SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
-  EMAIL_FROM: "office@example.com",
-  TRUSTED_PROXY_HOPS: "1",
-  RATE_LIMIT_HEALTH: "100000",
-  DRAIN_SECONDS: "3",
-};
-const instances = await Promise.all([1, 2, 3].map(() => start(environment, before)));
-const [first] = instances as [Service, ...Service[]];
-startHaproxy(
-  balancerPort,
-  instances.map(({ port }) => port),
+const { balancerPort, inbox, instances } = await startInstances(
+  {
+    DATABASE_URL: await startPgBouncer(databaseUrl, { poolSize: 20 }),
+    DATABASE_DIRECT_URL: databaseUrl,
+    REDIS_URL: `redis://127.0.0.1:${redis.port}`,
+    DRAIN_SECONDS: "3",
+  },
+  before,
 );
+const [first] = instances as [Service, ...Service[]];
 let accounts = 0;
 await addAccount();
 const { token } = JSON.parse(await admin("--json", "token", "0@example.com"));
@@ -135,7 +125,7 @@ await load.stop();
 clearInterval(watching);
 
 const { table, holds } = phases.report(explain);
-const mails = inbox.received.map(({ raw }) => /^Message-ID: (.*)$/im.exec(String(raw))?.[1]);
+const mails = inbox.received.map(messageIdOf);
 const twice = mails.length - new Set(mails).size;
 const isMailed = twice === 0 && mails.length === accounts;
 const seconds = Math.round((Date.now() - startedAtMs) / 1000);
@@ -144,10 +134,6 @@ process.stdout.write(
     `most connections at PostgreSQL: ${maxConnections}; took ${seconds} s\n`,
 );
 process.exit(holds && isMailed ? 0 : 1);
-
-function start(settings: Record<string, string>, folder: string): Promise<Service> {
-  return Service.start(settings, { logTo: "file", folder });
-}
 
 /** Runs an operator's command of the build that the first instance began with. */
 async function admin(...args: string[]): Promise<string> {
@@ -164,7 +150,7 @@ async function addAccount(): Promise<void> {
 async function roll(folder: string): Promise<void> {
   for (const [n, instance] of instances.entries()) {
     await Promise.all([instance.stop(), addAccount(), addAccount()]);
-    instances[n] = await start(instance.environment, folder);
+    instances[n] = await Service.start(instance.environment, { logTo: "file", folder });
     await load.reach(nameOf(n));
   }
   while (inbox.received.length < accounts) await sleep(50);

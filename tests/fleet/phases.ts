@@ -1,6 +1,6 @@
+import { layOut } from "@/tests/support/table";
 import { clients, hasFailed, type Load, type Sample } from "./load";
 import { type Pressed, type Pressure, pressing } from "./pressure";
-import { layOut } from "./table";
 
 type Rules = {
   /** One instance is killed: each client may lose at most one request. */

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { leaveOut } from "@/tests/fleet/leave-out";
+import { Calls } from "@/tests/support/calls";
 import { isInstalled } from "@/tests/support/databases";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import { type EngineName, engineNames } from "@/tests/support/stores";
-import { Calls } from "./calls";
 import { faults } from "./faults";
 import { readLiveHeap } from "./heap";
 import { head, type Minute, readMinute, toLine } from "./minute";
@@ -20,7 +20,6 @@ import { openWorld } from "./world";
 const chosen = process.argv.slice(2);
 const minutes = Number(chosen.find((word) => /^\d+$/.test(word)) ?? 60);
 const maxSaid = 10; // wrong answers of a minute
-const settleMs = 5000; // for what was sent last
 const named = engineNames.filter((name) => chosen.includes(name));
 if (chosen.some((word) => !/^\d+$/.test(word) && !named.some((name) => name === word))) {
   process.stderr.write(`The engines are ${engineNames.join(" and ")}; a number is one of minutes\n`);
@@ -59,8 +58,7 @@ async function soak(engine: EngineName): Promise<boolean> {
     for (const words of calls.wrong.slice(said, said + maxSaid)) process.stdout.write(`✗ wrong: ${words}\n`);
     said = calls.wrong.length;
   }
-  calls.stop();
-  await sleep(settleMs);
+  await calls.stop();
   const after = await countRows(world);
   const found = [
     ...judge(rows, heaps),

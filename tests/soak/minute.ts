@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
+import type { Call } from "@/tests/support/calls";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { median, percentile } from "@/tests/support/timing";
-import type { Call } from "./calls";
 import type { World } from "./world";
 
 /** The figures of one minute. Times are in milliseconds, sizes in megabytes. */

@@ -1,6 +1,6 @@
-import { layOut } from "@/tests/fleet/table";
+import type { Calls } from "@/tests/support/calls";
 import { listTables } from "@/tests/support/stores";
-import type { Calls } from "./calls";
+import { layOut } from "@/tests/support/table";
 import type { World } from "./world";
 
 type Count = { [table: string]: number };

@@ -60,7 +60,8 @@ export async function openWorld(engine: EngineName) {
     },
     { logTo },
   );
-  return { engine, service, inspectorPort, store, inbox, bridge, logReader, logFile };
+  const { query } = store;
+  return { service, inspectorPort, store, query, inbox, bridge, logReader, logFile };
 }
 
 const megabytes = (bytes: number) => bytes / 1024 / 1024;

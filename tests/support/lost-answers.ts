@@ -1,5 +1,6 @@
 import { createServer, request } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { refresh } from "@/tests/support/owner";
 import { reservePort } from "@/tests/support/port";
 import type { Service } from "@/tests/support/service";
 
@@ -86,13 +87,7 @@ export async function renewFiveAtOnce(
   for (let round = 0; round < rounds; round++) {
     const refresh_token = refreshTokens[round % refreshTokens.length] ?? "";
     const answers = await Promise.all(
-      Array.from({ length: 5 }, (_, n) =>
-        (services[n % services.length] as Service).submit("/oauth/token", {
-          grant_type: "refresh_token",
-          client_id: "native",
-          refresh_token,
-        }),
-      ),
+      Array.from({ length: 5 }, (_, n) => refresh(services[n % services.length] as Service, refresh_token)),
     );
     for (const { status } of answers) statuses[status] = (statuses[status] ?? 0) + 1;
     refreshTokens = answers.flatMap(({ text }) => JSON.parse(text).refresh_token ?? []);

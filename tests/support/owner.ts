@@ -1,4 +1,5 @@
 import type { Browser } from "@/tests/support/browser";
+import { openidClient } from "@/tests/support/oauth-libraries";
 import type { Answer, Service } from "@/tests/support/service";
 
 type Word = "approve" | "decline";
@@ -41,3 +42,19 @@ export async function readQuestion(browser: Browser): Promise<{ request: string;
   const read = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? "";
   return { request: read("request"), account: read("account") };
 }
+
+/** Lets apps in, one after the other. Returns the refresh token of each. */
+export async function connectApps(browser: Browser, service: Service, count: number): Promise<string[]> {
+  const app = await openidClient.makeApp(service);
+  const tokens: string[] = [];
+  while (tokens.length < count) {
+    const { address, redeem } = await app.ask();
+    const { refresh_token = "" } = await redeem(new URL(await answerApp(browser, service, address.href)));
+    tokens.push(refresh_token);
+  }
+  return tokens;
+}
+
+/** Renews the tokens of such an app. */
+export const refresh = (service: Service, refresh_token: string): Promise<Answer> =>
+  service.submit("/oauth/token", { grant_type: "refresh_token", client_id: "native", refresh_token });

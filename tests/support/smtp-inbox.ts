@@ -51,3 +51,14 @@ export async function startSmtpInbox(options: SMTPServerOptions = {}) {
   inbox.stop = () => new Promise((resolve) => server.close(() => resolve()));
   return inbox;
 }
+
+/** The sign-in code of a mail. */
+export const codeIn = ({ raw }: Pick<Received, "raw">): string | undefined =>
+  /^Subject: (\d{6}) is your/m.exec(String(raw))?.[1];
+
+/** The link of a mail that stops the later ones. */
+export const unsubscribeUrlIn = ({ raw }: Pick<Received, "raw">): string | undefined =>
+  /^List-Unsubscribe:\s*<([^>]+)>/im.exec(String(raw))?.[1];
+
+export const messageIdOf = ({ raw }: Pick<Received, "raw">): string | undefined =>
+  /^Message-ID: (.*)$/im.exec(String(raw))?.[1];
