@@ -1,3 +1,4 @@
+import { CookieJar } from "@/tests/support/cookie-jar";
 import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import type { Answer, Service } from "@/tests/support/service";
 
@@ -17,7 +18,7 @@ function newAddress(): string {
 
 /** A browser without scripts: it has its own client address and stores cookies. */
 export class Browser {
-  readonly cookies = new Map<string, string>();
+  readonly cookies = new CookieJar();
 
   /** @param address - the client address; also sent as a proxy would, for a service that trusts one */
   constructor(
@@ -42,7 +43,7 @@ export class Browser {
 
   /** Its `Cookie` header. */
   get cookie(): string {
-    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    return this.cookies.header;
   }
 
   /** The value of one cookie. */
@@ -57,7 +58,7 @@ export class Browser {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const sent = { ...this.headers, ...headers };
-    return this.keep(await this.service.submit(path, fields, { from: this.address, headers: sent }));
+    return this.cookies.keep(await this.service.submit(path, fields, { from: this.address, headers: sent }));
   }
 
   /** Posts a body as a page's script does. */
@@ -67,14 +68,14 @@ export class Browser {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const sent = { origin: this.service.url, ...this.headers, ...headers };
-    return this.keep(
+    return this.cookies.keep(
       await this.service.ask(path, { method: "POST", from: this.address, headers: sent, body }),
     );
   }
 
   /** Opens a page. */
   async open(path: string): Promise<Answer> {
-    return this.keep(await this.service.ask(path, { from: this.address, headers: this.headers }));
+    return this.cookies.keep(await this.service.ask(path, { from: this.address, headers: this.headers }));
   }
 
   /** Presses a button on one of the owner's pages, whose forms name the account that the page shows. */
@@ -92,14 +93,5 @@ export class Browser {
 
   private get headers(): Record<string, string> {
     return { ...chromium, cookie: this.cookie, "x-forwarded-for": this.address };
-  }
-
-  private keep(answer: Answer): Answer {
-    for (const line of answer.headers["set-cookie"] ?? []) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === "") this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
-    return answer;
   }
 }

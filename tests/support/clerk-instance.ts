@@ -2,7 +2,14 @@ import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import type { InvitationJSON, TokenJSON, UserDeletedJSON, UserJSON, WebhookEvent } from "@clerk/backend";
+import type {
+  EmailAddressJSON,
+  InvitationJSON,
+  TokenJSON,
+  UserDeletedJSON,
+  UserJSON,
+  WebhookEvent,
+} from "@clerk/backend";
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 import type { Answer, Environment, Service } from "@/tests/support/service";
 
@@ -148,63 +155,31 @@ const verification = {
   expire_at: null,
 } as const;
 
-/** A user with one verified email, as in the webhooks. */
+/** A user with one verified email, as far as the service reads it in the webhooks. */
 export function makeUser(
   id: string,
   email: string,
   updatedAtMs: number,
   status: "verified" | "unverified" = "verified",
 ): UserJSON {
+  const address: EmailAddressJSON = {
+    object: "email_address",
+    id: "idn_1",
+    email_address: email,
+    verification: { ...verification, status },
+    linked_to: [],
+  };
   return {
     object: "user",
     id,
-    username: null,
-    first_name: null,
-    last_name: null,
-    image_url: "https://img.clerk.com/x",
-    has_image: false,
     primary_email_address_id: "idn_1",
-    primary_phone_number_id: null,
-    primary_web3_wallet_id: null,
-    password_enabled: false,
-    two_factor_enabled: false,
-    totp_enabled: false,
-    backup_code_enabled: false,
-    email_addresses: [
-      {
-        object: "email_address",
-        id: "idn_1",
-        email_address: email,
-        verification: { ...verification, status },
-        linked_to: [],
-      },
-    ],
-    phone_numbers: [],
-    web3_wallets: [],
-    organization_memberships: null,
-    external_accounts: [],
-    enterprise_accounts: [],
-    password_last_updated_at: null,
-    public_metadata: {},
-    private_metadata: {},
-    unsafe_metadata: {},
-    external_id: null,
-    last_sign_in_at: null,
+    email_addresses: [address],
     banned: false,
     locked: false,
     lockout_expires_in_seconds: null,
-    verification_attempts_remaining: 100,
     created_at: 1,
     updated_at: updatedAtMs,
-    last_active_at: null,
-    create_organization_enabled: true,
-    create_organizations_limit: null,
-    delete_self_enabled: true,
-    legal_accepted_at: null,
-    locale: null,
-    timezone: null,
-    deprovisioned: false,
-  };
+  } satisfies Partial<UserJSON> as UserJSON;
 }
 
 /** A deleted user, as in the webhooks. */

@@ -1,9 +1,7 @@
-import { type IncomingHttpHeaders, request } from "node:http";
 import { Authenticator } from "@/tests/support/authenticator";
+import { CookieJar } from "@/tests/support/cookie-jar";
 import { reservePort } from "@/tests/support/port";
-import { type Environment, Service } from "@/tests/support/service";
-
-export type OfficeAnswer = { status: number; headers: IncomingHttpHeaders; text: string };
+import { type Answer, type Environment, Service, sendTo } from "@/tests/support/service";
 
 /** Starts a service with an office. */
 export async function startWithOffice(environment: Environment): Promise<Service> {
@@ -12,7 +10,7 @@ export async function startWithOffice(environment: Environment): Promise<Service
 
 /** The browser of an operator, with an authenticator in software. It follows no redirect and stores cookies. */
 export class OfficeBrowser {
-  readonly cookies = new Map<string, string>();
+  readonly cookies = new CookieJar();
   readonly authenticator: Authenticator;
   readonly port: number;
   readonly url: string;
@@ -35,24 +33,24 @@ export class OfficeBrowser {
     return browser;
   }
 
-  async openLink(token: string): Promise<OfficeAnswer> {
+  async openLink(token: string): Promise<Answer> {
     const options = await this.submit("/enrol/options", { link: token }, { accept: "application/json" });
     if (options.status !== 200) return options;
     return this.post("/enrol/passkey", this.authenticator.create(JSON.parse(options.text)));
   }
 
-  async signIn(): Promise<OfficeAnswer> {
+  async signIn(): Promise<Answer> {
     const options = await this.post("/enter/options");
     return this.post("/enter/passkey", this.authenticator.get(JSON.parse(options.text)));
   }
 
   /** Uses the passkey again in the session. */
-  async prove(): Promise<OfficeAnswer> {
+  async prove(): Promise<Answer> {
     const options = await this.post("/proof/options");
     return this.post("/proof/passkey", this.authenticator.get(JSON.parse(options.text)));
   }
 
-  open(path: string, headers: Record<string, string> = {}): Promise<OfficeAnswer> {
+  open(path: string, headers: Record<string, string> = {}): Promise<Answer> {
     return this.send("GET", path, "", headers);
   }
 
@@ -61,22 +59,22 @@ export class OfficeBrowser {
     path: string,
     fields: Record<string, string>,
     headers: Record<string, string | undefined> = {},
-  ): Promise<OfficeAnswer> {
+  ): Promise<Answer> {
     const type = { "content-type": "application/x-www-form-urlencoded" };
     return this.send("POST", path, String(new URLSearchParams(fields)), { ...type, ...headers });
   }
 
   /** Sends JSON as the script of the office does. */
-  post(path: string, body?: object): Promise<OfficeAnswer> {
+  post(path: string, body?: object): Promise<Answer> {
     return this.send("POST", path, body ? JSON.stringify(body) : "", { accept: "application/json" });
   }
 
-  send(
+  async send(
     method: string,
     path: string,
     body: string,
     headers: Record<string, string | undefined> = {},
-  ): Promise<OfficeAnswer> {
+  ): Promise<Answer> {
     const given = {
       host: new URL(this.url).host,
       accept: "text/html",
@@ -84,48 +82,24 @@ export class OfficeBrowser {
       ...(this.cookies.size > 0 && { cookie: this.cookie }),
       ...headers,
     };
-    const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-    return new Promise((resolve, reject) => {
-      const { port, from: localAddress } = this;
-      const to = { host: "127.0.0.1", localAddress, port, path, method, headers: sent, agent: false };
-      const sending = request(to, (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk) => {
-          text += chunk;
-        });
-        response.once("end", () => {
-          const { statusCode: status = 0, headers } = response;
-          this.keep(headers["set-cookie"] ?? []);
-          resolve({ status, headers, text });
-        });
-        response.once("error", reject);
-      });
-      sending.once("error", reject);
-      sending.end(body);
-    });
+    const sent: Record<string, string> = {};
+    for (const [name, value] of Object.entries(given)) if (value !== undefined) sent[name] = value;
+    return this.cookies.keep(await sendTo(this.port, path, { method, headers: sent, body, from: this.from }));
   }
 
   get cookie(): string {
-    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-  }
-
-  private keep(lines: string[]): void {
-    for (const line of lines) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === "") this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
+    return this.cookies.header;
   }
 }
 
 /** The state that a page's form was made from. */
-export function seenBy(answer: Pick<OfficeAnswer, "text">, action: string): string {
+export function seenBy(answer: Pick<Answer, "text">, action: string): string {
   const form = answer.text.split("<form").find((form) => form.includes(`action="${action}"`)) ?? "";
   return hiddenField({ text: form }, "seen");
 }
 
 /** The value of the first hidden field with this name. */
-export function hiddenField({ text }: Pick<OfficeAnswer, "text">, name: string): string {
+export function hiddenField({ text }: Pick<Answer, "text">, name: string): string {
   const [, value = ""] = new RegExp(`name="${name}" value="([^"]*)"`).exec(text) ?? [];
   return value
     .replaceAll("&quot;", '"')

@@ -35,6 +35,29 @@ type RequestOptions = {
   from?: string;
 };
 
+/** Sends one request to a port of this machine, with exactly this path and these headers. */
+export function sendTo(
+  port: number,
+  path: string,
+  { method = "GET", headers = {}, body, from: localAddress = "127.0.0.1" }: RequestOptions,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const to = { host: "127.0.0.1", port, localAddress, path, method, headers, agent: false };
+    const request = sendRequest(to, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk) => {
+        text += chunk;
+      });
+      response.once("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+      );
+      response.once("error", reject);
+    });
+    request.once("error", reject);
+    request.end(body);
+  });
+}
+
 /** The built service, in its own process with its own data folder. */
 export class Service {
   readonly url: string;
@@ -172,27 +195,11 @@ export class Service {
   }
 
   /** Sends one request with exactly this path and these headers. */
-  ask(
-    path: string,
-    { method = "GET", headers = {}, body, from = this.from }: RequestOptions = {},
-  ): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      const to = { host: "127.0.0.1", port: this.port, localAddress: from };
-      const request = sendRequest({ ...to, path, method, headers, agent: false }, (response) => {
-        let text = "";
-        response.setEncoding("utf8").on("data", (chunk) => {
-          text += chunk;
-        });
-        response.once("end", () => {
-          const { statusCode: status = 0, headers } = response;
-          recordAnswer({ method, path, status, headers, body: text });
-          resolve({ status, headers, text });
-        });
-        response.once("error", reject);
-      });
-      request.once("error", reject);
-      request.end(body);
-    });
+  async ask(path: string, { from = this.from, ...options }: RequestOptions = {}): Promise<Answer> {
+    const answer = await sendTo(this.port, path, { from, ...options });
+    const { status, headers, text } = answer;
+    recordAnswer({ method: options.method ?? "GET", path, status, headers, body: text });
+    return answer;
   }
 
   /** Posts a form as a browser that keeps cookies does on one of our pages. */
