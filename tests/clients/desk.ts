@@ -1,12 +1,11 @@
 import { type ChildProcess, execFile } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify, stripVTControlCharacters } from "node:util";
 import type { Browser } from "@/tests/support/browser";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
+import { serve } from "@/tests/support/loopback";
 import { answerApp } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 
@@ -50,19 +49,17 @@ export class Desk {
     const fetched = await promisify(execFile)("npx", ["-y", ...wanted, "-c", "echo $PATH | cut -d: -f1"]);
     const desk = new Desk(service, signIn, model, clock, fetched.stdout.trim());
     symlinkSync(dirname(desk.programs), join(desk.home, "node_modules"));
-    const server = createServer(async (request, response) => {
+    const { url } = await serve(async (request, response) => {
       const address = await text(request);
       response.end();
       desk.approve(address).catch((error) => {
         desk.said += `Not approved: ${address}: ${error}\n`;
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.unref().address() as AddressInfo;
     // Some run xdg-open by name, some the program in BROWSER.
     desk.opener = join(desk.home, "bin", "xdg-open");
     mkdirSync(join(desk.home, "bin"));
-    writeFileSync(desk.opener, `#!/bin/sh\nexec curl -s --data-raw "$1" http://127.0.0.1:${port}\n`);
+    writeFileSync(desk.opener, `#!/bin/sh\nexec curl -s --data-raw "$1" ${url}\n`);
     chmodSync(desk.opener, 0o755);
     symlinkSync(desk.opener, join(desk.home, "bin", "x-www-browser"));
     return desk;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
+import { serve } from "@/tests/support/loopback";
 
 /** A tool as the model was offered it; Codex groups an MCP server's tools in a namespace. */
 type Tool = { name: string; namespace?: string };
@@ -27,8 +27,8 @@ const model = "stand-in";
  * Starts a stand-in for an agent's model on loopback. It speaks Anthropic Messages, OpenAI Responses and Chat
  * Completions, and Gemini. It calls the tool if it was offered it, and then repeats the tool's result.
  */
-export async function startModel(tool: string) {
-  const server = createServer(async (request, response) => {
+export function startModel(tool: string) {
+  return serve(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost");
     const dialect = dialects.find(({ path }) => path.test(pathname));
     if (!dialect) return send(response, { data: [{ id: model, object: "model" }] });
@@ -44,8 +44,6 @@ export async function startModel(tool: string) {
     if (dialect === chatCompletions) response.write("data: [DONE]\n\n");
     response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 function send(response: ServerResponse, answer: object): void {

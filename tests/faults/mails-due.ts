@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
+import { besideDatabaseUrl } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
@@ -18,7 +19,8 @@ export const mailsDue: Experiment[] = engineNames.map((engine) => ({
     const store = await createStore(engine);
     const inbox = await startSmtpInbox();
     const mail = { EMAIL_FROM: "office@example.com", SMTP_URL: `smtp://127.0.0.1:${inbox.port}` };
-    const service = await Service.start({ ...store.environment, ...mail }, { logTo: "file" });
+    const settings = { ...besideDatabaseUrl, ...store.environment, ...mail };
+    const service = await Service.start(settings, { logTo: "file" });
     await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
     const headers = { authorization: `Bearer ${await service.token("ceo@example.com")}` };
     const latencyDuring = async (other: Promise<unknown>) =>

@@ -1,6 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import type {
   EmailAddressJSON,
@@ -10,6 +9,7 @@ import type {
   UserJSON,
   WebhookEvent,
 } from "@clerk/backend";
+import { type Loopback, serve } from "@/tests/support/loopback";
 import { oncePerWorker } from "@/tests/support/once-per-worker";
 import type { Answer, Environment, Service } from "@/tests/support/service";
 
@@ -31,17 +31,14 @@ export class ClerkInstance {
     generateKeyPairSync("rsa", { modulusLength: 2048 }),
   );
   private readonly secret = randomBytes(24);
-  private constructor(
-    private readonly server: Server,
-    readonly frontendHost: string,
-  ) {}
+  private server: Loopback | undefined;
+
+  private constructor(readonly frontendHost: string) {}
 
   /** @param frontendHost - the host of its Frontend API: the publishable key names it, and it is the token issuer */
   static async start(frontendHost = "clerk.example.com"): Promise<ClerkInstance> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const instance = new ClerkInstance(server, frontendHost);
-    server.on("request", (incoming, outgoing) => instance.answer(incoming, outgoing));
+    const instance = new ClerkInstance(frontendHost);
+    instance.server = await serve((incoming, outgoing) => void instance.answer(incoming, outgoing));
     return instance;
   }
 
@@ -54,7 +51,7 @@ export class ClerkInstance {
       CLERK_SECRET_KEY: "sk_test_standin",
       CLERK_JWT_KEY: this.keys.publicKey.export({ type: "spki", format: "pem" }).toString(),
       CLERK_WEBHOOK_SIGNING_SECRET: `whsec_${this.secret.toString("base64")}`,
-      CLERK_API_URL: `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`,
+      CLERK_API_URL: this.server?.url ?? "",
     };
   }
 
@@ -99,8 +96,7 @@ export class ClerkInstance {
   }
 
   async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    await this.server?.stop();
   }
 
   private async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
+import { serve } from "@/tests/support/loopback";
 import { reservePort } from "@/tests/support/port";
 
 /**
@@ -38,17 +38,12 @@ export async function startLosingProxy(port: () => number) {
     lost = undefined;
     return true;
   };
-  const server = createServer(passOn(port, {}, loses));
   const own = await reservePort();
-  await new Promise<void>((resolve) => server.listen(own, "127.0.0.1", resolve));
+  await serve(passOn(port, {}, loses), own);
   return {
-    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    url: `http://localhost:${own}`,
     loseNext: (path: string) => {
       lost = path;
-    },
-    stop: () => {
-      server.closeAllConnections();
-      server.close();
     },
   };
 }

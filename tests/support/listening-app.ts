@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { serve } from "@/tests/support/loopback";
 import { openidClient, type Request, type Tokens } from "@/tests/support/oauth-libraries";
 import type { Service } from "@/tests/support/service";
 
@@ -10,22 +9,19 @@ export async function startApp(service: Service) {
   const answered = new Promise<URL>((resolve) => {
     tell = resolve;
   });
-  const server = createServer((incoming, outgoing) => {
+  const { url, stop } = await serve((incoming, outgoing) => {
     outgoing.setHeader("content-type", "text/html; charset=utf-8").end("<h1>You can close this page</h1>");
-    const back = new URL(incoming.url ?? "", origin);
+    const back = new URL(incoming.url ?? "", url);
     if (back.pathname === "/callback") tell(back);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const request: Request = await app.ask({ redirect_uri: `${origin}/callback` });
+  const request: Request = await app.ask({ redirect_uri: `${url}/callback` });
   return {
     /** The authorization URL that it opens in the owner's browser. */
     address: request.address.href,
     /** Returns its tokens once the owner has answered. Throws the error response of a refusal. */
     async finish(): Promise<Tokens> {
       const back = await answered;
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await stop();
       return request.redeem(back);
     },
   };

@@ -1,7 +1,7 @@
-import { createServer, request } from "node:http";
+import { request } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { serve } from "@/tests/support/loopback";
 import { refresh } from "@/tests/support/owner";
-import { reservePort } from "@/tests/support/port";
 import type { Service } from "@/tests/support/service";
 
 const faults = ["dropped", "cut", "late"] as const;
@@ -24,7 +24,7 @@ export async function renewThroughFaults(
   const answers: Answers = { arrived: 0, dropped: 0, cut: 0, late: 0, refused: 0 };
   let leave = () => {};
   let requests = 0;
-  const proxy = createServer(async (incoming, outgoing) => {
+  const proxy = await serve(async (incoming, outgoing) => {
     const turn = requests++;
     const fault = turn % 3 === 2 ? faults[Math.floor(turn / 3) % 3] : undefined;
     const body = await buffer(incoming);
@@ -44,14 +44,12 @@ export async function renewThroughFaults(
     );
     onward.end(body);
   });
-  const port = await reservePort();
-  await new Promise<void>((resolve) => proxy.listen(port, "127.0.0.1", resolve));
   let token = refreshToken;
   while (answers.arrived < times && answers.refused === 0) {
     const patience = new AbortController();
     leave = () => patience.abort();
     try {
-      const response = await fetch(`http://127.0.0.1:${port}/oauth/token`, {
+      const response = await fetch(`${proxy.url}/oauth/token`, {
         method: "POST",
         body: new URLSearchParams({
           grant_type: "refresh_token",
@@ -67,8 +65,7 @@ export async function renewThroughFaults(
       // The answer was lost: the app cannot know whether the token was used.
     }
   }
-  proxy.closeAllConnections();
-  await new Promise((resolve) => proxy.close(resolve));
+  await proxy.stop();
   return { refreshToken: token, answers };
 }
 

@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { serve } from "@/tests/support/loopback";
 import type { Environment } from "@/tests/support/service";
 
 /** How it handles a request. `lost` accepts the mail and drops the connection before it responds. */
@@ -59,7 +58,7 @@ export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
   };
   const remembered = new Map<string, { body: string; id: string }>();
 
-  const server = createServer(async (incoming, outgoing) => {
+  const { url, stop } = await serve(async (incoming, outgoing) => {
     resend.requests++;
     const answer = (status: number, body: unknown, headers = {}) =>
       outgoing
@@ -96,17 +95,12 @@ export async function startResendStandIn(faultOf?: () => Promise<Fault>) {
     answer(200, { id: remembered.get(key)?.id });
   });
 
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   resend.environment = {
     EMAIL_FROM: "Corner Office <office@example.com>",
     RESEND_API_KEY: apiKey,
-    RESEND_BASE_URL: `http://127.0.0.1:${port}`,
+    RESEND_BASE_URL: url,
   };
-  resend.calmUrl = `http://127.0.0.1:${port}/calm`;
-  resend.stop = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
+  resend.calmUrl = `${url}/calm`;
+  resend.stop = stop;
   return resend;
 }

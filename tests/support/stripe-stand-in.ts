@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Stripe } from "stripe";
+import { type Loopback, serve } from "@/tests/support/loopback";
 import type { Answer, Environment, Service } from "@/tests/support/service";
 
 /**
@@ -137,18 +137,18 @@ export class StripeStandIn {
   private readonly remembered = new Map<string, { body: string; answer: Promise<Reply>; isDone: boolean }>();
   private made = 0;
 
-  private constructor(private readonly server: Server) {}
+  private server: Loopback | undefined;
+
+  private constructor() {}
 
   static async start(): Promise<StripeStandIn> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const standIn = new StripeStandIn(server);
-    server.on("request", (incoming, outgoing) => void standIn.receive(incoming, outgoing).catch(() => {}));
+    const standIn = new StripeStandIn();
+    standIn.server = await serve((...request) => void standIn.receive(...request).catch(() => {}));
     return standIn;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.server?.url ?? "";
   }
 
   /** The settings of a service that sells at this account. */
@@ -164,8 +164,7 @@ export class StripeStandIn {
   }
 
   async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+    await this.server?.stop();
   }
 
   /** Takes the events that are waiting to be delivered, oldest first. */

@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
+import { serve } from "@/tests/support/loopback";
 import type { Environment } from "@/tests/support/service";
 
 /** How the bridge handles requests. */
@@ -23,7 +22,7 @@ export async function startUpstashBridge(redisPort: number) {
     stop: async () => {},
   };
 
-  const server = createServer(async (incoming, outgoing) => {
+  const { url, stop } = await serve(async (incoming, outgoing) => {
     let text = "";
     for await (const chunk of incoming) text += chunk;
     if (!text.includes("{probe}")) bridge.calls++;
@@ -50,16 +49,13 @@ export async function startUpstashBridge(redisPort: number) {
     }
   }
 
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
   bridge.environment = {
-    UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${port}`,
+    UPSTASH_REDIS_REST_URL: url,
     UPSTASH_REDIS_REST_TOKEN: token,
     APP_SECRET: "s".repeat(32),
   };
   bridge.stop = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await stop();
     redis.disconnect();
   };
   return bridge;
