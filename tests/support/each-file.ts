@@ -8,6 +8,7 @@ afterAll(() => {
   endLeftovers();
   vi.useRealTimers();
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
   // The values of `processSingleton`.

@@ -1,10 +1,17 @@
 import { randomInt } from "node:crypto";
 import { createSocket } from "node:dgram";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
 
 // Below the ephemeral ports that systems assign to clients and for port 0: on Linux from 32768.
 const lowest = 20_000;
 const highest = 32_000;
+
+/** Has a server of a test listen on loopback while the process runs anyway. Returns its port. */
+export async function listen(server: Server): Promise<number> {
+  await once(server.listen(0, "127.0.0.1").unref(), "listening");
+  return (server.address() as AddressInfo).port;
+}
 
 /**
  * Reserves a port for this process until it ends: no one listens on it, no other test gets it, and no outgoing

@@ -15,9 +15,11 @@ export type Environment = Record<string, string>;
 /** A response as received. */
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string };
 
+type Finding = { what: string; works: boolean; level: string; detail: string; remedy?: string };
+
 type LogTo = "here" | "file" | number;
 
-type Options = {
+export type ServiceOptions = {
   program?: string[];
   /** The log's destination: this process, a file in its data folder, or a descriptor. */
   logTo?: LogTo;
@@ -79,7 +81,7 @@ export class Service {
   }
 
   /** Starts it with these settings only, without this machine's environment. */
-  static async start(environment: Environment = {}, options: Options = {}): Promise<Service> {
+  static async start(environment: Environment = {}, options: ServiceOptions = {}): Promise<Service> {
     const service = await Service.make(environment, options);
     await service.run();
     return service;
@@ -88,7 +90,7 @@ export class Service {
   /** A service with these settings that is not started: for operator's commands, or until {@link run}. */
   static async make(
     environment: Environment = {},
-    { folder = ".", program = [startProgram(folder)], logTo = "here", until = "file" }: Options = {},
+    { folder = ".", program = [startProgram(folder)], logTo = "here", until = "file" }: ServiceOptions = {},
   ): Promise<Service> {
     const port = Number(environment.PORT) || (await reservePort());
     const settings = {
@@ -264,6 +266,18 @@ export class Service {
     const { code, stdout, stderr } = await this.admin("--json", ...args);
     if (code !== 0) throw new Error(`admin ${args.join(" ")} exited ${code}: ${stderr}${stdout}`);
     return JSON.parse(stdout);
+  }
+
+  /** What the operator's check says about one thing. */
+  async check(what: string): Promise<Finding | undefined> {
+    const findings: Finding[] = JSON.parse((await this.admin("--json", "check")).stdout);
+    return findings.find((finding) => finding.what === what);
+  }
+
+  /** The path of an account's one-click link to unsubscribe. */
+  async unsubscribePath(email: string): Promise<string> {
+    const { url } = await this.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    return url.slice(this.url.length);
   }
 
   /** A bearer token of the account with this email. */

@@ -1,0 +1,33 @@
+import { afterAll } from "vitest";
+import type { Engine, Stage } from "@/tests/support/engines";
+import { giveBack, lend } from "@/tests/support/lent-service";
+import { type Environment, Service, type ServiceOptions } from "@/tests/support/service";
+
+/*
+ * What the tests of a file, or of a `describe` block, share. It asks for it at its top, with `await`, and what it gets
+ * ends with it, the last first.
+ */
+
+/** A store of this engine. */
+export async function startStage(engine: Engine, options?: { isEmpty: boolean }): Promise<Stage> {
+  const stage = await engine.prepare(options);
+  afterAll(stage.clear);
+  return stage;
+}
+
+/** A service with these settings, which must log no error, unless some are expected. */
+export async function startService(
+  environment: Environment = {},
+  { expectErrors = false, ...options }: ServiceOptions & { expectErrors?: boolean } = {},
+): Promise<Service> {
+  const service = await Service.start(environment, options);
+  afterAll(() => service.stop({ expectErrors }));
+  return service;
+}
+
+/** The service that the worker lends to its files, and the store behind it. */
+export async function borrowService(engine?: Engine): Promise<{ stage: Stage; service: Service }> {
+  const lent = await lend(engine);
+  afterAll(() => giveBack(lent.service));
+  return lent;
+}
