@@ -15,14 +15,10 @@ export const accounts: Mistakes = {
       "a balance goes below 0": '.where((column) => column("credit_thousandths", ">=", -entry.thousandths))',
     },
   },
-  "tests/lib/admin/person.test.ts": {
+  "tests/lib/accounts/erasure.test.ts": {
     "lib/accounts/erasure.ts": {
       "an erased person's sessions stay, with the account that they are of":
         'await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();',
-    },
-  },
-  "tests/lib/accounts/erasure.test.ts": {
-    "lib/accounts/erasure.ts": {
       "the apps of an erased person's account stay connected": [
         'await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();',
         "continue;",

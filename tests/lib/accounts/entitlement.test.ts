@@ -54,20 +54,4 @@ describe("decideEntitlement", () => {
       expect(asked.map((decided) => decided.ok && decided.recheckAfterSeconds)).toEqual([600, 750, 900]);
     }
   });
-
-  it("distinguishes an assistant limit of zero from no limit", () => {
-    const hobby = { ...account, plan: "hobby" } as const;
-    const limited = callerOf({ ...hobby, assistantLimit: 0 });
-    expect(decideEntitlement(limited, 0)).toHaveProperty("assistantLimit", 0);
-    expect(decideEntitlement(callerOf(hobby), 0)).not.toHaveProperty("assistantLimit");
-  });
-
-  it.each([
-    [{ is: "unreadable" }, "invalid"],
-    [{ is: "signed-out", tokenWasSent: true }, "signed-out"],
-    [{ is: "unconfigured" }, "unconfigured"],
-    [{ is: "unavailable" }, "unavailable"],
-  ] as [Caller, string][])("says why the company may not run, for %j", (caller, status) => {
-    expect(decideEntitlement(caller, 0)).toEqual({ ok: false, status });
-  });
 });

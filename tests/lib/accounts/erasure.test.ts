@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { accountColumns } from "@/lib/accounts/account-columns";
 import { deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
-import { Store } from "@/lib/db/store";
+import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { readEverything } from "@/tests/support/everything";
 import { mailsTo } from "@/tests/support/mailbox";
-import { Service } from "@/tests/support/service";
 import { listTextColumns, type TextColumn } from "@/tests/support/text-columns";
 
 const email = "ann.lee+office@example.com";
@@ -21,26 +20,14 @@ const identities = ["email", "subject"];
 
 const jsonColumns = ["before", "after", "payload", "redirect_uris"];
 
-describe.each(engines)("an erased person on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  let person: { id: string; subject: string };
-  let link: string;
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
-    const [account] = await Promise.all([
-      service.adminJson<typeof person>("account", "add", email, "--credits", "7"),
-      service.adminJson("account", "add", friend, "--credits", "3"),
-    ]);
-    person = account;
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
-    link = url.slice(service.url.length);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+describe.each(engines)("an erased person on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const service = await startService(stage.environment);
+  const [person] = await Promise.all([
+    service.adminJson<{ id: string; subject: string }>("account", "add", email, "--credits", "7"),
+    service.adminJson("account", "add", friend, "--credits", "3"),
+  ]);
+  const link = await service.unsubscribePath(email);
 
   /** The text in the escapes of every format that may have processed it. */
   function spellingsOf(text: string): string[] {
@@ -176,7 +163,13 @@ describe.each(engines)("an erased person on $name", (engine) => {
     const ledger = "SELECT thousandths FROM credit_entries ORDER BY created_at_ms, thousandths";
     const before = await stage.query(ledger);
 
-    expect(await service.adminJson("person", "erase", email)).toEqual({ erased: email });
+    expect(await service.adminJson("person", "erase", email.toUpperCase())).toEqual({ erased: email });
+    const audited = await service.adminJson<object[]>("audit", "list", "--of", email);
+    expect(audited[0]).toMatchObject({ what: "person erase", before: null, after: null });
+    expect(await service.admin("person", "erase", "nobody@example.com")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("not_found: No data about this email"),
+    });
     expect(findPerson(await readEverything(stage, service))).toEqual([]);
     expect(await stage.query(ledger)).toEqual(before);
     const [closed, ...more] = await stage.query("SELECT * FROM accounts WHERE email LIKE '%erased.invalid'");
@@ -205,16 +198,10 @@ describe.each(engines)("an erased person on $name", (engine) => {
   });
 
   it("is not restored by a late delivery from Clerk", async () => {
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    const db = await store.ready();
-    await syncClerkUser(
-      db,
-      { id: person.subject, email, updatedAtMs: Date.now(), barredForMs: 0 },
-      Date.now(),
-    );
-    await deleteClerkUser(db, person.subject, Date.now());
-    await store.close();
+    const db = await stage.open();
+    const nowMs = Date.now();
+    await syncClerkUser(db, { id: person.subject, email, updatedAtMs: nowMs, barredForMs: 0 }, nowMs);
+    await deleteClerkUser(db, person.subject, nowMs);
     expect(findPerson(await readEverything(stage, service))).toEqual([]);
   });
 

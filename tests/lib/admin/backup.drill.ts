@@ -4,12 +4,13 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
-import { giveBack, lend } from "@/tests/support/lent-service";
 import { operate } from "@/tests/support/operator";
+import type { Environment } from "@/tests/support/service";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -41,35 +42,28 @@ function writeFormer(file: string, note: string, gzipped: Buffer): void {
   );
 }
 
-describe.each(engines)("backup and restore on $name", (engine) => {
-  const stages: Stage[] = [];
-  let source: Stage;
-  let service: Service;
+describe.each(engines)("backup and restore on $name", async (engine) => {
   let file: string;
-  beforeAll(async () => {
-    ({ stage: source, service } = await lend(engine));
-    await service.adminJson("account", "add", email, ...terms);
-    await service.adminJson("credits", "add", email, "-2", "--reason", "à la carte");
-    await service.adminJson("banner", "set", "promo", "Hello");
-    await service.submit("/waitlist/join", { email: "waiting@example.com" });
-  });
+  const { stage: source, service } = await borrowService(engine);
+  await service.adminJson("account", "add", email, ...terms);
+  await service.adminJson("credits", "add", email, "-2", "--reason", "à la carte");
+  await service.adminJson("banner", "set", "promo", "Hello");
+  await service.submit("/waitlist/join", { email: "waiting@example.com" });
   beforeEach(() => {
     file = join(createFolder(), "office.backup");
-  });
-  afterAll(async () => {
-    await giveBack(service);
-    for (const stage of stages) await stage.clear();
   });
 
   const backUp = (...options: string[]) =>
     operate(["backup", file, ...options], { ...service.environment, BACKUP_PASSPHRASE });
 
   /** Settings of an empty location. */
-  async function prepareEmpty(): Promise<Service["environment"]> {
+  async function prepareEmpty() {
     const stage = await engine.prepare({ isEmpty: true });
-    stages.push(stage);
+    onTestFinished(stage.clear);
     const { PORT: _, ...rest } = service.environment;
-    return { ...rest, DATA_DIR: join(createFolder(), "data"), ...stage.environment, BACKUP_PASSPHRASE };
+    const DATA_DIR = join(createFolder(), "data");
+    const environment: Environment = { ...rest, DATA_DIR, ...stage.environment, BACKUP_PASSPHRASE };
+    return { ...stage, environment };
   }
 
   /** All rows of every table. */
@@ -91,7 +85,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     const deleted = `${crypto.randomUUID()}@example.com`;
     await service.adminJson("account", "add", deleted, ...terms);
     const token = await service.token(email);
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
+    const link = await service.unsubscribePath(email);
     await eventually(async () => {
       const onTheirWay = await source.query(
         `SELECT id FROM onboarding_emails WHERE state = 'sending' OR state = 'scheduled' AND due_at_ms < ${Date.now()}`,
@@ -103,10 +97,11 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await service.adminJson("account", "delete", deleted); // after the backup
 
-    const environment = await prepareEmpty();
+    const empty = await prepareEmpty();
+    const { environment } = empty;
     const outcome = await operate(["--json", "restore", file], environment);
     expect(outcome).toMatchObject({ code: 0, stderr: "" });
-    const after = await readAll(stages.at(-1) as Stage);
+    const after = await readAll(empty);
     expect(Object.keys(after)).toEqual(Object.keys(before));
     const isRestore = (row: unknown) => (row as { what?: string }).what === "restore";
     const [{ madeAt }, [entry, ...others]] = [
@@ -130,8 +125,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     const authorization = `Bearer ${token}`;
     const balance = await second.ask("/api/credits/balance", { headers: { authorization } });
     expect([balance.status, JSON.parse(balance.text)]).toEqual([200, { credits: 5.125 }]);
-    const link = new URL(url);
-    expect((await second.ask(link.pathname + link.search, { method: "POST" })).status).toBe(200);
+    expect((await second.ask(link, { method: "POST" })).status).toBe(200);
     expect(readdirSync(environment.DATA_DIR ?? "").filter((name) => name.startsWith("copy-"))).toEqual([]);
     await second.stop();
   });
@@ -152,7 +146,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     const former = readFileSync(`${file}.former`);
     former.writeUInt8(former.readUInt8(former.length - 40) ^ 1, former.length - 40);
     writeFileSync(`${file}.damaged`, former);
-    const environment = await prepareEmpty();
+    const { environment } = await prepareEmpty();
     const refused = await operate(["restore", `${file}.damaged`], environment);
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be opened") });
     const restored = await operate(["restore", `${file}.former`], environment);
@@ -222,7 +216,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     const bytes = readFileSync(file);
     bytes.writeUInt8(bytes.readUInt8(bytes.length - 40) ^ 1, bytes.length - 40);
     writeFileSync(`${file}.damaged`, bytes);
-    const environment = await prepareEmpty();
+    const { environment } = await prepareEmpty();
     const { code, stderr } = await operate(["restore", `${file}.damaged`], environment);
     expect([code, stderr]).toEqual([1, expect.stringContaining("cannot be opened")]);
     expect(await operate(["restore", file], environment)).toMatchObject({ code: 0, stderr: "" });
@@ -252,7 +246,7 @@ describe.each(engines)("backup and restore on $name", (engine) => {
     for (const secret of [email, "BEGIN PRIVATE", service.environment.APP_SECRET ?? "sqlite format"]) {
       expect(readFileSync(file, "latin1").toLowerCase()).not.toContain(secret.toLowerCase());
     }
-    const environment = await prepareEmpty();
+    const { environment } = await prepareEmpty();
     writeFileSync(`${file}.short`, readFileSync(file).subarray(0, 60));
     const refusals: [string[], Record<string, string>, string][] = [
       [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "BACKUP_PASSPHRASE is missing or too short"],

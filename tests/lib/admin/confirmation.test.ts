@@ -1,14 +1,13 @@
 import { execFile } from "node:child_process";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, type Stage } from "@/tests/support/engines";
+import { describe, expect, it } from "vitest";
+import { startStage } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
 import { operate } from "@/tests/support/operator";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 
-describe.each(engines)("a command that takes something away, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("a command that takes something away, on $name", async (engine) => {
   const without = (...args: string[]) => operate(args, service.environment);
 
   /** Runs a command at a terminal and types an answer to its question. */
@@ -28,15 +27,12 @@ describe.each(engines)("a command that takes something away, on $name", (engine)
     });
   }
 
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.make({ SIGN_IN: "local", ...stage.environment });
-    await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "12.5");
-    await service.adminJson("banner", "set", "warning", "Closed on Friday");
-    await stage.query("INSERT INTO waitlist (email, joined_at_ms) VALUES ('waiting@example.com', 1)");
-    await service.adminJson("waitlist", "invite", "waiting@example.com");
-  });
-  afterAll(() => stage.clear());
+  const stage = await startStage(engine);
+  const service = await Service.make({ SIGN_IN: "local", ...stage.environment });
+  await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "12.5");
+  await service.adminJson("banner", "set", "warning", "Closed on Friday");
+  await stage.query("INSERT INTO waitlist (email, joined_at_ms) VALUES ('waiting@example.com', 1)");
+  await service.adminJson("waitlist", "invite", "waiting@example.com");
 
   it.each([
     [

@@ -1,29 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const minuteMs = 60_000;
 
-describe.each(engines)("what an operator is told, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("what an operator is told, on $name", async (engine) => {
   const clock = makeClock();
   const explain = (whom = email) => service.adminJson<{ signIn: string; apps: string }>("explain", whom);
 
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.make({
-      SIGN_IN: "local",
-      ...stage.environment,
-      ...clock.environment,
-      APP_URL: "https://office.example",
-    });
-    await service.adminJson("account", "add", email, "--trial-days", "2", "--credits", "3");
+  const stage = await startStage(engine);
+  const service = await Service.make({
+    SIGN_IN: "local",
+    ...stage.environment,
+    ...clock.environment,
+    APP_URL: "https://office.example",
   });
-  afterAll(() => stage.clear());
+  await service.adminJson("account", "add", email, "--trial-days", "2", "--credits", "3");
 
   /** Writes a code that was asked for a minute ago, and the last attempt to mail it. */
   async function ask(code: { tries?: number; share?: string }, mail?: { state: string; failure?: string }) {
@@ -78,13 +74,6 @@ describe.each(engines)("what an operator is told, on $name", (engine) => {
   ])("says why a code %j with a mail %j did not help", async (code, mail, sentence) => {
     await ask(code, mail);
     expect((await explain()).signIn).toMatch(sentence);
-  });
-
-  it("names the mail's kind, state and the provider's words in `emails list`", async () => {
-    await ask({}, { state: "failed", failure: "550 No such user" });
-    const { stdout } = await service.admin("emails", "list", email);
-    expect(stdout).toMatch(/^m +code +\S+ \(1 minute ago\) +failed +550 No such user$/m);
-    expect(stdout).toMatch(/ welcome +/);
   });
 
   it("says what the API answers", async () => {

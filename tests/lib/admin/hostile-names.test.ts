@@ -1,8 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { toReadable } from "@/lib/runtime/log-format";
-import type { Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
+import { describe, expect, it } from "vitest";
+import { borrowService } from "@/tests/support/block";
 import { listTextColumns } from "@/tests/support/text-columns";
 
 const email = "ceo@example.com";
@@ -41,18 +38,13 @@ const inJson: Record<string, unknown> = {
   after: { name: hostile },
 };
 
-describe("a name chosen by a stranger", () => {
-  let stage: Stage;
-  let service: Service;
-  beforeAll(async () => {
-    ({ stage, service } = await lend());
-    await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
-    await service.token(email);
-    await service.submit("/waitlist/join", { email: "waiting@example.com" });
-    await service.adminJson("banner", "set", "promo", "Hello");
-    await service.adminJson("connect", "add", "studio", "Studio", "com.example.studio:/signed-in");
-  });
-  afterAll(() => giveBack(service));
+describe("a name chosen by a stranger", async () => {
+  const { stage, service } = await borrowService();
+  await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
+  await service.token(email);
+  await service.submit("/waitlist/join", { email: "waiting@example.com" });
+  await service.adminJson("banner", "set", "promo", "Hello");
+  await service.adminJson("connect", "add", "studio", "Studio", "com.example.studio:/signed-in");
 
   it.each(lists)("cannot control the terminal, from %s: %s %s", async (table, ...command) => {
     const usual = await service.admin(...command);
@@ -100,15 +92,5 @@ describe("a name chosen by a stranger", () => {
       expect(stdout).toContain("app_x");
       expect(stdout).not.toMatch(obeyed);
     }
-  });
-
-  it("cannot forge an entry of the development log", () => {
-    const entry = { level: "info", time: 0, msg: `said ${hostile}`, name: hostile };
-    const readable = toReadable(JSON.stringify(entry));
-    expect(readable).not.toMatch(obeyed);
-    const [first, second, ...more] = readable.split("\n");
-    expect(first).toMatch(/^\d\d:\d\d:\d\d INFO {2}said N/);
-    expect(second).toMatch(/^ {4}forged/);
-    expect(more).toEqual([""]);
   });
 });

@@ -1,27 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
+import { describe, expect, it } from "vitest";
+import { borrowService } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
-describe.each(engines)("npm run admin on $name, next to the running server", (engine) => {
-  let stage: Stage;
-  let service: Service;
-
-  beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-  });
-  afterAll(() => giveBack(service));
+describe.each(engines)("npm run admin on $name, next to the running server", async (engine) => {
+  const { stage, service } = await borrowService(engine);
 
   it("adds, shows, changes, lists and deletes an account", async () => {
-    const added = await service.adminJson(
-      "account",
-      "add",
-      "New@Example.com",
-      "--trial-days",
-      "3",
-      "--credits",
-      "2.5",
-    );
+    const given = ["--trial-days", "3", "--credits", "2.5"];
+    const added = await service.adminJson("account", "add", "New@Example.com", ...given);
     expect(added).toEqual({
       id: expect.stringMatching(/^acc_[\w-]{22}$/),
       email: "new@example.com",
@@ -36,24 +23,17 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
     expect(days).toBeCloseTo(3, 2);
     expect(await service.adminJson("account", "show", "NEW@example.com")).toEqual({ ...added, passkeys: 0 });
 
-    const terms = [
-      "--plan",
-      "licensed",
-      "--assistant-limit",
-      "4",
-      "--credits",
-      "10",
-      "--subject",
-      "user_2clerk",
-    ];
-    const changed = await service.adminJson("account", "set", "new@example.com", ...terms);
+    const terms = ["--plan", "licensed", "--assistant-limit", "4", "--credits", "10"];
+    const subject = "user_2clerk";
+    const change = [...terms, "--subject", subject];
+    const changed = await service.adminJson("account", "set", "new@example.com", ...change);
     expect(changed).toEqual({
       ...added,
       plan: "licensed",
       trialEndsAt: null,
       assistantLimit: 4,
       credits: 10,
-      subject: "user_2clerk",
+      subject,
     });
     expect(await service.adminJson("account", "list")).toEqual([changed]);
     expect(await service.adminJson("account", "delete", "new@example.com")).toEqual({
@@ -67,34 +47,17 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
     const madeAt = Date.parse(String(added.createdAt));
     const dayMs = 24 * 60 * 60 * 1000;
     expect(Date.parse(String(added.trialEndsAt)) - madeAt).toBe(14 * dayMs);
-    const mails = await service.adminJson<{ dueAt: string; state: string }[]>(
-      "emails",
-      "list",
-      "plain@example.com",
-    );
-    expect(mails).toHaveLength(5);
-    for (const mail of mails) {
-      expect(mail).toEqual({
-        id: expect.any(String),
-        kind: expect.any(String),
-        dueAt: expect.any(String),
-        state: expect.any(String),
-      });
-    }
+    type Mails = { dueAt: string; state: string }[];
+    const mails = await service.adminJson<Mails>("emails", "list", "plain@example.com");
+    expect(Object.keys(mails[0] ?? {})).toEqual(["id", "kind", "dueAt", "state"]);
     expect(mails.slice(1).map(({ state }) => state)).toEqual(Array(4).fill("scheduled"));
     expect(mails.map(({ dueAt }) => (Date.parse(dueAt) - madeAt) / dayMs)).toEqual([0, 1, 4, 8, 13]);
   });
 
   it("keeps a ledger, and accepts negative amounts as plain arguments", async () => {
     await service.adminJson("account", "add", "ledger@example.com", "--credits", "10");
-    const spent = await service.adminJson(
-      "credits",
-      "add",
-      "ledger@example.com",
-      "-2.5",
-      "--reason",
-      "a refund taken back",
-    );
+    const entry = ["-2.5", "--reason", "a refund taken back"];
+    const spent = await service.adminJson("credits", "add", "ledger@example.com", ...entry);
     expect(spent).toEqual({ email: "ledger@example.com", credits: 7.5 });
     await service.adminJson("account", "set", "ledger@example.com", "--credits", "9");
     expect(await service.adminJson("credits", "history", "ledger@example.com")).toEqual([
@@ -171,17 +134,6 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
     expect(expiresAt).toBe(new Date(claims.exp * 1000).toISOString());
   });
 
-  it("prints a one-click unsubscribe link at our own address", async () => {
-    await service.adminJson("account", "add", "link@example.com");
-    const { url } = await service.adminJson<{ url: string }>(
-      "emails",
-      "unsubscribe-link",
-      "link@example.com",
-    );
-    expect(url).toMatch(/\/api\/email\/unsubscribe\?token=v1\.acc_[\w-]{22}\.[\w-]{43}$/);
-    expect(url.startsWith(`${service.url}/`)).toBe(true);
-  });
-
   it("checks what works", async () => {
     const findings = await service.adminJson<{ what: string; works: boolean }[]>("check");
     expect(findings.map(({ what, works }) => [what, works])).toEqual([
@@ -199,20 +151,6 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
       ["agents", true],
       ["contact", true],
     ]);
-  });
-
-  it("says that a list is empty", async () => {
-    await service.adminJson("account", "add", "empty@example.com");
-    const { stdout } = await service.admin("session", "list", "empty@example.com");
-    expect(stdout).toBe("No sessions found.\n");
-  });
-
-  it("prints readable text without --json", async () => {
-    await service.adminJson("account", "add", "people@example.com", "--plan", "hobby");
-    const { code, stdout, stderr } = await service.admin("account", "show", "people@example.com");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toMatch(/^email +people@example\.com$/m);
-    expect(stdout).toMatch(/^plan +hobby$/m);
   });
 
   describe("exits with 1 and one line, and changes nothing, for", () => {
@@ -233,18 +171,8 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
         "not_found: There is no account with this email.",
       ],
       [
-        "deleting an unknown account",
-        ["account", "delete", "gone@example.com"],
-        "not_found: There is no account with this email.",
-      ],
-      [
         "a trial on a licensed account",
         ["account", "set", "taken@example.com", "--trial-days", "3"],
-        "invalid_request: A licensed account has no trial.",
-      ],
-      [
-        "a licence with a trial",
-        ["account", "add", "b@example.com", "--plan", "licensed", "--trial-days", "3"],
         "invalid_request: A licensed account has no trial.",
       ],
       [
@@ -253,32 +181,13 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
         "invalid_request: The balance cannot go below 0 or above 1000000000000 credits.",
       ],
       [
-        "a balance over a trillion",
-        ["credits", "add", "taken@example.com", "999999999999.999"],
-        "invalid_request: The balance cannot go below 0 or above 1000000000000 credits.",
-      ],
-      [
         "a banner that ends before it starts",
         ["banner", "set", "promo", "x", "--starts", "2027-01-02", "--ends", "2027-01-01"],
         "invalid_request: The banner would end before it starts.",
       ],
-      [
-        "a token for an unknown account",
-        ["token", "gone@example.com"],
-        "not_found: There is no account with this email.",
-      ],
     ])("%s", async (_, command, fault) => {
-      await service.admin(
-        "account",
-        "add",
-        "taken@example.com",
-        "--plan",
-        "licensed",
-        "--credits",
-        "5",
-        "--subject",
-        "user_taken",
-      );
+      const terms = ["--plan", "licensed", "--credits", "5", "--subject", "user_taken"];
+      await service.admin("account", "add", "taken@example.com", ...terms);
       const before = await snapshot();
       const { code, stdout, stderr } = await service.admin(...command);
       expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -291,24 +200,18 @@ describe.each(engines)("npm run admin on $name, next to the running server", (en
   describe("exits with 2 and one line for the invalid command", () => {
     it.each([
       [["nonsense"]],
-      [["account", "frobnicate"]],
       [["account", "add"]],
       [["account", "add", "not-an-email"]],
       [["account", "add", "a@example.com", "--plan", "platinum"]],
-      [["account", "add", "a@example.com", "--trial-ends", "tomorrow"]],
       [["account", "add", "a@example.com", "--trial-ends", "2027-02-30"]],
       [["account", "add", "a@example.com", "--trial-ends", "2027-01-01", "--trial-days", "3"]],
       [["account", "add", "a@example.com", "--assistant-limit", "-1"]],
-      [["account", "add", "a@example.com", "--credits", "-1"]],
       [["account", "add", "a@example.com", "--credits", "1.2345"]],
       [["account", "add", "a@example.com", "--subject", "mch_1"]],
       [["account", "add", "a@example.com", "--frobnicate"]],
-      [["account", "add", "a@example.com", "b@example.com"]],
       [["credits", "add", "a@example.com"]],
       [["credits", "add", "a@example.com", "0"]],
-      [["credits", "add", "a@example.com", "many"]],
       [["banner", "set", "advert", "x"]],
-      [["banner", "set", "promo", " "]],
       [["banner", "set", "promo", "two\nlines"]],
     ])("%j", async (command) => {
       const before = await snapshot();
@@ -339,13 +242,6 @@ describe("npm run admin on its own", () => {
       const outcome = await service.execute(["dist/admin/main.js", ...args]);
       expect(outcome).toEqual({ ...(await service.admin(...args)), code });
     }
-  });
-
-  it("migrates an empty folder", async () => {
-    const service = await Service.make({ SIGN_IN: "local" });
-    const fresh = { ...service.environment, DATA_DIR: `${service.dataDir}/fresh` };
-    Object.assign(service.environment, fresh);
-    expect(await service.adminJson("account", "list")).toEqual([]);
   });
 
   it("refuses a token unless sign-in is local", async () => {

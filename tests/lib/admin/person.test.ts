@@ -1,76 +1,65 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
-import { readEverything } from "@/tests/support/everything";
-import { mailsTo } from "@/tests/support/mailbox";
+import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
 const email = "ann.lee@example.com";
 
-describe.each(engines)("a person's data on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.make(stage.environment);
-    await service.adminJson("account", "add", "gone@example.com");
-    await service.adminJson("person", "erase", "gone@example.com");
-    const write = (name: string, to: string, writtenAtMs: number) => {
-      const file = join(service.dataDir, "mail", `${name}.eml`);
-      writeFileSync(file, `From: a@example.com\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHello`);
-      utimesSync(file, writtenAtMs / 1000, writtenAtMs / 1000);
-    };
-    mkdirSync(join(service.dataDir, "mail"), { recursive: true });
-    write("before", "gone@example.com", Date.now() - 60 * 60 * 1000);
-    write("since", "gone@example.com", Date.now() + 1000);
-    write("friends", "friend@example.com", Date.now() - 60 * 60 * 1000);
-
-    await service.adminJson("account", "add", "kept@example.com", "--plan", "hobby");
-    const oldMs = Date.now() - 731 * dayMs;
-    const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
-    for (const { name, atMs } of rows) {
-      await stage.query(`INSERT INTO waitlist (email, joined_at_ms) VALUES ('${name}@example.com', ${atMs})`);
-      await stage.query(
-        `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
-      );
-      await stage.query(
-        `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
-       VALUES ('${name}', 'acc_gone_${name}', '${name}', 'welcome', ${atMs}, 'sent', ${atMs})`,
-      );
-      await stage.query(
-        `INSERT INTO invitations (id, email, plan, created_at_ms, expires_at_ms)
-       VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
-      );
-    }
+describe.each(engines)("a person's data on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const service = await Service.make(stage.environment);
+  afterAll(() => service.stop());
+  await service.adminJson("account", "add", "gone@example.com");
+  await service.adminJson("person", "erase", "gone@example.com");
+  const write = (name: string, to: string, writtenAtMs: number) => {
+    const file = join(service.dataDir, "mail", `${name}.eml`);
+    writeFileSync(file, `From: a@example.com\r\nTo: ${to}\r\nSubject: Hi\r\n\r\nHello`);
+    utimesSync(file, writtenAtMs / 1000, writtenAtMs / 1000);
+  };
+  mkdirSync(join(service.dataDir, "mail"), { recursive: true });
+  write("before", "gone@example.com", Date.now() - 60 * 60 * 1000);
+  write("since", "gone@example.com", Date.now() + 1000);
+  write("friends", "friend@example.com", Date.now() - 60 * 60 * 1000);
+  await service.adminJson("account", "add", "kept@example.com", "--plan", "hobby");
+  const oldMs = Date.now() - 731 * dayMs;
+  const rows = ["old", "new"].map((name, n) => ({ name, atMs: oldMs + n * 2 * dayMs }));
+  for (const { name, atMs } of rows) {
+    await stage.query(`INSERT INTO waitlist (email, joined_at_ms) VALUES ('${name}@example.com', ${atMs})`);
+    await stage.query(
+      `INSERT INTO audit_entries (id, at_ms, who, what) VALUES ('${name}', ${atMs}, 'service', 'test')`,
+    );
     await stage.query(
       `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
-       VALUES ('waiting', 'acc_gone_waiting', 'waiting', 'of-a-newer-version', ${oldMs}, 'scheduled', ${oldMs})`,
+       VALUES ('${name}', 'acc_gone_${name}', '${name}', 'welcome', ${atMs}, 'sent', ${atMs})`,
     );
-    const [kept] = await stage.query("SELECT id FROM accounts WHERE email = 'kept@example.com'");
-    const hourMs = 60 * 60 * 1000;
-    for (const [id, kind, endsAtMs] of [
-      ["over", "browser", Date.now() - hourMs],
-      ["live", "browser", Date.now() + hourMs],
-      ["long over", "app", Date.now() - 30 * 24 * hourMs],
-      ["shown", "app", Date.now() - 29 * 24 * hourMs],
-    ]) {
-      await stage.query(
-        `INSERT INTO local_sessions (id, kind, account_id, expires_at_ms) VALUES ('${id}', '${kind}', '${kept?.id}', ${endsAtMs})`,
-      );
-    }
-    await service.run();
-  });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
-
-  const everything = async () => (await readEverything(stage, service)).toLowerCase();
+    await stage.query(
+      `INSERT INTO invitations (id, email, plan, created_at_ms, expires_at_ms)
+       VALUES ('${name}', '${name}@example.com', 'hobby', ${atMs}, ${atMs + 14 * dayMs})`,
+    );
+  }
+  for (const state of ["scheduled", "stopped", "failed"])
+    await stage.query(
+      `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+       VALUES ('${state}', 'acc_gone_${state}', '${state}', 'of-a-newer-version', ${oldMs}, '${state}', ${oldMs})`,
+    );
+  const [kept] = await stage.query("SELECT id FROM accounts WHERE email = 'kept@example.com'");
+  const hourMs = 60 * 60 * 1000;
+  for (const [id, kind, endsAtMs] of [
+    ["over", "browser", Date.now() - hourMs],
+    ["live", "browser", Date.now() + hourMs],
+    ["long over", "app", Date.now() - 30 * 24 * hourMs],
+    ["shown", "app", Date.now() - 29 * 24 * hourMs],
+  ]) {
+    await stage.query(
+      `INSERT INTO local_sessions (id, kind, account_id, expires_at_ms) VALUES ('${id}', '${kind}', '${kept?.id}', ${endsAtMs})`,
+    );
+  }
+  await service.run();
 
   describe("at startup", () => {
     const ids = async (sql: string) => (await stage.query(sql)).map(({ id }) => id);
@@ -94,11 +83,11 @@ describe.each(engines)("a person's data on $name", (engine) => {
         what: "retention",
         whom: null,
         before: {},
-        after: { audit_entries: 1, invitations: 1, local_sessions: 2, onboarding_emails: 1, waitlist: 1 },
+        after: { audit_entries: 1, invitations: 1, local_sessions: 2, onboarding_emails: 3, waitlist: 1 },
       });
       expect(
         await ids("SELECT id FROM onboarding_emails WHERE account_id LIKE 'acc_gone%' ORDER BY id"),
-      ).toEqual(["new", "waiting"]);
+      ).toEqual(["new", "scheduled"]);
       expect(await ids("SELECT id FROM local_sessions ORDER BY id")).toEqual(["live", "shown"]);
       expect(await ids("SELECT id FROM invitations WHERE id IN ('old', 'new')")).toEqual(["new"]);
       expect(await stage.query("SELECT * FROM accounts WHERE email = 'kept@example.com'")).toHaveLength(1);
@@ -147,59 +136,5 @@ describe.each(engines)("a person's data on $name", (engine) => {
     expect(JSON.parse(download.text)).toMatchObject({ email, account: { plan: "licensed" } });
     const stranger = await service.submit("/home/export", {});
     expect([stranger.status, stranger.headers.location]).toEqual([303, "/sign-in?problem=ended"]);
-  });
-
-  it("is erased everywhere, while the ledger, the suppression and the mail links remain", async () => {
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
-    const link = url.slice(service.url.length);
-    expect((await service.ask(link, { method: "POST" })).status).toBe(200);
-    const mailed = async () => (await mailsTo(service.dataDir, email)).length;
-    const before = await mailed();
-    await service.submit("/sign-in/send", { email });
-    await service.submit("/sign-in/send", { email: `other.${email}` });
-    // A mail that is being sent during the erasure still arrives.
-    await eventually(async () => expect(await mailed()).toBe(before + 1));
-    const token = await service.token(email);
-    await service.adminJson("account", "add", "friend@example.com", "--credits", "9");
-    await service.adminJson("credits", "add", email, "1", "--reason", `Ann.Lee@Example.com, 1st of May`);
-    await service.adminJson("credits", "add", "friend@example.com", "-1", "--reason", `for ${email}.`);
-    await service.adminJson("banner", "set", "promo", `Thanks, ${email} and other.${email}`);
-    await service.adminJson("banner", "clear");
-    expect(await everything()).toContain(email);
-    const [account] = await stage.query(`SELECT id FROM accounts WHERE email = '${email}'`);
-    const sessions = () =>
-      stage.query(`SELECT kind FROM local_sessions WHERE account_id = '${account?.id}' ORDER BY kind`);
-    expect(await sessions()).toEqual([{ kind: "browser" }, { kind: "program" }]);
-
-    expect(await service.adminJson("person", "erase", email.toUpperCase())).toEqual({ erased: email });
-    expect(await sessions()).toEqual([]);
-    const kept = (await everything()).replaceAll(`other.${email}`, "");
-    expect(kept).not.toContain(email);
-    const entitlement = await service.ask("/api/entitlement", {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    expect(entitlement.status).toBe(403);
-    const reasons = (await stage.query("SELECT reason FROM credit_entries")).map(({ reason }) => reason);
-    expect(reasons.sort()).toEqual([
-      "(erased), 1st of May",
-      "for (erased).",
-      "given with the account",
-      "given with the account",
-    ]);
-    expect(await stage.query("SELECT email_hash FROM email_suppressions")).toHaveLength(1);
-    expect((await service.ask(link, { method: "POST" })).status).toBe(200);
-    const [erased] = await service.adminJson<{ what: string; whom: string }[]>(
-      "audit",
-      "list",
-      "--of",
-      email,
-    );
-    expect(erased).toMatchObject({ what: "person erase", before: null, after: null });
-
-    const again = await service.admin("person", "erase", "nobody@example.com");
-    expect([again.code, again.stderr]).toEqual([
-      1,
-      expect.stringContaining("not_found: No data about this email"),
-    ]);
   });
 });

@@ -1,20 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
+import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
-import { type Engine, engines, type Stage } from "@/tests/support/engines";
-import { Service } from "@/tests/support/service";
+import { type Engine, engines } from "@/tests/support/engines";
 
-let stage: Stage;
-let service: Service;
-beforeAll(async () => {
-  stage = await (engines[0] as Engine).prepare();
-  service = await Service.start(stage.environment);
-});
-afterAll(async () => {
-  await service.stop({ expectErrors: true });
-  await stage.clear();
-});
+const stage = await startStage(engines[0] as Engine);
+const service = await startService(stage.environment, { expectErrors: true });
 
 it("stack prints a log with the stacks of our programs in our sources, and the rest of it unchanged", async () => {
   await service.adminJson("account", "add", "ceo@example.com");
