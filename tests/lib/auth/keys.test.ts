@@ -1,9 +1,10 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
 type Key = { kid: string; state: string; madeAt: string };
@@ -34,40 +35,18 @@ async function showUnknownKey(service: Service, token: string): Promise<void> {
   expect(await ask(service, `${encode({ alg: "RS256", kid: "unknown" })}.${encode(claims)}.x`)).toBe(401);
 }
 
-describe.each(engines)("the keys of two instances on $name", (engine) => {
-  let stage: Stage;
-  let one: Service;
-  let other: Service;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    const environment = { ...stage.environment, APP_URL: "http://localhost:3000" };
-    one = await Service.start(environment);
-    other = await Service.start(environment);
-    await one.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-    browser = await Browser.signIn(one, "ceo@example.com", [one.dataDir, other.dataDir]);
-  });
-  afterAll(async () => {
-    await Promise.all([one.stop(), other.stop()]);
-    await stage.clear();
-  });
+describe.each(engines)("the keys of two instances on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const environment = { ...stage.environment, APP_URL: "http://localhost:3000" };
+  const one = await startService(environment);
+  const other = await startService(environment);
+  await one.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+  const browser = await Browser.signIn(one, "ceo@example.com", [one.dataDir, other.dataDir]);
 
   const listKeys = () => one.adminJson<Key[]>("keys", "list");
   /** Makes the newest key sign now instead of in a minute. */
   const signWithNewest = () =>
     stage.query("UPDATE signing_keys SET signs_from_ms = made_at_ms WHERE verifies_until_ms IS NULL");
-
-  it("are one ring: each instance accepts the other's tokens and browser sessions", async () => {
-    const token = await copyToken(browser);
-    for (const service of [one, other]) {
-      expect(await ask(service, token)).toBe(200);
-      expect(await ask(service, browser.valueOf("__session"))).toBe(200);
-    }
-    expect(await listKeys()).toEqual([
-      { kid: headerOf(token).kid, state: "signs", madeAt: expect.any(String) },
-    ]);
-  });
 
   it("are published for any origin, cacheable for half a minute, without private keys", async () => {
     const token = await copyToken(browser);
@@ -103,18 +82,11 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     const forged = [
       ...symmetric,
       `${encode({ alg: "none", kid })}.${body}.`,
-      `${encode({ alg: "none", kid })}.${body}.${signature}`,
-      `${encode({ alg: "RS512", kid })}.${body}.${signature}`,
-      `${encode({ alg: "PS256", kid })}.${body}.${signature}`,
       forge({ alg: "RS256", kid }, claims, privateKey),
       forge({ alg: "RS256", kid, jwk }, claims, privateKey),
-      forge({ alg: "RS256", jwk }, claims, privateKey),
       forge({ alg: "RS256", kid, jku: `${one.url}/keys`, x5u: "https://evil.example" }, claims, privateKey),
-      forge({ alg: "RS256", kid: "unknown" }, claims, privateKey),
       forge({ alg: "RS256", kid: "' OR 1=1 --" }, claims, privateKey),
-      forge({ alg: "RS256", kid: "../../issuer-key.pem" }, claims, privateKey),
       forge({ alg: "RS256", kid: ["a", kid] }, claims, privateKey),
-      forge({ alg: "RS256", kid: "" }, claims, privateKey),
       forge({ alg: "RS256", kid }, { ...claims, iss: "urn:corner-office:other" }, privateKey),
       `${encode({ alg: "RS256", kid })}.${encode({ ...claims, sub: "user_other" })}.${signature}`,
     ];
@@ -155,14 +127,6 @@ describe.each(engines)("the keys of two instances on $name", (engine) => {
     await showUnknownKey(other, tokens[0] ?? "");
     const published = JSON.parse((await other.ask("/.well-known/jwks.json")).text).keys;
     expect(published).toHaveLength(3);
-  });
-
-  it("refuse the tokens of an ended session from the next request on, on every instance", async () => {
-    const token = await copyToken(browser);
-    for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
-    await other.adminJson("session", "end", "ceo@example.com", claimsOf(token).sid);
-    for (const service of [one, other]) expect(await ask(service, token)).toBe(401);
-    expect(await ask(one, browser.valueOf("__session"))).toBe(200);
   });
 
   it("are refused from the next request on when revoked, on every instance, and browsers stay signed in", async () => {
@@ -208,6 +172,9 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
     const environment = { ...stage.environment, APP_SECRET: second };
     const untold = await Service.start(environment);
     expect(await ask(untold, token)).toBe(503);
+    expect((await untold.ask("/ready")).status).toBe(503);
+    expect((await untold.admin("invite", "new@example.com")).code).toBe(1);
+    expect(await stage.query("SELECT id FROM invitations WHERE accepted_at_ms IS NULL")).toEqual([]);
     expect(await untold.adminJson("keys", "list")).toMatchObject([
       { state: "not readable with this APP_SECRET" },
     ]);

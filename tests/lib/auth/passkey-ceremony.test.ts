@@ -115,11 +115,6 @@ describe("a registration", () => {
       { origin: "https://example.org.evil.example" },
       "the response is from another origin",
     ],
-    [
-      "from the origin with another port",
-      { origin: "https://example.org:8443" },
-      "the response is from another origin",
-    ],
     ["for another relying party", { rpId: "evil.example" }, /RP ID/],
     ["to another challenge", { challenge: "b3RoZXI" }, "the challenge is not expected"],
     ["of the other ceremony", { type: "webauthn.get" }, "the response is to another ceremony"],
@@ -128,9 +123,6 @@ describe("a registration", () => {
     ["without user verification", { flags: flag.userPresent }, unverified],
     ["without user presence", { flags: flag.userVerified }, /User presence/],
     ["with an algorithm that was not offered", { algorithm: -65535 }, /Unexpected public key alg "-65535"/],
-    ["with no algorithm", { algorithm: 0 }, /Unexpected public key alg "0"/],
-    ["with HMAC", { algorithm: 5 }, /Unexpected public key alg "5"/],
-    ["without any flag", { flags: 0 }, /User presence/],
     ["with a self attestation by another key", { attestation: selfAttestation() }, /attestation|signature/i],
   ])("%s is refused", async (_, lies, words) => {
     expect(await create(lies)).toEqual(typeof words === "string" ? words : expect.stringMatching(words));
@@ -198,10 +190,7 @@ describe("an authentication", () => {
     ["with a top origin", { topOrigin: party.origin }, embedded],
     ["without user verification", { flags: flag.userPresent }, unverified],
     ["without user presence", { flags: flag.userVerified }, /not present/],
-    ["for a suffix of our host", { rpId: "org" }, /RP ID/],
-    ["without any flag", { flags: 0 }, /not present/],
     ["without a signature", { signature: Buffer.alloc(0) }, "the response is malformed"],
-    ["with a signature of zeros", { signature: Buffer.from("3006020100020100", "hex") }, /signature/],
   ])("%s is refused", async (_, lies, words) => {
     expect(await get(lies)).toEqual(typeof words === "string" ? words : expect.stringMatching(words));
   });

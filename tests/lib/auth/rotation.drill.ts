@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { enqueueMail } from "@/lib/mail/outbox";
+import { afterAll, describe, expect, it } from "vitest";
 import { Authenticator } from "@/tests/support/authenticator";
+import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import { openidClient } from "@/tests/support/oauth-libraries";
 import { OfficeBrowser } from "@/tests/support/office-browser";
@@ -12,54 +12,34 @@ import { operate } from "@/tests/support/operator";
 import { answerApp } from "@/tests/support/owner";
 import * as passkeys from "@/tests/support/passkeys";
 import { reservePort } from "@/tests/support/port";
-import { type Environment, Service } from "@/tests/support/service";
+import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 
 const secrets = [besideDatabaseUrl.APP_SECRET, ..."123".split("").map((digit) => digit.repeat(40))];
 
-/** What `check` says about secrets. */
-async function checkSecrets(service: Service) {
-  const { stdout } = await service.admin("--json", "check");
-  return JSON.parse(stdout).find(({ what }: { what: string }) => what === "secrets");
-}
-
-describe.each(engines)("an APP_SECRET that changes three times, on $name", (engine) => {
-  let stage: Stage;
-  let inbox: Awaited<ReturnType<typeof startSmtpInbox>>;
-  let world: Environment;
-  let service: Service;
-
+describe.each(engines)("an APP_SECRET that changes three times, on $name", async (engine) => {
   const email = "ceo@example.com";
   const invited = "invited@example.com";
   /** Whether the mail server refuses mail to the invited person for now. */
   let isHeld = true;
 
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    inbox = await startSmtpInbox({
-      onRcptTo: ({ address }, _, callback) =>
-        callback(
-          isHeld && address === invited ? Object.assign(new Error("later"), { responseCode: 451 }) : null,
-        ),
-    });
-    const [port, officePort] = [await reservePort(), await reservePort()];
-    world = {
-      DATA_DIR: createFolder(),
-      ...stage.environment,
-      PORT: String(port),
-      APP_URL: `http://localhost:${port}`,
-      OFFICE_PORT: String(officePort),
-      EMAIL_FROM: "office@example.com",
-      SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
-    };
-    service = await start(0);
+  const stage = await startStage(engine);
+  const inbox = await startSmtpInbox({
+    onRcptTo: ({ address }, _, callback) =>
+      callback(
+        isHeld && address === invited ? Object.assign(new Error("later"), { responseCode: 451 }) : null,
+      ),
   });
-  afterAll(async () => {
-    await service.stop();
-    await inbox.stop();
-    await stage.clear();
-  });
-
+  const [port, officePort] = [await reservePort(), await reservePort()];
+  const world = {
+    DATA_DIR: createFolder(),
+    ...stage.environment,
+    PORT: String(port),
+    APP_URL: `http://localhost:${port}`,
+    OFFICE_PORT: String(officePort),
+    EMAIL_FROM: "office@example.com",
+    SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
+  };
   /** Starts the service after this many rotations. */
   const start = (rotations: number) =>
     Service.start({
@@ -67,6 +47,11 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", (engi
       APP_SECRET: secrets[rotations] ?? "",
       ...(rotations > 0 && { APP_SECRET_PREVIOUS: secrets[rotations - 1] ?? "" }),
     });
+  let service = await start(0);
+  afterAll(async () => {
+    await service.stop();
+    await inbox.stop();
+  });
 
   const subjectsTo = (address: string) =>
     inbox.received
@@ -146,14 +131,14 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", (engi
       // What waits is sealed anew with its next attempt, and `check` says until when the previous secret is needed.
       const rest = "codes and registrations of apps of the last day";
       await eventually(async () =>
-        expect(await checkSecrets(service)).toMatchObject({
+        expect(await service.check("secrets")).toMatchObject({
           level: "warning",
           detail: `only APP_SECRET_PREVIOUS opens: waiting mails (1), ${rest}`,
         }),
       );
       await stage.query("UPDATE sign_in_mails SET next_attempt_at_ms = 0");
       await eventually(async () => expect((await waiting())[0]?.sealed).not.toBe(held?.sealed));
-      expect(await checkSecrets(service)).toMatchObject({
+      expect(await service.check("secrets")).toMatchObject({
         detail: `only APP_SECRET_PREVIOUS opens: ${rest}`,
       });
     }
@@ -186,71 +171,5 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", (engi
       ]);
       await empty.clear();
     }
-  });
-});
-
-describe.each(engines)("a process with another APP_SECRET, on $name", (engine) => {
-  const email = "ceo@example.com";
-  let stage: Stage;
-  let right: Service;
-  let wrong: Service;
-
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    const [APP_SECRET, other] = secrets as [string, string];
-    const DATA_DIR = createFolder();
-    right = await Service.make({ DATA_DIR, ...stage.environment, APP_SECRET });
-    await right.adminJson("account", "add", email, "--plan", "licensed");
-    wrong = await Service.make({ DATA_DIR, ...stage.environment, APP_SECRET: other });
-  });
-  afterAll(async () => {
-    await right.stop();
-    await wrong.stop();
-    await stage.clear();
-  });
-
-  it("claims no mail, says so, and signs no one in: 503", async () => {
-    await right.run();
-    const owner = await Browser.signIn(right, email);
-    const authenticator = new Authenticator(right.url);
-    expect((await passkeys.add(owner, authenticator)).status).toBe(204);
-    await eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
-    await right.stop();
-    const db = await stage.open();
-    process.env.APP_SECRET = secrets[0];
-    const mail = { kind: "new app", to: email, name: "Desk", atMs: Date.now() } as const;
-    await enqueueMail(db, mail, { nowMs: Date.now(), untilMs: Date.now() + 60_000 });
-    const waiting = () => stage.query("SELECT * FROM sign_in_mails");
-    const before = await waiting();
-
-    const sent = await wrong.admin("emails", "send-due");
-    expect(sent).toMatchObject({ code: 1, stdout: "" });
-    expect(sent.stderr).toMatch(
-      /^unavailable: The keys in the store were encrypted with another APP_SECRET than this process has\. /,
-    );
-    expect((await wrong.admin("invite", "new@example.com")).code).toBe(1);
-    expect(await stage.query("SELECT id FROM invitations WHERE accepted_at_ms IS NULL")).toEqual([]);
-    const { level, detail } = await checkSecrets(wrong);
-    expect([level, detail]).toEqual([
-      "fault",
-      expect.stringMatching(/^encrypted with another APP_SECRET: .*waiting mails \(1\)/),
-    ]);
-    expect(await wrong.adminJson("overview")).toMatchObject({ mailsNotOpened: 1 });
-
-    await wrong.run();
-    const browser = new Browser(wrong);
-    const assertion = authenticator.get(await passkeys.ask(browser), { origin: wrong.url });
-    expect((await passkeys.sendAssertion(browser, assertion)).status).toBe(503);
-    expect((await browser.submit("/sign-in/send", { email })).headers.location).toMatch(
-      /problem=unavailable$/,
-    );
-    expect((await wrong.ask("/ready")).status).toBe(503);
-    await eventually(() => expect(wrong.log).toContain("the outbox could not be read"));
-    expect(await waiting()).toEqual(before);
-    await wrong.stop({ expectErrors: true });
-
-    await right.run();
-    await eventually(async () => expect(await waiting()).toEqual([]));
-    expect(await checkSecrets(right)).toMatchObject({ level: "fine" });
   });
 });

@@ -10,10 +10,7 @@ describe("a token that a key of our ring signed", () => {
   beforeAll(() => {
     vi.stubEnv("DATA_DIR", createFolder());
   });
-  afterAll(async () => {
-    await closeStore();
-    vi.unstubAllEnvs();
-  });
+  afterAll(closeStore);
 
   const terms = { subject: "user_1", sessionId: "sess_1", endsAtMs: nowMs + 60_000 };
 
