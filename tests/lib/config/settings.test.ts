@@ -53,11 +53,6 @@ describe("parseSettings", () => {
     });
   });
 
-  it("has no sign-in in production by default", () => {
-    expect(parseSettings({ NODE_ENV: "production" }).signIn).toEqual({ kind: "none" });
-    expect(parseSettings({ NODE_ENV: "production", SIGN_IN: "local" }).signIn).toEqual({ kind: "local" });
-  });
-
   it("sells nothing unless Stripe is set up", () => {
     expect(parseSettings({}).billing).toBeUndefined();
     expect(parseSettings(stripe).billing).toMatchObject({
@@ -88,14 +83,12 @@ describe("parseSettings", () => {
     expect(parseSettings({ PORT: "4000" }).appUrl).toBe("http://localhost:4000");
   });
 
-  it.each([
-    "https://office.example.com",
-    "https://office.example.com/",
-    "http://127.0.0.1:3000",
-    "http://[::1]:3000",
-  ])("accepts the address %s", (APP_URL) => {
-    expect(parseSettings({ APP_URL }).appUrl).toBe(APP_URL.replace(/\/$/, ""));
-  });
+  it.each(["https://office.example.com/", "http://127.0.0.1:3000", "http://[::1]:3000"])(
+    "accepts the address %s",
+    (APP_URL) => {
+      expect(parseSettings({ APP_URL }).appUrl).toBe(APP_URL.replace(/\/$/, ""));
+    },
+  );
 
   it("sends HSTS for a year if APP_URL is https, with subdomains if that is set", () => {
     const APP_URL = "https://office.example.com";
@@ -205,45 +198,29 @@ describe("parseSettings", () => {
       { PASSKEY_HOST: "https://office.example.com" },
       "PASSKEY_HOST: must be a host name like office.example.com",
     ],
-    [{ PASSKEY_HOST: "192.0.2.1" }, "PASSKEY_HOST: must be a host name like office.example.com"],
     [{ APP_URL: "office" }, "APP_URL: must be an address like https://office.example.com"],
     [{ APP_URL: "http://office.example.com" }, "APP_URL: must be https unless it is a loopback address"],
-    [{ APP_URL: "http://localhost.example.com" }, "APP_URL: must be https unless it is a loopback address"],
     [{ APP_URL: "https://office.example.com/app" }, `APP_URL: ${address}`],
-    [{ APP_URL: "https://me:pw@office.example.com" }, `APP_URL: ${address}`],
-    [{ PORT: "http" }, "PORT: must be a whole number from 1 to 65535"],
     [{ PORT: "70000" }, "PORT: must be a whole number from 1 to 65535"],
     [{ TRUSTED_PROXY_HOPS: "-1" }, "TRUSTED_PROXY_HOPS: must be a whole number from 0 to 10"],
     [
       { HOSTED_AGENT_NETWORKS: "203.0.113.0/24, 203.0.113.7" },
       "HOSTED_AGENT_NETWORKS: takes networks like 203.0.113.0/24 or 2001:db8::/32, not 203.0.113.7",
     ],
-    [
-      { HOSTED_AGENT_NETWORKS: "203.0.113.0/33" },
-      "HOSTED_AGENT_NETWORKS: takes networks like 203.0.113.0/24 or 2001:db8::/32, not 203.0.113.0/33",
-    ],
     [{ RATE_LIMIT_HEALTH: "0" }, "RATE_LIMIT_HEALTH: must be a whole number from 1 to 100000000"],
-    [{ LOG_LEVEL: "loud" }, "LOG_LEVEL: must be debug, info, warn or error"],
     [{ APP_SECRET: "short" }, "APP_SECRET: must be 32 characters or more"],
     [{ HSTS_INCLUDE_SUBDOMAINS: "yes" }, "HSTS_INCLUDE_SUBDOMAINS: must be true or false"],
     [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
     [{ SOURCE_URL: "example.com" }, "SOURCE_URL: must be an http(s) address"],
-    ...["Desk", "Desk | macOS", "Desk | macOS | ftp://a.example", "a | b | https://c.example | d"].map(
-      (text): [Environment, string] => [
-        { APPS: text },
-        "APPS: must be apps like Desk | macOS and Windows | https://example.com/desk; Pocket | iOS | https://…",
-      ],
-    ),
-    [{ PRIVACY_URL: "/privacy" }, "PRIVACY_URL: must be an http(s) address"],
+    [
+      { APPS: "Desk | macOS | ftp://a.example" },
+      "APPS: must be apps like Desk | macOS and Windows | https://example.com/desk; Pocket | iOS | https://…",
+    ],
     [{ TERMS_URL: "javascript:alert(1)" }, "TERMS_URL: must be an http(s) address"],
     [{ SIGN_IN: "oauth" }, "SIGN_IN: must be clerk, local or none"],
     [
       { ...database, APP_URL: "" },
       "APP_URL: is required with DATABASE_URL, with Clerk, with Stripe and to send mail",
-    ],
-    [
-      { ...database, DATABASE_URL: "mysql://db/x" },
-      "DATABASE_URL: must be an address like postgres://user:password@db.example.com:5432/office",
     ],
     [
       { ...database, APP_SECRET: "" },
@@ -262,32 +239,19 @@ describe("parseSettings", () => {
       "REDIS_URL: must be an address like rediss://user:password@redis.example.com:6379, redis+sentinel://a:26379,b:26379/0?master=name or redis+cluster://a:6379,b:6379",
     ],
     [
-      { REDIS_URL: "redis+sentinel://:pw@a,b", APP_SECRET: secret },
-      "REDIS_URL: must be an address like rediss://user:password@redis.example.com:6379, redis+sentinel://a:26379,b:26379/0?master=name or redis+cluster://a:6379,b:6379",
-    ],
-    [
       { ...upstash, REDIS_URL: "rediss://redis.example.com", APP_SECRET: secret },
       "REDIS_URL, UPSTASH_REDIS_REST_URL: set one, not both",
-    ],
-    [
-      { REDIS_URL: "rediss://redis.example.com" },
-      "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     ],
     [
       { CONNECT_CLIENT_HOSTS: "claude.ai" },
       "CONNECT_CLIENT_HOSTS: is now CONNECT_CLIENTS, which takes the whole addresses of metadata documents; leave both out for the known agents",
     ],
     ...[
-      "claude.ai,chatgpt.com",
-      "https://claude.ai",
       "http://claude.ai/c.json",
       "https://claude.ai/c.json#a",
       "https://Claude.ai/c.json",
-      "https://me@claude.ai/c.json",
       "https://127.0.0.1/c.json",
-      "https://[::1]/c.json",
       "https://localhost/c.json",
-      "https://169.254.169.254/c.json",
     ].map((others): [Record<string, string>, string] => [
       { CONNECT_CLIENTS: `https://zed.dev/oauth/client-metadata.json, ${others}` },
       `CONNECT_CLIENTS: takes the whole addresses of metadata documents, like https://vscode.dev/oauth/client-metadata.json, or none; not ${others.replace(",", ", ")}`,
@@ -295,10 +259,6 @@ describe("parseSettings", () => {
     [
       { SIGN_IN: "clerk" },
       "SIGN_IN: is clerk, which needs CLERK_PUBLISHABLE_KEY, CLERK_SECRET_KEY, CLERK_JWT_KEY, CLERK_WEBHOOK_SIGNING_SECRET",
-    ],
-    [
-      { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "" },
-      "CLERK_WEBHOOK_SIGNING_SECRET: missing, while other Clerk keys are set",
     ],
     [
       { ...clerk, CLERK_WEBHOOK_SIGNING_SECRET: "whsec_short" },
@@ -312,9 +272,7 @@ describe("parseSettings", () => {
       { ...clerk, CLERK_SECRET_KEY: "sk_live_x" },
       "CLERK_SECRET_KEY: belongs to another instance than CLERK_PUBLISHABLE_KEY (live or test)",
     ],
-    [{ ...clerk, CLERK_API_URL: "clerk" }, "CLERK_API_URL: must be an http(s) address"],
     [{ ...clerk, CLERK_JWT_KEY: "" }, "CLERK_JWT_KEY: missing, while other Clerk keys are set"],
-    [{ ...clerk, CLERK_JWT_KEY: "x" }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
     [{ ...clerk, CLERK_JWT_KEY: rsa(2056) }, "CLERK_JWT_KEY: is not an RSA-2048 public key in PEM form"],
     [
       { ...clerk, CLERK_PUBLISHABLE_KEY: "pk_test_x" },
@@ -325,29 +283,18 @@ describe("parseSettings", () => {
       "CLERK_AUTHORIZED_PARTIES: must be origins separated by commas",
     ],
     [
-      { ...resend, APP_URL: "" },
-      "APP_URL: is required with DATABASE_URL, with Clerk, with Stripe and to send mail",
-    ],
-    [
       { ...resend, APP_URL: "http://localhost:3000" },
       "APP_URL: must be https with RESEND_API_KEY, because the links in mail go there",
     ],
-    [
-      { ...smtp, APP_URL: "http://localhost:3000" },
-      "APP_URL: must be https with SMTP_URL, because the links in mail go there",
-    ],
     [{ ...resend, EMAIL_FROM: "" }, "EMAIL_FROM: is required with RESEND_API_KEY"],
-    [{ ...smtp, EMAIL_FROM: "" }, "EMAIL_FROM: is required with SMTP_URL"],
     [
       { EMAIL_FROM: "office" },
       "EMAIL_FROM: must be an address like office@example.com or Corner Office <office@example.com>",
     ],
     [{ EMAIL_FROM: "A\r\nBcc: x <office@example.com>" }, "EMAIL_FROM: must be an address like"],
-    [{ SUPPORT_EMAIL: "help" }, "SUPPORT_EMAIL: must be an email address"],
     [{ ...smtp, RESEND_API_KEY: "re_secret" }, "RESEND_API_KEY, SMTP_URL: set one, not both"],
     [{ ...resend, RESEND_API_KEY: "sk_test_x" }, "RESEND_API_KEY: is not a key of Resend (re_…)"],
     [{ ...resend, RESEND_WEBHOOK_SECRET: "x" }, "RESEND_WEBHOOK_SECRET: is not a signing secret (whsec_…)"],
-    [{ ...smtp, RESEND_WEBHOOK_SECRET: "x" }, "RESEND_WEBHOOK_SECRET: needs RESEND_API_KEY"],
     [
       { ...resend, RESEND_BASE_URL: "http://resend.example.com" },
       "RESEND_BASE_URL: must be an https address, or http on a loopback one",
@@ -356,7 +303,6 @@ describe("parseSettings", () => {
       { ...smtp, SMTP_URL: "smtp.example.com:587" },
       "SMTP_URL: must be an address like smtps://user:password@smtp.example.com",
     ],
-    [{ ...smtp, SMTP_URL: "smtp://me@smtp.example.com" }, "SMTP_URL: must be an address like"],
     [{ ...dkim, DKIM_SELECTOR: "" }, "DKIM_SELECTOR: missing, while other DKIM settings are set"],
     [{ ...dkim, SMTP_URL: "" }, "DKIM_DOMAIN: needs SMTP_URL"],
     [
@@ -364,20 +310,18 @@ describe("parseSettings", () => {
       "DKIM_DOMAIN: must be the domain of EMAIL_FROM, or one above it",
     ],
     [{ ...dkim, DKIM_SELECTOR: "a;b" }, "DKIM_SELECTOR: must be a name like mail"],
-    ...[pem(1024), "x", key].map((DKIM_PRIVATE_KEY): [Environment, string] => [
-      { ...dkim, DKIM_PRIVATE_KEY },
+    [
+      { ...dkim, DKIM_PRIVATE_KEY: pem(1024) },
       "DKIM_PRIVATE_KEY: is not an RSA private key in PEM form, of 2048 bits or more",
-    ]),
+    ],
     [
       { STRIPE_SECRET_KEY: "sk_test_x" },
       "STRIPE_WEBHOOK_SECRET, STRIPE_LICENCE_PRICES: missing, while other settings of billing are set",
     ],
-    [{ LAPSED_PLAN: "hobby" }, "STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_LICENCE_PRICES: missing"],
     [{ ...stripe, STRIPE_SECRET_KEY: "pk_test_x" }, "STRIPE_SECRET_KEY: is not a secret or restricted key"],
     [{ ...stripe, STRIPE_WEBHOOK_SECRET: "x" }, "STRIPE_WEBHOOK_SECRET: is not a signing secret (whsec_…)"],
     [{ ...stripe, STRIPE_LICENCE_PRICES: "prod_x" }, "prod_x is not the id of a price (price_…)"],
     [{ ...stripe, STRIPE_CREDIT_PRICES: "price_a" }, "must name 1 to 10 prices, each of them once"],
-    [{ ...stripe, STRIPE_LICENCE_PRICES: "," }, "must name 1 to 10 prices, each of them once"],
     [{ ...stripe, LAPSED_PLAN: "free" }, "LAPSED_PLAN: must be trial-ended or hobby"],
     [{ ...stripe, STRIPE_TAX: "yes" }, "STRIPE_TAX: must be none or automatic"],
     [{ ...stripe, STRIPE_PROMOTION_CODES: "yes" }, "STRIPE_PROMOTION_CODES: must be off or on"],
@@ -386,7 +330,6 @@ describe("parseSettings", () => {
       { ...stripe, STRIPE_API_URL: "http://stripe.example.com" },
       "STRIPE_API_URL: must be an http address on loopback",
     ],
-    [{ ...stripe, APP_URL: "" }, "APP_URL: is required with DATABASE_URL, with Clerk, with Stripe"],
   ])("refuses %j", (environment, fault) => {
     expect(() => parseSettings(environment)).toThrow(fault);
     for (const value of [secret, "sk_test_x", "re_secret", "pw%40", "BEGIN PRIVATE"]) {

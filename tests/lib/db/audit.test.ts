@@ -1,11 +1,11 @@
 import { type Kysely, sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { auditedAccount, deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { syncClerkUser } from "@/lib/accounts/clerk-user";
 import { acceptInvitation, addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
 import { joinWaitlist } from "@/lib/accounts/waitlist";
 import { auditedTransaction, listAudit, unaudited, unauditedInserts } from "@/lib/db/audit";
-import { type Db, Store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { clearBanner, setBanner } from "@/lib/site-banner";
@@ -17,21 +17,15 @@ const operator = expect.stringMatching(/^operator( .+)?$/);
 
 describe.each(engines)("the audit on $name", (engine) => {
   let stage: Stage;
-  let store: Store;
   let db: Db;
   let nowMs: number;
   beforeEach(async () => {
     stage = await engine.prepare();
     // The entry of the key's creation.
     await stage.query("DELETE FROM audit_entries");
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    db = await store.ready();
+    db = await stage.open();
     nowMs = atMs;
-  });
-  afterEach(async () => {
-    await store.close();
-    await stage.clear();
+    return stage.clear;
   });
 
   /** Advances the clock. */

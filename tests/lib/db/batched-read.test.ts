@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { batchedRead } from "@/lib/db/batched-read";
-import { Store } from "@/lib/db/store";
 import { engines } from "@/tests/support/engines";
 
 describe.each(engines)("batchedRead on $name", (engine) => {
@@ -19,9 +18,7 @@ describe.each(engines)("batchedRead on $name", (engine) => {
     );
     for (const stage of [await engine.prepare(), await engine.prepare()]) {
       built = 0;
-      const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-      const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-      const db = await store.ready();
+      const db = await stage.open();
       await stage.query(
         "INSERT INTO waitlist (email, joined_at_ms) VALUES ('a@example.com', 10), ('b@example.com', 20)",
       );
@@ -50,9 +47,8 @@ describe.each(engines)("batchedRead on $name", (engine) => {
       expect(await Promise.all(crowd)).toEqual(
         Array.from({ length: 100 }, (_, n) => (n % 3 === 0 ? 20 : undefined)),
       );
-      await store.close();
-      await expect(Promise.all([find("a@example.com", 0), find("b@example.com", 0)])).rejects.toThrow();
       await stage.clear();
+      await expect(Promise.all([find("a@example.com", 0), find("b@example.com", 0)])).rejects.toThrow();
     }
   });
 });

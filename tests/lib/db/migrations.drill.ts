@@ -2,13 +2,12 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Kysely, sql } from "kysely";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { dayMs } from "@/lib/config/durations";
 import { migrations, type SchemaChange } from "@/lib/db/migrations";
 import { Store } from "@/lib/db/store";
-import { suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { startStage } from "@/tests/support/block";
 import { createDatabase, eventually } from "@/tests/support/databases";
 import { buildEarlier, startProgram } from "@/tests/support/earlier-build";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -16,59 +15,6 @@ import { Service } from "@/tests/support/service";
 
 /** A real older build, with the pages of today. */
 const earlier = buildEarlier();
-
-describe.each(engines)("migration 003 on $name", (engine) => {
-  it("keeps every account's mails, and marks those as failed that were due before mail was delivered", async () => {
-    const stage = await engine.prepare({ isEmpty: true });
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    const settings = { databaseUrl: DATABASE_URL, dataDir: DATA_DIR };
-    const before = new Store(settings, asOf("002"));
-    await before.ready();
-    await before.close();
-    const nowMs = Date.now();
-    await stage.query(
-      `INSERT INTO accounts (id, email, plan, created_at_ms) VALUES ('acc_1', 'ceo@example.com', 'hobby', ${nowMs})`,
-    );
-    const rows = [
-      ["welcome", nowMs - 3 * dayMs, "scheduled"],
-      ["first-assistant", nowMs - 1000, "scheduled"],
-      ["approvals", nowMs - 3 * dayMs, "stopped"],
-      ["credits", nowMs + dayMs, "scheduled"],
-    ] as const;
-    for (const [kind, due, state] of rows) {
-      await stage.query(
-        `INSERT INTO onboarding_emails VALUES ('${kind}', 'acc_1', '${kind}', ${due}, '${state}')`,
-      );
-    }
-
-    const store = new Store(settings);
-    const db = await store.ready();
-    const migrated = await db
-      .selectFrom("onboarding_emails")
-      .select(["kind", "due_at_ms", "next_attempt_at_ms", "state", "failure", "attempts"])
-      .orderBy("kind")
-      .execute();
-    const [welcome, first, approvals, credits] = rows;
-    const row = ([kind, due_at_ms, state]: (typeof rows)[number], failure: string | null = null) => ({
-      kind,
-      due_at_ms,
-      next_attempt_at_ms: due_at_ms,
-      state,
-      failure,
-      attempts: 0,
-    });
-    expect(migrated).toEqual([
-      row(approvals),
-      row(credits),
-      row(first),
-      { ...row(welcome, "due before mail was delivered"), state: "failed" },
-    ]);
-    await suppressEmail(db, "ceo@example.com", nowMs);
-    expect((await stage.query("SELECT kind FROM onboarding_emails WHERE state = 'stopped'")).length).toBe(3);
-    await store.close();
-    await stage.clear();
-  });
-});
 
 describe.each(engines)("a build with another build's schema on $name", (engine) => {
   let stage: Stage;
@@ -152,25 +98,17 @@ describe.each(engines)("a build with another build's schema on $name", (engine) 
 
 const postgresUrl = inject("postgresUrl");
 
-describe.each(engines)("a store migrated by a future build, on $name", (engine) => {
-  let stage: Stage;
-  let today: Service;
-  let token: string;
+describe.each(engines)("a store migrated by a future build, on $name", async (engine) => {
   let credits = 5;
   const added: string[] = [];
 
-  beforeAll(async () => {
-    stage = await engine.prepare({ isEmpty: true });
-    today = await Service.make(stage.environment);
-    await today.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "5");
-    token = await today.token("ceo@example.com");
-    await stage.query("INSERT INTO kysely_migration VALUES ('999-tomorrow', '2099-01-01T00:00:00.000Z')");
-    await stage.query("ALTER TABLE accounts ADD COLUMN shoe_size bigint");
-  });
-  afterAll(async () => {
-    await today.stop();
-    await stage.clear();
-  });
+  const stage = await startStage(engine, { isEmpty: true });
+  const today = await Service.make(stage.environment);
+  afterAll(() => today.stop());
+  await today.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "5");
+  const token = await today.token("ceo@example.com");
+  await stage.query("INSERT INTO kysely_migration VALUES ('999-tomorrow', '2099-01-01T00:00:00.000Z')");
+  await stage.query("ALTER TABLE accounts ADD COLUMN shoe_size bigint");
 
   const ask = async (service: Service, path: string, bearer: string) => {
     const { status, text } = await service.ask(path, { headers: { authorization: `Bearer ${bearer}` } });

@@ -1,7 +1,6 @@
 import type { CompiledQuery, KyselyPlugin } from "kysely";
 import { describe, expect, it } from "vitest";
 import { findMentions, mentionsOfEmail, mentionsOfId } from "@/lib/db/redaction";
-import { Store } from "@/lib/db/store";
 import { engines } from "@/tests/support/engines";
 
 const email = "ann.lee@example.com";
@@ -9,9 +8,8 @@ const email = "ann.lee@example.com";
 describe.each(engines)("mentions of an address on $name", (engine) => {
   it("are found among 50,000 entries, in short pages that use an index", async () => {
     const stage = await engine.prepare();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
-    const db = await store.ready();
+    const { DATABASE_URL } = stage.environment;
+    const db = await stage.open();
     const [numbers, random] = DATABASE_URL
       ? ["SELECT n FROM generate_series(1, 50000) AS n", "gen_random_uuid()::text"]
       : [
@@ -60,7 +58,6 @@ describe.each(engines)("mentions of an address on $name", (engine) => {
       );
       expect(JSON.stringify(rows)).not.toMatch(/Seq Scan|Sort|TEMP B-TREE/);
     }
-    await store.close();
     await stage.clear();
   });
 });

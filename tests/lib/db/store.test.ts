@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
@@ -8,7 +8,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { Store } from "@/lib/db/store";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
-import { createDatabase, eventually } from "@/tests/support/databases";
+import { eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 import { mountInMemory } from "@/tests/support/mount";
 import { Service } from "@/tests/support/service";
@@ -32,17 +32,6 @@ describe("the embedded store", () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     for (const file of readdirSync(dataDir))
       expect(statSync(join(dataDir, file)).mode & 0o777, file).toBe(0o600);
-    await store.close();
-  });
-
-  it("bounds its write-ahead log again after a long reader, with the next two writes", async () => {
-    const store = open();
-    const db = await store.ready();
-    await addAccount(db, email, {}, Date.now());
-    const { logBytes, endRead } = growLog(dataDir);
-    endRead();
-    for (const name of ["a", "b"]) await addAccount(db, `${name}@example.com`, {}, Date.now());
-    expect(logBytes()).toBeLessThanOrEqual(maxLogBytes);
     await store.close();
   });
 
@@ -73,20 +62,6 @@ describe("the embedded store", () => {
       expect.objectContaining({ detail: expect.stringMatching(/^SEARCH local_sessions USING .*INDEX/) }),
     ]);
     db.close();
-    await store.close();
-  });
-
-  it("writes a limit out, for which SQLite would otherwise prepare the statement anew each time", async () => {
-    const store = open();
-    const db = await store.ready();
-    const { sql, parameters } = db
-      .selectFrom("accounts")
-      .select("id")
-      .where("id", "=", "acc_x")
-      .limit(7)
-      .compile();
-    expect(sql).toMatch(/ limit 7$/);
-    expect(parameters).toEqual(["acc_x"]);
     await store.close();
   });
 
@@ -121,15 +96,6 @@ describe("the embedded store", () => {
     expect(written).toHaveLength(43);
   });
 
-  it("migrates once when several processes open an empty folder at the same time", async () => {
-    const stores = Array.from({ length: 8 }, open);
-    await Promise.all(stores.map((store) => store.ready()));
-    const db = await open().ready();
-    const { rows } = await db.executeQuery(db.selectFrom("accounts").selectAll().compile());
-    expect(rows).toEqual([]);
-    await Promise.all(stores.map((store) => store.close()));
-  });
-
   it("waits one second for another process's lock without blocking the event loop", async () => {
     const store = open();
     const db = await store.ready();
@@ -150,20 +116,6 @@ describe("the embedded store", () => {
     await store.close();
   });
 
-  it("keeps working after a write that timed out on the lock, and after a failed one", async () => {
-    const store = open();
-    const db = await store.ready();
-    const other = new DatabaseSync(join(dataDir, "store.sqlite"));
-    other.exec("BEGIN IMMEDIATE");
-    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("locked");
-    other.exec("COMMIT");
-    await addAccount(db, email, {}, Date.now());
-    await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow("already an account");
-    expect((await findAccount(db, email)).email).toBe(email);
-    other.close();
-    await store.close();
-  });
-
   it("limits the wait of every write in the queue to that of one write", async () => {
     const store = open();
     const db = await store.ready();
@@ -177,18 +129,6 @@ describe("the embedded store", () => {
     other.exec("COMMIT");
     await addAccount(db, email, {}, Date.now());
     other.close();
-    await store.close();
-  });
-
-  it("rejects a write to a removed file, and does not create an empty store", async () => {
-    const store = open();
-    const db = await store.ready();
-    await addAccount(db, email, {}, Date.now());
-    rmSync(dataDir, { recursive: true });
-    for (const name of ["a", "b"])
-      await expect(addAccount(db, `${name}@example.com`, {}, Date.now())).rejects.toThrow("was removed");
-    await expect(findAccount(db, email)).rejects.toThrow("was removed");
-    expect(existsSync(dataDir)).toBe(false);
     await store.close();
   });
 
@@ -225,17 +165,6 @@ describe("the embedded store", () => {
       await store.close();
     });
   }
-});
-
-const postgresUrl = inject("postgresUrl");
-
-describe.runIf(postgresUrl)("PostgreSQL", () => {
-  it("migrates once when several instances start on an empty database at the same time", async () => {
-    const databaseUrl = await createDatabase(postgresUrl ?? "");
-    const stores = Array.from({ length: 6 }, () => new Store({ dataDir, databaseUrl }));
-    await Promise.all(stores.map((store) => store.ready()));
-    await Promise.all(stores.map((store) => store.close()));
-  });
 });
 
 /** Writes 40 MB next to a reader, which keeps them in the log. */

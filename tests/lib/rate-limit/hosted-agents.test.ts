@@ -1,33 +1,25 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { startService, startStage } from "@/tests/support/block";
 import { expectRefusal } from "@/tests/support/contract";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { postLegacy, postModern } from "@/tests/support/mcp";
-import { Service } from "@/tests/support/service";
 
 /* Hosted agents: many owners behind one address. */
 
 const requests = 60;
 
-describe.each(engines)("inside HOSTED_AGENT_NETWORKS, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("inside HOSTED_AGENT_NETWORKS, on $name", async (engine) => {
   const owners = ["one@example.com", "two@example.com"];
   const tokens: string[] = [];
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({
-      ...stage.environment,
-      HOSTED_AGENT_NETWORKS: "127.0.9.0/24, 2001:db8::/32",
-    });
-    for (const email of owners) {
-      await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
-      tokens.push(await service.token(email));
-    }
+  const stage = await startStage(engine);
+  const service = await startService({
+    ...stage.environment,
+    HOSTED_AGENT_NETWORKS: "127.0.9.0/24, 2001:db8::/32",
   });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
+  for (const email of owners) {
+    await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
+    tokens.push(await service.token(email));
+  }
 
   const read = { method: "tools/call", params: { name: "get_credits_balance", arguments: {} } };
   const bearer = (token = "") => ({ Authorization: `Bearer ${token}` });

@@ -7,7 +7,6 @@ import { describe, expect, it } from "vitest";
 import { readOrCreateInDataDir } from "@/lib/runtime/data-dir";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
-import { Service } from "@/tests/support/service";
 
 const run = promisify(execFile);
 const asModule = ["--input-type=module", "-e"];
@@ -65,14 +64,6 @@ describe("a file of the data folder", () => {
     expect(readFileSync(join(folder, "content"), "utf8"), "it is left as it was").toBe(damaged);
   });
 
-  it("throws when the folder cannot be created", () => {
-    const file = join(createFolder(), "file");
-    writeFileSync(file, "");
-    expect(() => readOrCreateInDataDir(file, "content", content)).toThrow(
-      `DATA_DIR: ${file} cannot be used (ENOTDIR)`,
-    );
-  });
-
   it("is read after the draft of an interrupted process is removed", () => {
     const folder = createFolder();
     writeFileSync(join(folder, "content.draft.1"), "sou");
@@ -91,15 +82,5 @@ describe("a file of the data folder", () => {
       `DATA_DIR: ${folder} cannot be used (ENOSPC)`,
     );
     expect(readdirSync(folder)).toEqual([]);
-  });
-});
-
-describe("a service with a damaged secret", () => {
-  it("does not start, and logs the reason in one line", async () => {
-    const folder = createFolder();
-    writeFileSync(join(folder, "app-secret"), "");
-    await expect(Service.start({ DATA_DIR: folder })).rejects.toThrow(
-      `"msg":"DATA_DIR: ${folder}/app-secret is damaged (0 characters): restore it from a backup, or delete it; a new one invalidates everything signed with it"}\n`,
-    );
   });
 });

@@ -10,14 +10,6 @@ it("keeps at least half of its maximum, and never more than the maximum", () => 
   }
 });
 
-it("returns the latest value", () => {
-  const recent = new RecentCache<string>(4);
-  recent.set("key", "first");
-  for (const other of ["a", "b"]) recent.set(other, other);
-  recent.set("key", "second");
-  expect(recent.get("key")).toBe("second");
-});
-
 it("keeps what was set for a time at least, and not for twice that time", () => {
   const recent = new RecentCache<number>(1000, 600);
   for (let nowMs = 0; nowMs < 10_000; nowMs += 10) {

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 beforeAll(() => {
   process.env.APP_SECRET = "s".repeat(32);
-});
-afterAll(() => {
-  delete process.env.APP_SECRET;
 });
 
 describe("sealed text", () => {
