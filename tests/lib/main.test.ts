@@ -32,9 +32,5 @@ it("the SQLite of this Node has the fix of the WAL-reset bug (3.51.3), and check
   const { sqlite = "" } = process.versions;
   expect(sqlite.localeCompare("3.51.3", undefined, { numeric: true })).toBeGreaterThanOrEqual(0);
   const service = await Service.make({ SIGN_IN: "local" });
-  const { stdout } = await service.admin("--json", "check");
-  const checked = (JSON.parse(stdout) as { what: string; detail: string }[]).find(
-    ({ what }) => what === "store",
-  );
-  expect(checked?.detail).toBe(`embedded, SQLite ${sqlite}, in ${service.dataDir}`);
+  expect((await service.check("store"))?.detail).toBe(`embedded, SQLite ${sqlite}, in ${service.dataDir}`);
 });

@@ -310,7 +310,7 @@ describe.each(installed)("the complete client in %s", (_, client) => {
     expect(tokens).toEqual(["Bearer first", "Bearer first"]);
   });
 
-  it.each([-24 * 3600, -3600, -25 * 60, 25 * 60, 3600])(
+  it.each([-24 * 3600, 25 * 60])(
     "runs to the end of a trial on a device whose clock is off by %i seconds, or is put right meanwhile",
     async (skew) => {
       const trialEndsAt = new Date(Date.now() + 20 * 60_000).toISOString();

@@ -2,30 +2,23 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { marked } from "marked";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { clientFiles, documentPages } from "@/lib/http/pages";
+import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
-import { giveBack, lend } from "@/tests/support/lent-service";
 import { answerApp } from "@/tests/support/owner";
-import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const scheme = "com.example.studio:/signed-in";
 const hourMs = 60 * 60 * 1000;
-
-let service: Service;
-let browser: Browser;
 const folder = createFolder();
 
-beforeAll(async () => {
-  ({ service } = await lend());
-  await service.adminJson("account", "add", email, "--plan", "licensed");
-  await service.adminJson("connect", "add", "studio", "Studio", scheme);
-  browser = await Browser.signIn(service, email);
-});
-afterAll(() => giveBack(service));
+const { service } = await borrowService();
+await service.adminJson("account", "add", email, "--plan", "licensed");
+await service.adminJson("connect", "add", "studio", "Studio", scheme);
+let browser: Browser = await Browser.signIn(service, email);
 
 const readFile = async ({ path }: { path: string }) => (await service.ask(path)).text;
 
@@ -122,10 +115,6 @@ describe("the client files", () => {
       expect((await service.ask("/docs/client")).text).toContain(`href="${path}"`);
     },
   );
-
-  it("of other versions are unknown", async () => {
-    expect((await service.ask("/docs/client/0.9.0/corner-office.ts")).status).toBe(404);
-  });
 
   it("contain each excerpt of the documents", async () => {
     const texts = await Promise.all(Object.values(clientFiles).map(readFile));

@@ -1,34 +1,28 @@
 import { execFile, execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { marked } from "marked";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
 import { documentPages } from "@/lib/http/pages";
+import { borrowService } from "@/tests/support/block";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
 
 /** A block of code of a served document. */
 type Sample = { language: string; code: string };
 
 const folder = createFolder();
-let service: Service;
-let environment: NodeJS.ProcessEnv;
 
-beforeAll(async () => {
-  ({ service } = await lend());
-  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.5");
-  const link = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
-  environment = {
-    PATH: process.env.PATH,
-    CORNER_OFFICE_URL: service.url,
-    CORNER_OFFICE_TOKEN: await service.token("ceo@example.com"),
-    UNSUBSCRIBE_URL: link.url,
-  } as unknown as NodeJS.ProcessEnv;
-});
-afterAll(() => giveBack(service));
+const { service } = await borrowService();
+await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.5");
+const link = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
+const environment = {
+  PATH: process.env.PATH,
+  CORNER_OFFICE_URL: service.url,
+  CORNER_OFFICE_TOKEN: await service.token("ceo@example.com"),
+  UNSUBSCRIBE_URL: link.url,
+} as unknown as NodeJS.ProcessEnv;
 
 async function samplesOf(path: string): Promise<Sample[]> {
   const { text } = await service.ask(`${path}.md`);
@@ -99,11 +93,5 @@ describe("the samples", () => {
     const pasted = `${sample?.code}\nthe-token\nprintenv CORNER_OFFICE_TOKEN\n`;
     expect(sample?.code).not.toContain("\n");
     expect(execFileSync("bash", ["-s"], { input: pasted, encoding: "utf8" })).toBe("the-token\n");
-  });
-
-  it("of the API description download it", async () => {
-    const [download] = (await samplesOf("/docs/api")).filter(({ code }) => code.includes("-o openapi.json"));
-    expect((await run(download as Sample)).exit).toBe(0);
-    expect(JSON.parse(readFileSync(join(folder, "openapi.json"), "utf8")).info.title).toBe("Corner Office");
   });
 });

@@ -2,48 +2,6 @@
 type Question = [question: string, ...answeredAt: string[]];
 
 /**
- * Written before the index was tried with them: 18 of 25 first, 22 first or second. Three words were added
- * afterwards.
- */
-export const unreadQuestions: Question[] = [
-  ["can I play with the API before I am invited", "/docs#test-without-an-account"],
-  ["fake server for unit tests", "/docs#test-without-an-account"],
-  ["does it push events to my backend", "/docs/api#webhooks"],
-  ["I lost my phone", "/docs/authentication#a-lost-device"],
-  ["my token leaked on github", "/docs/authentication#a-lost-device", "/docs/authentication#keeping-it-safe"],
-  ["report a bug", "/docs#support"],
-  ["which scope do I request", "/docs/connect#scopes-and-resources"],
-  ["keep working on a plane", "/docs/client#offline"],
-  ["react app login", "/docs/connect#a-browser-app"],
-  ["electron app sign in", "/docs/connect#a-desktop-app"],
-  ["iOS keychain", "/docs/connect#a-phone-app"],
-  ["ssh login with a code", "/docs/connect#a-program-in-a-terminal"],
-  ["npm package", "/docs/client", "/docs/client#the-file", "/docs/api#generate-a-client"],
-  ["go client", "/docs/api#generate-a-client"],
-  ["why is my token refused", "/docs/api/errors#signed_out", "/docs/authentication#how-long-a-token-lives"],
-  ["invalid_grant", "/docs/connect#what-can-go-wrong"],
-  ["can a browser on another origin call the API", "/docs/api/site-banner", "/docs/connect#a-browser-app"],
-  ["how many assistants may run", "/docs/api/entitlement", "/docs/api/entitlement#fields"],
-  ["is the API versioned", "/docs/api/policy", "/docs/api/policy#selecting-a-version"],
-  [
-    "request id in the response",
-    "/docs/api/headers#response-headers",
-    "/docs/api/headers#request-headers",
-    "/docs/api/headers",
-    "/docs/api#every-operation",
-  ],
-  ["add to claude code", "/docs/mcp#claude-code"],
-  ["uptime check", "/docs/api/health"],
-  ["unsubscribe link does not work", "/docs/api/unsubscribe", "/docs/api/errors#invalid_token"],
-  [
-    "how long does a session last",
-    "/docs/connect#what-your-app-gets",
-    "/docs/authentication#how-long-a-token-lives",
-  ],
-  ["quota per minute", "/docs/api/limits"],
-];
-
-/**
  * Whole sentences, first tried when the index weighed rare words: 23 of 40 first, 34 first or second, none without a hit.
  * Words for two sections were added afterwards.
  */

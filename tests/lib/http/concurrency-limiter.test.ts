@@ -48,13 +48,6 @@ describe("the concurrency limiter", () => {
     expect(begun).toEqual(["a1", "b", "a2"]);
   });
 
-  it("applies only the total limits to clients of unknown address", async () => {
-    const { ask, begun } = workplace(new ConcurrencyLimiter(bounds));
-    for (const name of ["one", "two", "three", "four", "five"]) ask(name, undefined);
-    expect(begun).toEqual(["one", "two"]);
-    await expect(ask("six", undefined)).rejects.toMatchObject({ status: 503 });
-  });
-
   it("refuses with 429 per client and 503 in total, both with Retry-After", async () => {
     const { ask } = workplace(new ConcurrencyLimiter(bounds));
     for (const name of ["a1", "a2", "a3"]) ask(name, "a");
@@ -82,11 +75,5 @@ describe("the concurrency limiter", () => {
     await expect(dropped).rejects.toThrow("gone");
     await end("a");
     expect(begun).toEqual(["a", "c"]);
-  });
-
-  it("frees the slot of a task that fails", async () => {
-    const limiter = new ConcurrencyLimiter({ ...bounds, atOnce: 1 });
-    await expect(limiter.run("a", stays, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
-    expect(await limiter.run("a", stays, async () => "yes")).toBe("yes");
   });
 });

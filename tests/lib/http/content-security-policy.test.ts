@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { pagePolicy } from "@/lib/http/content-security-policy";
 import { type Page, pages } from "@/lib/http/pages";
 
@@ -16,7 +16,6 @@ const environment = {
 beforeAll(() => {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
 });
-afterAll(() => vi.unstubAllEnvs());
 
 const isClerks = ({ loads }: Page) => loads.includes("clerk");
 

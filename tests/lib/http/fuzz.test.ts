@@ -1,22 +1,14 @@
 import { METHODS } from "node:http";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { readRaw } from "@/tests/support/answers";
+import { borrowService } from "@/tests/support/block";
 import { description, faultsOf, type Parameter } from "@/tests/support/description";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
 
-let service: Service;
-let token: string;
-let link: string;
-beforeAll(async () => {
-  ({ service } = await lend());
-  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1.5");
-  token = await service.token("ceo@example.com");
-  const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", "ceo@example.com");
-  link = new URL(url).searchParams.get("token") ?? "";
-});
-afterAll(() => giveBack(service));
+const { service } = await borrowService();
+await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1.5");
+const token = await service.token("ceo@example.com");
+const [, link = ""] = (await service.unsubscribePath("ceo@example.com")).split("token=");
 
 const paths = Object.keys(description.paths);
 const { parameters } = description.components;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApiHandlers } from "@/lib/http/handler";
 import { type Operation, operations } from "@/lib/http/operations";
 import { log } from "@/lib/runtime/log";
@@ -13,7 +13,6 @@ beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");
   vi.stubEnv("DATA_DIR", createFolder());
 });
-afterAll(() => vi.unstubAllEnvs());
 afterEach(() => vi.restoreAllMocks());
 
 describe("a handler", () => {

@@ -28,10 +28,6 @@ describe("the register", () => {
     const exported = Object.keys(await import(/* @vite-ignore */ resolve(`app${path}/route.ts`)));
     expect(exported.sort()).toEqual([...methods].sort());
   });
-
-  it("has a room for no address twice", () => {
-    expect(new Set(paths).size).toBe(paths.length);
-  });
 });
 
 describe("the error catalogue", () => {

@@ -1,18 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { files, isPage, type Page, pages, routes } from "@/lib/http/pages";
+import { borrowService } from "@/tests/support/block";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
 
-let service: Service;
-beforeAll(async () => {
-  ({ service } = await lend());
-});
-afterAll(() => giveBack(service));
+const { service } = await borrowService();
 
 const multipart = { "Content-Type": "multipart/form-data; boundary=x" };
 
@@ -83,28 +76,5 @@ describe("the pages of the register", () => {
       const expected = { anyone: [200, 303, 404], session: [303], "signed link": [200, 400] }[access];
       expect(expected, path).toContain((await service.ask(path)).status);
     }
-  });
-});
-
-describe("the paths of the register", () => {
-  const speaking = ["app/(pages)", "lib/docs", "lib/mail", "lib/mail", "lib/auth"];
-  const files = speaking.flatMap((folder) =>
-    readdirSync(folder, { recursive: true, encoding: "utf8" })
-      // The sample of a client is a program of its own, and is run.
-      .filter((file) => /\.tsx?$/.test(file) && !file.startsWith("clients/"))
-      .map((file) => join(folder, file)),
-  );
-
-  it.each(files)("are not written out in %s, so that a page may be renamed", (file) => {
-    // A path that the framework makes of a page's own folder is written out, and fails to compile when the page moves.
-    const source = readFileSync(file, "utf8")
-      .replace(/PageProps<"[^"]+">/g, "")
-      .replace(/^\s*(?:\/\/|\/?\*).*$/gm, "");
-    const written = routes.flatMap(({ path }) => {
-      const isWritten =
-        path !== "/" && new RegExp(`["'\`(]${path.replaceAll(".", "\\.")}["'\`?#)]`).test(source);
-      return isWritten ? [path] : [];
-    });
-    expect(written).toEqual([]);
   });
 });

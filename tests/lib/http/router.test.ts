@@ -14,33 +14,26 @@ describe("an unknown address under /api", () => {
   const unknown = [
     "/api",
     "/api/",
-    "/api?x=1",
     "/api/unknown",
     "/api/health/",
-    "/api/health/x",
     "/api//health",
-    "//api/health",
     "/api/Health",
     "/API/health",
-    "/aPi/health",
     "/api/%68ealth",
     "/%61pi/health",
-    "/%2561pi/health",
     "/api%2Fhealth",
     "/api/%2e%2e/x",
     "/api/../api/health",
-    "/x/../api/health",
-    "/x/%2e%2e/api/health",
     "/api/\\x",
-    "/\\api/health",
     "/api\\health",
-    "/api/health;x=1",
     "/api/health%00",
-    "/api/%",
     "/api/health#x",
     "/mcp/",
     "/MCP",
     "/mcp//x",
+    "/mcp/account/",
+    "/api/mcp/account",
+    "/%6dcp",
   ];
 
   it.each(unknown)("%s answers 404 in JSON", async (address) => {
@@ -82,8 +75,6 @@ describe.each(addresses)("$path", ({ path, methods }) => {
 describe("a trailing slash", () => {
   it.each([
     ["/docs/", "/docs"],
-    ["/docs/api/", "/docs/api"],
-    ["/privacy/", "/privacy"],
     ["/sign-in/?problem=expired", "/sign-in?problem=expired"],
     ["/status/?x=<i>", "/status?x=<i>"],
     ["/unsubscribe/?token=a%20b&c", "/unsubscribe?token=a%20b&c"],
@@ -99,9 +90,7 @@ describe("a trailing slash", () => {
     ["GET", "/docs//", 404],
     ["GET", "//docs/", 404],
     ["GET", "/no/such/page/", 404],
-    ["GET", "/docs.md/", 404],
     ["GET", "/openapi.json/", 404],
-    ["POST", "/docs/", 404],
     ["POST", "/sign-in/send/", 404],
   ])("%s %s answers %i", async (method, path, status) => {
     const answer = await service.ask(path, { method });

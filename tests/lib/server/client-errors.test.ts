@@ -1,24 +1,20 @@
 import { once } from "node:events";
 import { createServer, METHODS } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import { answerClientError } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
+import { borrowService } from "@/tests/support/block";
 import { addresses } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
+import { listen } from "@/tests/support/port";
 
-let service: Service;
-beforeAll(async () => {
-  ({ service } = await lend());
-});
-afterAll(() => giveBack(service));
+const { service } = await borrowService();
 
 const { health, unsubscribe } = operations;
 const close = "Host: x\r\nConnection: close\r\n";
@@ -86,8 +82,7 @@ describe("a target", () => {
   it("with raw bytes in its query is answered as if they were percent-encoded, as the last of its connection", async () => {
     const email = "raw-bytes@example.com";
     await service.adminJson("account", "add", email, "--plan", "hobby");
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
-    const head = `POST ${url.slice(service.url.length)}&utm=\xc3\xa9 HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\n`;
+    const head = `POST ${await service.unsubscribePath(email)}&utm=\xc3\xa9 HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\n`;
     const before = `GET ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
     const socket = connect(service.port, "127.0.0.1").setEncoding("latin1");
     const received = text(socket);
@@ -165,52 +160,29 @@ describe("a Host (RFC 9112 §3.2)", () => {
   const get = (host: string) =>
     send(`GET ${health.path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
 
-  it.each([
-    "",
-    "x",
-    "office.example.com:443",
-    "x:",
-    "10.0.0.1:80",
-    "[::1]:3000",
-    "a_b",
-    "%41.example",
-    "a,b;c=d",
-  ])("may be %j", async (host) => {
-    expect(statusOf(await get(host))).toBe(200);
-  });
+  it.each(["", "office.example.com:443", "x:", "[::1]:3000", "%41.example", "a,b;c=d"])(
+    "may be %j",
+    async (host) => {
+      expect(statusOf(await get(host))).toBe(200);
+    },
+  );
 
-  it.each([
-    "a b",
-    "a\tb",
-    "a/b",
-    "a?b",
-    "a#b",
-    "user@a",
-    "a:b",
-    "a:1:2",
-    "[::1",
-    "::1",
-    "%4",
-    "\xe9",
-    '"a"',
-    "<a>",
-    "a\\b",
-  ])("that is malformed is 400: %j", async (host) => {
-    const received = await get(host);
-    expect(statusOf(received)).toBe(400);
-    expect(received).toContain('"message":"The Host header is not a host with an optional port."');
-  });
+  it.each(["a b", "a/b", "a#b", "user@a", "a:b", "a:1:2", "[::1", "%4", "\xe9", "<a>"])(
+    "that is malformed is 400: %j",
+    async (host) => {
+      const received = await get(host);
+      expect(statusOf(received)).toBe(400);
+      expect(received).toContain('"message":"The Host header is not a host with an optional port."');
+    },
+  );
 });
 
 describe("a request that Node's parser rejects", () => {
   it.each([
     ["bytes that are no request", "\x16\x03\x01\x02\x00\r\n\r\n"],
-    ["the beginning of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
     ["a broken request line", "GET /api/health\r\n\r\n"],
     ["an unknown version", "BREW /api/health HTTP/1.2\r\n\r\n"],
-    ["HTTP/2 without an agreement", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
     ["a broken header", "GET /api/health HTTP/1.1\r\nHost: x\r\nNoColon\r\n\r\n"],
-    ["a header that looks like a request line", "GET / HTTP/1.1\r\nBREW /api/health HTTP/1.1\r\n\r\n"],
     ["no Host", "GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n"],
     ["two Hosts", "GET /api/health HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n"],
     ["a target that is no path", "GET api/health HTTP/1.1\r\nHost: x\r\n\r\n"],
@@ -245,8 +217,7 @@ describe("a request that Node's parser rejects", () => {
     server.on("clientError", (error, socket) =>
       answerClientError(error, socket as Socket, connections.latestAnswer(socket as Socket), () => {}),
     );
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").setEncoding("latin1");
+    const socket = connect(await listen(server), "127.0.0.1").setEncoding("latin1");
     let received = "";
     socket.on("data", (chunk) => {
       received += chunk;
@@ -257,19 +228,16 @@ describe("a request that Node's parser rejects", () => {
     await once(socket, "close");
     expect(statusLines(received)).toEqual(["HTTP/1.1 200"]);
     expect(received).toMatch(/half$/);
-    server.close();
   });
 
   it("ends no process when its client resets the connection before its turn", async () => {
     const server = createBoundedServer(() => new Promise(() => {}));
     const stopped = once(server, "connect");
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    const socket = connect(await listen(server), "127.0.0.1");
     socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\nCONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n");
     const [{ socket: atServer }] = await stopped;
     socket.resetAndDestroy();
     await new Promise((closed) => atServer.once("close", closed));
-    server.close();
   });
 
   it("is 405 also when its method arrives byte by byte", async () => {
@@ -302,15 +270,13 @@ describe("a request that Node's parser rejects", () => {
           answer = () => resolve(void outgoing.end("late"));
         }),
     );
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    const socket = connect(await listen(server), "127.0.0.1");
     const received = text(socket);
     const ended = once(server, "connection").then(([atServer]) => once(atServer, "end"));
     socket.end("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await ended;
     answer();
     expect(await received).toMatch(/late$/);
-    server.close();
   });
 
   it.each(["\x00\x01garbage\r\n\r\n", "CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n"])(

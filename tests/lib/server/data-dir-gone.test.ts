@@ -1,17 +1,10 @@
 import { existsSync, rmSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { Service } from "@/tests/support/service";
 
-let service: Service;
-
-beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local" });
-});
-afterAll(async () => {
-  await service.kill();
-});
+const service = await startService({ SIGN_IN: "local" }, { expectErrors: true });
 
 describe("a removed data folder", () => {
   it("is not recreated, and what needs it says that it is away", async () => {

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { headBounds } from "@/lib/config/limits";
 import { connectEndpoints, pages } from "@/lib/http/pages";
+import { startService } from "@/tests/support/block";
 import { processorTimeOf } from "@/tests/support/process-accounts";
-import { Service } from "@/tests/support/service";
 
 const { path } = pages.signIn;
 const most = headBounds.bytes - 1000;
@@ -29,14 +29,9 @@ const attacks: { of: string; target?: string; headers?: Record<string, string> }
   },
   { of: "a search for many words", target: `${pages.search.path}?q=${numbered((n) => `w${n}+`)}` },
 ];
-
-let service: Service;
-beforeAll(async () => {
-  service = await Service.start({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
-  for (let n = 0; n < 5; n++) await ask(path, {}, "192.0.2.1");
-  await ask(`${pages.search.path}?q=a`, {}, "192.0.2.1");
-});
-afterAll(() => service.stop());
+const service = await startService({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+for (let n = 0; n < 5; n++) await ask(path, {}, "192.0.2.1");
+await ask(`${pages.search.path}?q=a`, {}, "192.0.2.1");
 
 function ask(target: string, headers: Record<string, string>, from: string) {
   return service.ask(target, { headers: { ...headers, "X-Forwarded-For": from } });

@@ -1,23 +1,18 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { bodyPieces } from "@/lib/config/limits";
 import { JoinedMessage } from "@/lib/server/joined-message";
+import { listen } from "@/tests/support/port";
 
 const server = createServer({ IncomingMessage: JoinedMessage });
-beforeAll(async () => {
-  await once(server.listen(0, "127.0.0.1"), "listening");
-});
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const port = await listen(server);
 
 /** A request with a body of these chunks, all of which arrived before it is read. */
 async function receive(chunks: string[]): Promise<JoinedMessage> {
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const socket = connect(port, "127.0.0.1");
   const framed = chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join("");
   const body = `${framed}0\r\n\r\n`;
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`);

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
+import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
@@ -11,20 +12,14 @@ import { unconfigured } from "@/tests/support/unconfigured";
 const { health, entitlement } = operations;
 const folder = "lib/server/watching";
 
-describe.each(engines)("/metrics on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  let metricsPort: number;
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    metricsPort = await reservePort();
-    service = await Service.start({ ...stage.environment, METRICS_PORT: String(metricsPort) });
-    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-  });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await stage.clear();
-  });
+describe.each(engines)("/metrics on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const metricsPort = await reservePort();
+  const service = await startService(
+    { ...stage.environment, METRICS_PORT: String(metricsPort) },
+    { expectErrors: true },
+  );
+  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
 
   const scrape = async () => {
     const response = await fetch(`http://127.0.0.1:${metricsPort}/metrics`);

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { connect, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createHandler, type Handler, type RouteHandler } from "@/lib/http/handler";
 import { IncomingRequest } from "@/lib/http/incoming-request";
 import { pages } from "@/lib/http/pages";
@@ -10,6 +10,7 @@ import { log } from "@/lib/runtime/log";
 import { JoinedMessage } from "@/lib/server/joined-message";
 import { createPageHandler } from "@/lib/server/render-page";
 import { createFolder } from "@/tests/support/leash";
+import { listen } from "@/tests/support/port";
 
 const page = () => ({ status: 200, body: "a page" });
 const render = vi.fn<Handler>();
@@ -19,29 +20,17 @@ vi.mock("@/app/routes", async (load) => {
   const { handlerAt } = await load<typeof import("@/app/routes")>();
   return { handlerAt: (path: string) => (path === "/invitation" ? handle : handlerAt(path)) };
 });
-let server: ReturnType<typeof createServer>;
-let url: string;
-
-beforeAll(async () => {
-  vi.stubEnv("APP_URL", "https://office.example.com");
-  vi.stubEnv("TRUSTED_PROXY_HOPS", "1");
-  vi.stubEnv("DATA_DIR", createFolder());
-  trustForwardedPeer();
-  const show = createPageHandler();
-  server = createServer({ IncomingMessage: JoinedMessage }, (incoming, outgoing) => {
-    const from = incoming.headers["x-from"] ?? "192.0.2.1";
-    incoming.headers["x-forwarded-for"] = `6.6.6.6, ${from}, 10.0.0.1`;
-    const request = new IncomingRequest(incoming, `https://office.example.com${incoming.url}`, outgoing);
-    show(incoming, outgoing, request);
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const APP_URL = "https://office.example.com";
+Object.assign(process.env, { APP_URL, TRUSTED_PROXY_HOPS: "1", DATA_DIR: createFolder() });
+trustForwardedPeer();
+const show = createPageHandler();
+const server = createServer({ IncomingMessage: JoinedMessage }, (incoming, outgoing) => {
+  const from = incoming.headers["x-from"] ?? "192.0.2.1";
+  incoming.headers["x-forwarded-for"] = `6.6.6.6, ${from}, 10.0.0.1`;
+  show(incoming, outgoing, new IncomingRequest(incoming, APP_URL + incoming.url, outgoing));
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-  vi.unstubAllEnvs();
-});
+const port = await listen(server);
+const url = `http://127.0.0.1:${port}`;
 beforeEach(() => {
   handle.mockImplementation(handleInvitation);
 });
@@ -98,7 +87,6 @@ describe("a client that goes away", () => {
   it("before its turn gets no page rendered", async () => {
     const ends: (() => void)[] = [];
     render.mockImplementation(() => new Promise((resolve) => ends.push(() => resolve(page()))));
-    const { port } = server.address() as AddressInfo;
     const accepted: Socket[] = [];
     server.on("connection", (socket) => accepted.push(socket));
     const sockets = await Promise.all(

@@ -26,7 +26,6 @@ afterAll(async () => {
   // The handler of an aborted request has ended when a later request is answered.
   await trickle(`GET ${health.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   await new Promise((resolve) => server.close(resolve));
-  vi.unstubAllEnvs();
 });
 
 /** Opens a connection and writes this. Returns the bytes received until it closed, and the time. */

@@ -2,22 +2,16 @@ import { execFile } from "node:child_process";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
 import { actions } from "@/lib/http/pages";
+import { borrowService } from "@/tests/support/block";
 import { isInstalled } from "@/tests/support/databases";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
 
 const { health, unsubscribe } = operations;
 const rounds = 5;
-
-let service: Service;
-beforeAll(async () => {
-  ({ service } = await lend());
-});
-afterAll(() => giveBack(service));
+const { service } = await borrowService();
 
 /** A POST with this body, sent this many times by a client that reads the response once the body has left. */
 type Client = (path: string, headers: Record<string, string>, bytes: number) => Promise<number[]>;

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/operations";
+import { startService } from "@/tests/support/block";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
@@ -14,11 +15,7 @@ const https = {
   HSTS_INCLUDE_SUBDOMAINS: "true",
   RATE_LIMIT_HEALTH: "1",
 };
-let plain: Service;
-beforeAll(async () => {
-  plain = await Service.start(https);
-});
-afterAll(() => plain.stop());
+const plain = await startService(https);
 
 let addresses = 0;
 /** An address with an unused quota. */
@@ -42,16 +39,6 @@ it("a later start takes the compiled code from the one before", async () => {
   const service = await Service.start({ NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
   expect(service.log).toMatch(/cache for ESM \S+\/program\.js was accepted/);
   await service.stop();
-});
-
-describe("an https address", () => {
-  it("puts Strict-Transport-Security on every response and page (RFC 6797)", async () => {
-    const from = newAddress();
-    for (const path of [operations.health.path, "/api/x", "/", "/docs/api/policy"]) {
-      const { headers } = await plain.ask(path, { from });
-      expect(headers["strict-transport-security"], path).toBe("max-age=31536000; includeSubDomains");
-    }
-  });
 });
 
 describe("VERCEL=1 with our own server", () => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { operations } from "@/lib/http/operations";
 import type { Retirement } from "@/lib/http/route";
+import { startService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
 import { type Environment, Service } from "@/tests/support/service";
@@ -30,14 +31,13 @@ const check = async (service: Service) => {
   return { code, finding: findings.find(({ what }) => what === "retirements") };
 };
 
-describe("a service that starts after the sunset of an operation", () => {
-  let service: Service;
-  let metricsPort: number;
-  beforeAll(async () => {
-    metricsPort = await reservePort();
-    service = await Service.start({ ...endingIn(-1), METRICS_PORT: String(metricsPort), SIGN_IN: "local" });
+describe("a service that starts after the sunset of an operation", async () => {
+  const metricsPort = await reservePort();
+  const service = await startService({
+    ...endingIn(-1),
+    METRICS_PORT: String(metricsPort),
+    SIGN_IN: "local",
   });
-  afterAll(() => service.stop());
 
   it("answers 410 there, and everything else as ever", async () => {
     // Answers that the API description lacks without the retirement must not be recorded.

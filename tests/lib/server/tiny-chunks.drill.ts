@@ -1,11 +1,11 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { bodyLimits, bodyPieces } from "@/lib/config/limits";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { hooks, pages } from "@/lib/http/pages";
 import { recordRaw } from "@/tests/support/answers";
+import { startService } from "@/tests/support/block";
 import { memoryOf, processorTimeOf } from "@/tests/support/process-accounts";
-import { Service } from "@/tests/support/service";
 
 const { health, unsubscribe } = operations;
 const environment = {
@@ -17,13 +17,8 @@ const environment = {
   RESEND_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, "k").toString("base64")}`,
   SIGN_IN: "local",
 };
-
-let service: Service;
-beforeAll(async () => {
-  service = await Service.start(environment);
-  await service.ask(pages.signIn.path);
-});
-afterAll(() => service.stop());
+const service = await startService(environment);
+await service.ask(pages.signIn.path);
 
 /** A body in chunks of this size. */
 function frame(body: string, bytes: number): string {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { listOutages, recordOutages, type Unwritten } from "@/lib/status/outages";
@@ -27,9 +27,7 @@ describe.each(engines)("the outages of the last 90 days, on $name", (engine) => 
     stage = await engine.prepare();
     db = await stage.open();
     unwritten = new Map();
-  });
-  afterEach(async () => {
-    await stage.clear();
+    return stage.clear;
   });
 
   it("begin when they are first seen, and end when they were last seen", async () => {
