@@ -34,7 +34,6 @@ install_missing() {
     has "$program" || missing+=("$program")
   done
   [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)
-  /usr/bin/python3 -c "import dkim" 2>/dev/null || missing+=(python3-dkim)
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
   has promtool || missing+=(prometheus)
   has pgrep || missing+=(procps)

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { describe, expect, it } from "vitest";
@@ -12,49 +11,15 @@ const key = {
 };
 const record = `v=DKIM1; k=rsa; p=${publicKey.export({ type: "spki", format: "der" }).toString("base64")}`;
 
-/** Verifies messages with an independent implementation: `pass` or `fail` for each. */
-type Verify = (messages: string[]) => Promise<string[]>;
-
-const byMailauth: Verify = (messages) => {
+/** Verifies a message with an independent implementation. */
+async function verify(message: string): Promise<"pass" | "fail"> {
   const resolver = async (name: string, type: string) => {
     expect([name, type]).toEqual(["mail._domainkey.example.com", "TXT"]);
     return [[record]];
   };
-  const verify = async (message: string) => {
-    const { results } = await dkimVerify(Buffer.from(message, "latin1"), { resolver });
-    return results.every(({ status }) => status.result === "pass") ? "pass" : "fail";
-  };
-  return Promise.all(messages.map(verify));
-};
-
-const dkimpy = `
-import sys, json, dkim
-passes = lambda message: dkim.verify(message.encode("latin1"), dnsfunc=lambda name, timeout=5: sys.argv[1].encode())
-print(json.dumps(["pass" if passes(message) else "fail" for message in json.load(sys.stdin)]))`;
-
-/** Debian installs python3-dkim for /usr/bin/python3. */
-const python = ["/usr/bin/python3", "python3"].find((program) => {
-  try {
-    execFileSync(program, ["-c", "import dkim"], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-});
-
-const byDkimpy: Verify = async (messages) => {
-  const input = JSON.stringify(messages);
-  const said = execFileSync(python ?? "", ["-c", dkimpy, record], {
-    input,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  return JSON.parse(said.toString());
-};
-
-const verifiers = [
-  { name: "mailauth", verify: byMailauth, isInstalled: true },
-  { name: "dkimpy", verify: byDkimpy, isInstalled: python !== undefined || Boolean(process.env.CI) },
-];
+  const { results } = await dkimVerify(Buffer.from(message, "latin1"), { resolver });
+  return results.every(({ status }) => status.result === "pass") ? "pass" : "fail";
+}
 
 const head = [
   "From: Corner Office <office@example.com>",
@@ -72,15 +37,12 @@ const head = [
 const signed = (body: string) =>
   sign(Buffer.from(`${head}\r\n\r\n${body}`, "latin1"), key).toString("latin1");
 
-describe.each(verifiers)("a signed mail, read by $name,", ({ verify, isInstalled }) => {
+describe("a signed mail", () => {
   const expectAll = async (verdict: string, messages: Record<string, string>) => {
-    const verdicts = await verify(Object.values(messages));
-    expect(Object.fromEntries(Object.keys(messages).map((name, at) => [name, verdicts[at]]))).toEqual(
-      Object.fromEntries(Object.keys(messages).map((name) => [name, verdict])),
-    );
+    for (const [name, message] of Object.entries(messages)) expect(await verify(message), name).toBe(verdict);
   };
 
-  it.runIf(isInstalled)("passes for every kind of body, and after a relay", async () => {
+  it("passes for every kind of body, and after a relay", async () => {
     await expectAll("pass", {
       "with words": signed("Hello.\r\n"),
       "without any": signed(""),
@@ -94,7 +56,7 @@ describe.each(verifiers)("a signed mail, read by $name,", ({ verify, isInstalled
     });
   });
 
-  it.runIf(isInstalled)("fails if a second signed field is prepended", async () => {
+  it("fails if a second signed field is prepended", async () => {
     const fields = [
       "From: The bank <bank@evil.example>",
       "Sender: bank@evil.example",
@@ -114,7 +76,7 @@ describe.each(verifiers)("a signed mail, read by $name,", ({ verify, isInstalled
     await expectAll("fail", Object.fromEntries(fields.map((field) => [field, `${field}\r\n${mail}`])));
   });
 
-  it.runIf(isInstalled)("fails if a word or a field is changed or removed", async () => {
+  it("fails if a word or a field is changed or removed", async () => {
     const mail = signed("Hello.\r\n");
     await expectAll("fail", {
       "a word": mail.replace("Hello", "Hullo"),

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { buildSync } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
-import { type Db, Store } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { operations } from "@/lib/http/operations";
 import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
@@ -59,15 +59,12 @@ describe.each(engines)(
       };
       // The service is a fifth runner. It has the usual timeouts, so its provider has no faults.
       const service = await Service.start({ ...environment, RESEND_BASE_URL: stand.calmUrl });
-      const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-      const store = new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR });
       onTestFinished(async () => {
         await service.stop({ expectErrors: true });
-        await store.close();
         await stand.stop();
         await stage.clear();
       });
-      const db = await store.ready();
+      const db = await stage.open();
       const emails = Array.from({ length: recipients }, (_, n) => `reader${n}@example.com`);
       const links = await prepare(db, emails);
       await jitter(db, random);

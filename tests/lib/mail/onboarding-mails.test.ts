@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { colours } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { operations } from "@/lib/http/operations";
@@ -14,9 +14,6 @@ beforeAll(() => {
   process.env.APP_URL = base;
   process.env.APP_SECRET = "s".repeat(32);
   process.env.SUPPORT_EMAIL = "help@example.com";
-});
-afterAll(() => {
-  for (const name of ["APP_URL", "APP_SECRET", "SUPPORT_EMAIL"]) delete process.env[name];
 });
 
 const linkKey = Buffer.alloc(32);

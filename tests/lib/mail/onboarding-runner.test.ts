@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Store } from "@/lib/db/store";
 import { operations } from "@/lib/http/operations";
-import type { Sender } from "@/lib/mail/mail";
 import { retryAfterMs, sendDueMails } from "@/lib/mail/onboarding-runner";
+import { startService, startStage } from "@/tests/support/block";
 import { certificate, trust } from "@/tests/support/certificate";
 import { makeClock } from "@/tests/support/clock";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
+import { RecordingSender } from "@/tests/support/recording-sender";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import { Service } from "@/tests/support/service";
 import { startSmtpInbox } from "@/tests/support/smtp-inbox";
@@ -23,12 +23,6 @@ const world = { APP_URL: "https://office.example.com" };
 beforeAll(() => {
   process.env.APP_SECRET = besideDatabaseUrl.APP_SECRET;
 });
-
-/** The path of an account's one-click link. */
-async function linkOf(service: Service, email: string): Promise<string> {
-  const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
-  return url.slice(service.url.length);
-}
 
 describe("retryAfterMs", () => {
   it("triples the delay after each failure, up to four hours", () => {
@@ -55,7 +49,7 @@ describe("a server without a sender", () => {
     });
     expect(others).toEqual([]);
     const link = mail?.headers.find(({ key }) => key === "list-unsubscribe")?.value;
-    expect(link).toBe(`<${service.url}${await linkOf(service, email)}>`);
+    expect(link).toBe(`<${service.url}${await service.unsubscribePath(email)}>`);
     await eventually(async () => expect((await list(service, email))[0]?.state).toBe("sent"));
   });
 
@@ -112,29 +106,12 @@ describe("a mail that is due", () => {
     await stand.stop();
   });
 
-  it("is sent after the delay that a 429 asks for", async () => {
-    const faults = ["429", "none"] as const;
-    let request = 0;
-    const stand = await startResendStandIn(async () => faults[request++] ?? "none");
-    const service = await Service.make({ ...world, ...stand.environment });
-    await service.adminJson("account", "add", "ceo@example.com");
-    const startedAtMs = Date.now();
-    expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 1, failed: 0 });
-    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(1000);
-    expect(stand.accepted).toHaveLength(1);
-    await stand.stop();
-  });
-
   it("is reported by `check`, as is a sender that does not answer", async () => {
     const stand = await startResendStandIn();
     const service = await Service.make({ ...world, ...stand.environment });
-    const mailOf = async () => {
-      const { stdout } = await service.admin("--json", "check");
-      return JSON.parse(stdout).find(({ what }: { what: string }) => what === "mail");
-    };
-    expect(await mailOf()).toMatchObject({ what: "mail", works: true, detail: "Resend answers" });
+    expect(await service.check("mail")).toMatchObject({ works: true, detail: "Resend answers" });
     await stand.stop();
-    expect(await mailOf()).toMatchObject({ what: "mail", works: false, detail: "resend: no answer" });
+    expect(await service.check("mail")).toMatchObject({ works: false, detail: "resend: no answer" });
   });
 });
 
@@ -144,57 +121,34 @@ describe.each(engines)("four runners on $name", (engine) => {
 
   it("continue past mails of deleted accounts until none is due, and send each mail once", async () => {
     const stage = await engine.prepare();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    const stores = Array.from(
-      { length: 4 },
-      () => new Store({ databaseUrl: DATABASE_URL, dataDir: DATA_DIR }),
-    );
-    const [db, ...others] = await Promise.all(stores.map((store) => store.ready()));
-    if (!db) throw new Error("unreachable");
+    const instances = await Promise.all(Array.from({ length: 4 }, stage.open));
     await writeDueMails(stage, { from: 0, to: ofDeletedAccounts + ofAccounts });
     await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${ofDeletedAccounts}`);
-    const given = new Map<string, number>();
-    const mailSender: Sender = {
-      timeoutMs: 10_000,
-      maxConcurrent: 5,
-      async send({ to }) {
-        given.set(to, (given.get(to) ?? 0) + 1);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      },
-      check: async () => "",
-    };
-    const tallies = await Promise.all([db, ...others].map((store) => sendDueMails(store, mailSender)));
+    const mailSender = new RecordingSender();
+    mailSender.whileSending = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const tallies = await Promise.all(instances.map((db) => sendDueMails(db, mailSender)));
     expect(tallies.reduce((sum, { sent }) => sum + sent, 0)).toBe(ofAccounts);
     for (const { sent } of tallies) expect(sent).toBeGreaterThan(20);
-    expect([...given.values()]).toEqual(Array(ofAccounts).fill(1));
+    expect(mailSender.sent).toHaveLength(ofAccounts);
+    expect(new Set(mailSender.sent.map(({ to }) => to)).size).toBe(ofAccounts);
     expect(await stage.query("SELECT id FROM onboarding_emails WHERE state = 'scheduled'")).toEqual([]);
-    await Promise.all(stores.map((store) => store.close()));
     await stage.clear();
   });
 });
 
-describe.each(engines)("while a mail is being sent, on $name", (engine) => {
-  let stage: Stage;
-  let stand: Awaited<ReturnType<typeof startResendStandIn>>;
-  let service: Service;
+describe.each(engines)("while a mail is being sent, on $name", async (engine) => {
   const clock = makeClock();
   /** The provider answers once this resolves. */
   let held = Promise.resolve();
 
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    stand = await startResendStandIn(async () => {
-      await held;
-      return stand.fault;
-    });
-    const environment = { ...stage.environment, ...world, ...stand.environment, ...clock.environment };
-    service = await Service.start(environment);
+  const stage = await startStage(engine);
+  const stand = await startResendStandIn(async () => {
+    await held;
+    return stand.fault;
   });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await stand.stop();
-    await stage.clear();
-  });
+  afterAll(() => stand.stop());
+  const environment = { ...stage.environment, ...world, ...stand.environment, ...clock.environment };
+  const service = await startService(environment, { expectErrors: true });
 
   const click = (target: string) =>
     service.ask(target, { method: "POST", body: "List-Unsubscribe=One-Click" });
@@ -204,7 +158,7 @@ describe.each(engines)("while a mail is being sent, on $name", (engine) => {
     stand.fault = fault;
     const before = stand.requests;
     await service.adminJson("account", "add", email);
-    const target = await linkOf(service, email);
+    const target = await service.unsubscribePath(email);
     await eventually(() => expect(stand.requests).toBeGreaterThan(before));
     return target;
   }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { renderPreviews } from "@/lib/mail/texts/previews";
 
@@ -12,9 +12,6 @@ const given = {
 describe("every mail", () => {
   beforeAll(() => {
     Object.assign(process.env, given);
-  });
-  afterAll(() => {
-    for (const name of Object.keys(given)) delete process.env[name];
   });
 
   const mails = () => [...renderPreviews()];

