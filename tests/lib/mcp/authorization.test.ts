@@ -1,11 +1,11 @@
 import * as current from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
+import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
-import { Service } from "@/tests/support/service";
 
 /* The official clients with an in-memory store, approved by an owner. */
 
@@ -24,26 +24,9 @@ const published = {
   token_endpoint_auth_method: "none",
 };
 
+/** A document on an allowed host with a redirect URI that no one may have, among good ones. */
+const mixedUrl = "https://claude.ai/mixed.json";
 const evil = "http://desk.example.com/callback";
-
-/** Changes that make a metadata document invalid, even on an allowed host. */
-const refusedDocuments: [string, string, object][] = [
-  ["a plain http redirect URI elsewhere", "plain-http", { redirect_uris: [evil] }],
-  [
-    "the type web and a plain http redirect URI",
-    "plain-http-web",
-    { application_type: "web", redirect_uris: [evil] },
-  ],
-  ["a bad redirect URI that is asked for among good ones", "mixed", { redirect_uris: [evil, redirectUrl] }],
-  ["a user name in a redirect URI", "user-name", { redirect_uris: ["https://claude.ai@evil.example/"] }],
-  ["a redirect URI that is not normalized", "spelling", { redirect_uris: ["https://EVIL.example/a"] }],
-  ["a script as a redirect URI", "script", { redirect_uris: ["javascript:alert(1)"] }],
-  ["the id of another client", "other", { client_id: clientMetadataUrl }],
-  ["a published secret", "secret", { client_secret: "s" }],
-  ["authentication by secret", "confidential", { token_endpoint_auth_method: "client_secret_post" }],
-  ["too much text", "long", { client_name: "x".repeat(100_000) }],
-];
-const addressOf = (name: string) => `https://claude.ai/${name}.json`;
 
 /** An in-memory store for a client's authorization. */
 class AuthorizationStore {
@@ -114,26 +97,14 @@ const clients: [string, (url: URL, saved: AuthorizationStore) => Promise<AnyClie
   ]),
 ];
 
-let service: Service;
-let browser: Browser;
-let outside: Awaited<ReturnType<typeof startOutside>>;
-
-beforeAll(async () => {
-  const refused = refusedDocuments.map(([, name, said]) => {
-    const client_id = addressOf(name);
-    return [client_id, { ...published, client_id, ...said }];
-  });
-  outside = await startOutside({ [clientMetadataUrl]: published, ...Object.fromEntries(refused) });
-  const CONNECT_CLIENTS = [clientMetadataUrl, ...refused.map(([address]) => address)].join(",");
-  const environment = { SIGN_IN: "local", RATE_LIMIT_MCP: "100000", CONNECT_CLIENTS };
-  service = await Service.start({ ...environment, ...outside.environment });
-  await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
-  browser = await Browser.signIn(service, email);
-});
-afterAll(async () => {
-  await service.stop();
-  await outside.stop();
-});
+const mixed = { ...published, client_id: mixedUrl, redirect_uris: [evil, redirectUrl] };
+const outside = await startOutside({ [clientMetadataUrl]: published, [mixedUrl]: mixed });
+afterAll(() => outside.stop());
+const CONNECT_CLIENTS = `${clientMetadataUrl},${mixedUrl}`;
+const environment = { SIGN_IN: "local", RATE_LIMIT_MCP: "100000", CONNECT_CLIENTS };
+const service = await startService({ ...environment, ...outside.environment });
+await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
+const browser = await Browser.signIn(service, email);
 
 describe.each(clients)("%s", (_, connect) => {
   it.each(["native", "published"] as const)(
@@ -164,34 +135,10 @@ describe.each(clients)("%s", (_, connect) => {
   );
 });
 
-it("shows the owner which host published the client's metadata, which is cached", async () => {
+it("sends no answer to a redirect URI that is not allowed, also where the metadata names good ones", async () => {
   const query = new URLSearchParams({
-    client_id: clientMetadataUrl,
-    redirect_uri: redirectUrl,
-    response_type: "code",
-    code_challenge: "a".repeat(43),
-    code_challenge_method: "S256",
-    scope: "account:read",
-  });
-  await browser.open(`/oauth/authorize?${query}`);
-  const { text } = await browser.open("/connect");
-  // The redirect goes to this computer, where any program can use another one's metadata.
-  expect(text).toContain("A program on this computer is asking for access");
-  expect(text).toContain(
-    "It calls itself <q><bdi>Claude Code</bdi></q>, an app of claude.ai. We can’t verify this app.",
-  );
-  // Fetched once by each of the two processes.
-  const times = outside.asked.filter((address) => address === clientMetadataUrl).length;
-  expect([1, 2]).toContain(times);
-});
-
-it.each(refusedDocuments)("rejects client metadata with %s", async (_, name, said) => {
-  const { redirect_uris: [redirect_uri = ""] = published.redirect_uris } = said as {
-    redirect_uris?: string[];
-  };
-  const query = new URLSearchParams({
-    client_id: addressOf(name),
-    redirect_uri,
+    client_id: mixedUrl,
+    redirect_uri: evil,
     response_type: "code",
     scope: "account:read",
     code_challenge: "a".repeat(43),
@@ -200,5 +147,5 @@ it.each(refusedDocuments)("rejects client metadata with %s", async (_, name, sai
   const { status, headers } = await browser.open(`/oauth/authorize?${query}`);
   expect(status).toBe(400);
   expect(headers).not.toHaveProperty("location");
-  expect(outside.asked).toContain(addressOf(name));
+  expect(outside.asked).toContain(mixedUrl);
 });

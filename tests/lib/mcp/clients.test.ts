@@ -1,13 +1,13 @@
 import * as current from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
 import { markdownPath } from "@/lib/http/pages";
 import { tools } from "@/lib/mcp/tools";
-import { giveBack, lend, raised } from "@/tests/support/lent-service";
+import { borrowService } from "@/tests/support/block";
+import { raised } from "@/tests/support/lent-service";
 import { refusals } from "@/tests/support/refusals";
-import { Service } from "@/tests/support/service";
 
 const info = { name: "test", version: "1.0.0" };
 
@@ -50,37 +50,17 @@ const clients: { name: string; connect: Connect }[] = [
   { name: "@modelcontextprotocol/client, by initialize", connect: connectCurrent("legacy") },
   { name: "@modelcontextprotocol/client, in 2026-07-28", connect: connectCurrent("auto") },
 ];
-
-let ended = 0;
-let addresses = 0;
-
-let service: Service;
-let strict: Service;
-let token: string;
-beforeAll(async () => {
-  ({ service } = await lend());
-  strict = await Service.start({ RATE_LIMIT_MCP: "6", TRUSTED_PROXY_HOPS: "1" });
-  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "3");
-  token = await service.token("ceo@example.com");
-});
-afterAll(() => Promise.all([giveBack(service), strict.stop()]));
+const { service } = await borrowService();
+await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "3");
+const token = await service.token("ceo@example.com");
 
 describe.each(clients)("$name", ({ connect }) => {
   const at = (path: string, to = service) => new URL(path, to.url);
 
-  it.each(["/mcp", "/api/mcp", "/mcp/account"])("lists and calls every tool at %s", async (path) => {
+  it.each(["/mcp", "/mcp/account"])("lists and calls every tool at %s", async (path) => {
     const client = await connect(at(path), { Authorization: `Bearer ${token}` });
     const listed = await client.listTools();
-    expect(listed.tools.map(({ name }) => name)).toEqual([
-      "get_health",
-      "get_site_banner",
-      "get_entitlement",
-      "get_credits_balance",
-      "search_docs",
-      "get_doc",
-      "search",
-      "fetch",
-    ]);
+    expect(listed.tools.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
     const inputs: Record<string, Record<string, unknown>> = {
       search_docs: { query: "limits" },
       get_doc: { path: "/docs/api/limits" },
@@ -92,19 +72,6 @@ describe.each(clients)("$name", ({ connect }) => {
       expect(result.isError, JSON.stringify(result)).toBeFalsy();
       if (output) expect(output.parse(result.structuredContent)).toEqual(result.structuredContent);
     }
-    await client.close();
-  });
-
-  it("accepts a denial as a result that matches the schema", async () => {
-    await service.adminJson("account", "add", `${++ended}@example.com`, "--trial-ends", "2026-01-01");
-    const Authorization = `Bearer ${await service.token(`${ended}@example.com`)}`;
-    const client = await connect(at("/mcp"), { Authorization });
-    await client.listTools();
-    const denied = await client.callTool({ name: "get_entitlement", arguments: {} });
-    expect(denied.isError).toBeFalsy();
-    expect(denied.structuredContent).toMatchObject({ ok: false, error: { code: "trial_ended" } });
-    const missing = await client.callTool({ name: "get_doc", arguments: { path: "/docs/nothing" } });
-    expect(missing.isError).toBe(true);
     await client.close();
   });
 
@@ -146,35 +113,12 @@ describe.each(clients)("$name", ({ connect }) => {
     await client.close();
   });
 
-  it("gets a 401 only from tools that need an account", async () => {
-    for (const headers of [{}, { Authorization: "Bearer bad" }] as Record<string, string>[]) {
-      const client = await connect(at("/mcp"), headers);
-      const refused = client.callTool({ name: "get_credits_balance", arguments: {} });
-      await expect(refused).rejects.toThrow(/You are not signed in\.|\(HTTP 401\)|Unauthorized/);
-      const health = await client.callTool({ name: "get_health", arguments: {} });
-      expect(health.structuredContent).toMatchObject({ ok: true });
-      await client.close();
-    }
-  });
-
   it("lists and reads the prompts", async () => {
     const client = await connect(at("/mcp"));
     for (const { name } of (await client.listPrompts()).prompts) {
       const { messages } = await client.getPrompt({ name });
       expect(messages).toHaveLength(1);
     }
-    await client.close();
-  });
-
-  it("gets a 429 with the seconds to wait", async () => {
-    // Each client has its own address.
-    const client = await connect(at("/mcp", strict), { "x-forwarded-for": `10.8.0.${++addresses}` });
-    const calls = async () => {
-      for (let n = 0; n < 12; n++) await client.callTool({ name: "get_health", arguments: {} });
-    };
-    await expect(calls()).rejects.toThrow(
-      /Too many requests: 6 are allowed in \d+ seconds, so wait \d+ seconds\./,
-    );
     await client.close();
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { POST } from "@/app/mcp/route";
 import { prompts } from "@/lib/mcp/prompts";
 import { resources } from "@/lib/mcp/resources";
@@ -11,7 +11,6 @@ beforeAll(() => {
   vi.stubEnv("DATA_DIR", createFolder());
   vi.stubEnv("SIGN_IN", "none");
 });
-afterAll(() => vi.unstubAllEnvs());
 afterEach(() => vi.restoreAllMocks());
 
 const cause = new Error("password is hunter2");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { to } from "@/lib/docs/links";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { createMcpServer } from "@/lib/mcp/server";
@@ -14,7 +14,6 @@ beforeAll(() => {
   vi.stubEnv("SIGN_IN", "none");
   vi.stubEnv("RATE_LIMIT_MCP", "1000");
 });
-afterAll(() => vi.unstubAllEnvs());
 
 const meta = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",

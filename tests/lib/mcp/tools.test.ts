@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { documents, findDocument } from "@/lib/docs/documents";
 import type { ErrorCode } from "@/lib/http/errors";
 import { markdownPath } from "@/lib/http/pages";
 import { maxCharacters } from "@/lib/mcp/document-reader";
+import { borrowService } from "@/tests/support/block";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
+import { engines } from "@/tests/support/engines";
 import { expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
 import { refusals } from "@/tests/support/refusals";
 import type { Answer, Service } from "@/tests/support/service";
@@ -86,15 +86,9 @@ const messages = [
   })),
 ];
 
-describe.each(engines)("the tools on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-
-  beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.125");
-  });
-  afterAll(() => giveBack(service));
+describe.each(engines)("the tools on $name", async (engine) => {
+  const { stage, service } = await borrowService(engine);
+  await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.125");
 
   const bearer = async (email: string) => ({ Authorization: `Bearer ${await service.token(email)}` });
   const detail = (code: ErrorCode) => {
@@ -308,11 +302,6 @@ describe("the tools", () => {
       expect(balance.isError).toBe(true);
       expect(balance.content[0]?.text).toContain('"code":"balance_unavailable"');
     }
-  });
-
-  it("return the same health as the HTTP API", async () => {
-    const { structuredContent } = await call(service, "get_health");
-    expect(structuredContent).toEqual(JSON.parse((await service.ask("/api/health")).text));
   });
 
   it("search the documents, best first, and read them", async () => {

@@ -10,10 +10,7 @@ describe("a row of the authorization server", () => {
   beforeAll(() => {
     vi.stubEnv("DATA_DIR", createFolder());
   });
-  afterAll(async () => {
-    await closeStore();
-    vi.unstubAllEnvs();
-  });
+  afterAll(closeStore);
 
   it("is answered once, however many requests have read it before: the first answer counts", async () => {
     await devices.upsert("a device", { userCode: "BBBBBBBB" }, 60);

@@ -1,40 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { findCurrentSession } from "@/lib/auth/session";
 import { oauthBounds } from "@/lib/config/limits";
-import { type Db, Store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { hash } from "@/lib/oauth/id-hash";
 import { TokenExchange } from "@/lib/oauth/token-exchange";
-import { engines, type Stage } from "@/tests/support/engines";
+import { startStage } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
 
 const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 23);
 
-describe.each(engines)("the exchange of a code or refresh token, on $name", (engine) => {
+describe.each(engines)("the exchange of a code or refresh token, on $name", async (engine) => {
   const codes = new OAuthState("AuthorizationCode");
   const refreshTokens = new OAuthState("RefreshToken");
-  let stage: Stage;
-  let stores: Store[];
-  let db: Db;
-  let other: Db;
   let grants = 0;
 
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    const { DATABASE_URL: databaseUrl, DATA_DIR: dataDir = "" } = stage.environment;
-    const open = () => new Store({ dataDir, ...(databaseUrl && { databaseUrl }) });
-    stores = [open(), open()];
-    [db, other] = (await Promise.all(stores.map((store) => store.ready()))) as [Db, Db];
-    await stage.query(
-      `INSERT INTO accounts (id, email, subject, plan, created_at_ms)
+  const stage = await startStage(engine);
+  const [db, other] = [await stage.open(), await stage.open()];
+  await stage.query(
+    `INSERT INTO accounts (id, email, subject, plan, created_at_ms)
        VALUES ('account', 'ceo@example.com', 'user_1', 'licensed', 0)`,
-    );
-  });
-  afterAll(async () => {
-    for (const store of stores) await store.close();
-    await stage.clear();
-  });
+  );
 
   /** Starts a session with a code that is not used yet. Returns the grant's id, which is also the code. */
   async function approve(): Promise<string> {
@@ -99,15 +86,6 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
     }
   });
 
-  it("takes it again at any time until its successor is used", async () => {
-    const { first, refresh, isAlive } = await connect();
-    const successor = await refresh(first);
-    expect(await refresh(first, startMs + 60 * minuteMs)).toBe(successor);
-    expect(await refresh(successor, startMs + 61 * minuteMs)).toBeDefined();
-    expect(await refresh(first, startMs + 62 * minuteMs, other)).toBeUndefined();
-    expect(await isAlive()).toBe(false);
-  });
-
   it("goes on where the build before stopped, whose successors cannot be derived", async () => {
     const issuedBefore = async (grantId: string, parent: string, parentUsedAtMs: number) => {
       const id = `${grantId} from before`;
@@ -137,16 +115,6 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", (eng
     expect(await refresh(first, startMs + 61 * minuteMs), "its answer was lost").toBeDefined();
     expect(await refresh(before, startMs + 63 * minuteMs), "or was not").toBeUndefined();
     expect(await isAlive()).toBe(false);
-  });
-
-  it("gives one successor to ten uses at once at two instances", async () => {
-    const { first, refresh, isAlive } = await connect();
-    const outcomes = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => refresh(first, startMs + n, n % 2 ? db : other)),
-    );
-    expect(new Set(outcomes).size).toBe(1);
-    expect(await refresh(outcomes[0], startMs + minuteMs)).toBeDefined();
-    expect(await isAlive()).toBe(true);
   });
 
   it("writes nothing if the token cannot be stored", async () => {

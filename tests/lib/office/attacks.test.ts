@@ -1,40 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { officePages } from "@/lib/office/routes";
+import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { hiddenField, OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
 import { signInWith } from "@/tests/support/passkeys";
-import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 
-const ceremonies = [
-  "/enrol/options",
-  "/enrol/passkey",
-  "/enter/options",
-  "/enter/passkey",
-  "/proof/options",
-  "/proof/passkey",
-];
+const ceremonies = ["enrol", "enter", "proof"].flatMap((act) => [`/${act}/options`, `/${act}/passkey`]);
 const officeActs = officePages.flatMap(({ acts = [] }) => acts);
 const acts = officeActs.map(({ path }) => path as string);
 const pages = officePages.map(({ path }) => path as string);
 
-describe.each(engines)("an attack on the office on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  let ann: OfficeBrowser;
-  let bob: OfficeBrowser;
-
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await startWithOffice({ ...stage.environment, SIGN_IN: "local" });
-    await service.adminJson("account", "add", email, "--plan", "trial", "--trial-days", "3");
-    ann = await OfficeBrowser.enrol(service, "ann");
-    bob = await OfficeBrowser.enrol(service, "bob");
-  });
+describe.each(engines)("an attack on the office on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const service = await startWithOffice({ ...stage.environment, SIGN_IN: "local" });
   afterAll(() => service.stop());
+  await service.adminJson("account", "add", email, "--plan", "trial", "--trial-days", "3");
+  const ann = await OfficeBrowser.enrol(service, "ann");
+  const bob = await OfficeBrowser.enrol(service, "bob");
 
   const show = () => service.adminJson("account", "show", email);
   const newLink = async (name: string) => {
@@ -260,20 +246,6 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       expect((await ann.post("/proof/passkey", response)).status).toBe(200);
       expect((await ann.post("/proof/passkey", response)).status).toBe(400);
     });
-
-    it("that lies about its origin, its host or its user is refused", async () => {
-      for (const lies of [
-        { origin: "https://evil.example" },
-        { rpId: "evil.example" },
-        { flags: 1 },
-        { crossOrigin: true },
-        { challenge: "AAAA" },
-      ]) {
-        const options = JSON.parse((await ann.post("/enter/options")).text);
-        const { status } = await ann.post("/enter/passkey", ann.authenticator.get(options, lies));
-        expect(status).toBe(400);
-      }
-    });
   });
 
   describe("on the session", () => {
@@ -319,21 +291,8 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       expect((await ann.open("/today")).status).toBe(200);
     });
 
-    it("with two cookies of its name counts as none", async () => {
-      await signedIn(ann);
-      const cookie = `${ann.cookie}; operator-session=another`;
-      expect((await ann.open("/today", { cookie })).status).toBe(303);
-    });
-
     it("leads nowhere else after sign-in", async () => {
-      for (const to of [
-        "//evil.example",
-        "https://evil.example",
-        "/\\evil.example",
-        "/today/../..",
-        "javascript:1",
-        "/leave",
-      ]) {
+      for (const to of ["//evil.example", "/\\evil.example", "/today/../..", "javascript:1", "/leave"]) {
         const { text } = await ann.open(`/enter?to=${encodeURIComponent(to)}`);
         expect(text).toContain('data-to="/today"');
       }
@@ -348,13 +307,7 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
       await ann.prove();
       const before = await show();
       const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/terms");
-      const more = {
-        id: "acc_x",
-        subject: "user_x",
-        credits: "9",
-        creditThousandths: "9",
-        credit_thousandths: "9",
-      };
+      const more = { id: "acc_x", subject: "user_x", credits: "9", credit_thousandths: "9" };
       const { status } = await ann.submit("/account/terms", { email, seen, plan: "hobby", ...more });
       expect(status).toBe(303);
       expect(await show()).toEqual({ ...before, plan: "hobby", trialEndsAt: null });
@@ -411,25 +364,12 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
   describe("stored in what strangers choose", () => {
     const payloads = [
       "<script>alert(1)</script>",
-      "<img src=x onerror=alert(1)>",
-      '"><svg onload=alert(1)>',
-      "'><b>bold</b>",
-      "</td></tr></table><h1>x</h1>",
-      "</title><script>1</script>",
-      "</textarea><script>1</script>",
-      "</option><img src=x>",
-      '" autofocus onfocus="alert(1)',
-      "' onmouseover='alert(1)",
-      "javascript:alert(1)",
+      `'"><img src=x onerror=alert(1)>`,
+      "</textarea></title></td></table><base href=https://evil.example>",
+      `" autofocus onfocus="alert(1)`,
       "<!-- comment",
-      "<![CDATA[<x>]]>",
       "&lt;script&gt;",
-      "<a href=https://evil.example>click</a>",
-      "<base href=https://evil.example>",
-      "<meta http-equiv=refresh content=0>",
-      "<form action=https://evil.example>",
-      "\u202eevil\u202c",
-      "zero\u200bwidth\u2066bidi\u2069\u0000end",
+      "\u202eevil\u202czero\u200bwidth\u2066bidi\u2069\u0000end",
     ];
 
     const elements =
@@ -494,31 +434,23 @@ describe.each(engines)("an attack on the office on $name", (engine) => {
         ? `U&'${text.replaceAll("\u0000", "").replaceAll("'", "''").replaceAll("\\", "\\\\")}'`
         : `'${text.replaceAll("\u0000", "").replaceAll("'", "''")}'`;
 
-    it.each(Array.from({ length: payloads.length / 4 }, (_, n) => payloads.slice(4 * n, 4 * n + 4)))(
-      "%j, %j, %j, %j never become markup, and hide nothing, in any field of any page",
-      async (...some) => {
-        await signedIn(ann);
-        for (const toStatement of fields) await stage.query(toStatement(quote(some.join(" "))));
-        for (const path of shown) {
-          const { status, text } = await ann.open(path);
-          expect(status, path).toBe(200);
-          for (const payload of some) expectPlain(text, payload);
-        }
-      },
-    );
+    it("they never become markup, and hide nothing, in any field of any page", async () => {
+      await signedIn(ann);
+      for (const toStatement of fields) await stage.query(toStatement(quote(payloads.join(" "))));
+      for (const path of shown) {
+        const { status, text } = await ann.open(path);
+        expect(status, path).toBe(200);
+        for (const payload of payloads) expectPlain(text, payload);
+      }
+    });
 
     it("typed values come back as text in a refused form", async () => {
       await signedIn(ann);
       await ann.prove();
-      for (const payload of payloads.slice(0, 18)) {
-        const { status, text } = await ann.submit("/account/credits", {
-          email,
-          amount: payload,
-          reason: payload,
-        });
-        expect(status).toBe(400);
-        expectPlain(text, payload);
-      }
+      const typed = payloads.slice(0, -1).join(" ");
+      const { status, text } = await ann.submit("/account/credits", { email, amount: typed, reason: typed });
+      expect(status).toBe(400);
+      for (const payload of payloads.slice(0, -1)) expectPlain(text, payload);
     });
   });
 

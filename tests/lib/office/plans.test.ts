@@ -1,9 +1,8 @@
 import { type Dialect, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { readOverview } from "@/lib/accounts/overview";
 import { sqliteDialect } from "@/lib/db/sqlite-dialect";
-import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { account } from "@/lib/office/account";
 import { accounts } from "@/lib/office/accounts";
@@ -12,7 +11,8 @@ import { audit } from "@/lib/office/audit";
 import { mails } from "@/lib/office/mails";
 import type { OfficePage } from "@/lib/office/page";
 import { waiting } from "@/lib/office/waiting";
-import { engines, type Stage } from "@/tests/support/engines";
+import { startStage } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
 import { emailOfMany, manyAccounts } from "@/tests/support/many-accounts";
 
 const many = 20_000;
@@ -40,26 +40,22 @@ const asked: [page: OfficePage, input: Record<string, string>][] = [
   [audit, { whom: emailOfMany(many), who: "owner" }],
 ];
 
-describe.each(engines)("a page of the office on $name", (engine) => {
-  let stage: Stage;
-  let db: Db;
+describe.each(engines)("a page of the office on $name", async (engine) => {
   const queries: { sql: string; parameters: readonly unknown[] }[] = [];
 
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
-    await (await stage.open()).selectFrom("accounts").select("id").limit(1).execute();
-    for (const statement of manyAccounts(many, nowMs)) await stage.query(statement);
-    await stage.query("ANALYZE");
-    // PostgreSQL reads small tables whole, unless it is told to use indexes wherever there is one.
-    const dialect: Dialect = DATABASE_URL
-      ? new PostgresDialect({
-          pool: new pg.Pool({ connectionString: DATABASE_URL, options: "-c enable_seqscan=off" }),
-        })
-      : sqliteDialect(`${DATA_DIR}/store.sqlite`, 2000);
-    db = new Kysely<Tables>({ dialect, log: ({ query }) => void queries.push(query) });
-  });
   afterAll(() => db.destroy());
+  const stage = await startStage(engine);
+  const { DATABASE_URL, DATA_DIR = "" } = stage.environment;
+  await (await stage.open()).selectFrom("accounts").select("id").limit(1).execute();
+  for (const statement of manyAccounts(many, nowMs)) await stage.query(statement);
+  await stage.query("ANALYZE");
+  // PostgreSQL reads small tables whole, unless it is told to use indexes wherever there is one.
+  const dialect: Dialect = DATABASE_URL
+    ? new PostgresDialect({
+        pool: new pg.Pool({ connectionString: DATABASE_URL, options: "-c enable_seqscan=off" }),
+      })
+    : sqliteDialect(`${DATA_DIR}/store.sqlite`, 2000);
+  const db = new Kysely<Tables>({ dialect, log: ({ query }) => void queries.push(query) });
 
   /** The steps of a plan that read a table from its beginning to its end. */
   async function wholeReads({ sql, parameters }: (typeof queries)[number]): Promise<string[]> {
