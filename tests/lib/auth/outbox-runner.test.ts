@@ -334,15 +334,5 @@ describe.each(engines)("the outbox on $name", (engine) => {
     expect(await rows()).toEqual([]);
   });
 
-  it("gives a security mail up after two days", async () => {
-    await announce("new app");
-    errorParts = greylisted;
-    await round();
-    nowMs += 2 * dayMs;
-    await round();
-    expect(sent).toHaveLength(1);
-    expect(await rows()).toEqual([]);
-  });
-
   const life = () => ({ nowMs, untilMs: nowMs + 10 * minuteMs });
 });

@@ -60,10 +60,8 @@ const messages = [
   ...[
     { method: "tools/list" },
     { method: "tools/call", params: { name: "get_credits_balance", arguments: {} } },
-    { method: "tools/call", params: { name: "get_health", arguments: {} } },
     { method: "tools/call", params: { name: "get_doc", arguments: { path: "/docs" } } },
     { method: "resources/read", params: { uri: "corner-office://limits" } },
-    { method: "prompts/list" },
     { method: "nothing/here" },
   ].flatMap((message) => [
     {
