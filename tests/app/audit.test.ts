@@ -5,8 +5,6 @@ import { giveBack, lend } from "@/tests/support/lent-service";
 import { answerDevice } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 
-type Entry = { who: string; what: string; whom: string | null; before: unknown; after: unknown };
-
 const email = "ceo@example.com";
 const chromium = {
   kind: "browser",
@@ -27,8 +25,8 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
 
   let read = 0;
   /** The entries since this was last asked, the oldest first. */
-  async function news(): Promise<Entry[]> {
-    const entries = (await service.adminJson<Entry[]>("audit", "list", "--of", email)).reverse();
+  async function news() {
+    const entries = (await service.audit(email)).reverse();
     const since = entries.slice(read);
     read = entries.length;
     return since.map(({ who, what, whom, before, after }) => ({

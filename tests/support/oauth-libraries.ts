@@ -1,9 +1,34 @@
+import { createHash } from "node:crypto";
 import * as bare from "oauth4webapi";
 import * as complete from "openid-client";
 import type { Service } from "@/tests/support/service";
 
 /** The redirect URI: any port of this computer. */
 export const redirectUri = "http://127.0.0.1:51515/callback";
+
+/** What an app proves a code with, where a test redeems it without a library. */
+export const verifier = "v".repeat(43);
+
+/** The path of an authorization request, where a test makes it without a library. */
+export function authorizePath(client_id: string, redirect_uri: string, more: Record<string, string> = {}) {
+  const code_challenge = createHash("sha256").update(verifier).digest("base64url");
+  const asked = { client_id, redirect_uri, response_type: "code", code_challenge };
+  return `/oauth/authorize?${new URLSearchParams({ ...asked, code_challenge_method: "S256", ...more })}`;
+}
+
+/** Redeems the code in the response to such a request. */
+export function redeemCode(service: Service, client_id: string, redirect_uri: string, back: string) {
+  const code = new URL(back).searchParams.get("code") ?? "";
+  const grant = { grant_type: "authorization_code", code, redirect_uri, code_verifier: verifier };
+  return service.submit("/oauth/token", { client_id, ...grant });
+}
+
+/** Registers a client from an address. */
+export function register(service: Service, client: object | string, from: string) {
+  const headers = { "content-type": "application/json" };
+  const body = typeof client === "string" ? client : JSON.stringify(client);
+  return service.ask("/oauth/register", { method: "POST", from, headers, body });
+}
 
 export type Tokens = {
   access_token: string;

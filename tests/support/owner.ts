@@ -1,5 +1,5 @@
 import type { Browser } from "@/tests/support/browser";
-import { openidClient } from "@/tests/support/oauth-libraries";
+import { type App, openidClient } from "@/tests/support/oauth-libraries";
 import type { Answer, Service } from "@/tests/support/service";
 
 type Word = "approve" | "decline";
@@ -23,6 +23,17 @@ export async function answerApp(
   const answered = `/connect?answered=${code ? "user_code" : "request"}&outcome=${outcome}`;
   if (headers.location !== answered) throw new Error(`answered to ${headers.location}`);
   return code ? "" : String((await browser.open("/oauth/resume")).headers.location);
+}
+
+/** Has an app ask, its owner approve, and the app redeem the code. */
+export async function connectApp(
+  app: App,
+  browser: Browser,
+  service: Service,
+  more?: Record<string, string>,
+) {
+  const { address, redeem } = await app.ask(more);
+  return redeem(new URL(await answerApp(browser, service, address.href)));
 }
 
 /** Types a device's code, and approves or declines. */

@@ -17,6 +17,14 @@ export type Answer = { status: number; headers: IncomingHttpHeaders; text: strin
 
 type Finding = { what: string; works: boolean; level: string; detail: string; remedy?: string };
 
+type AuditEntry = {
+  who: string;
+  what: string;
+  whom: string | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+};
+
 type LogTo = "here" | "file" | number;
 
 export type ServiceOptions = {
@@ -278,6 +286,16 @@ export class Service {
   async unsubscribePath(email: string): Promise<string> {
     const { url } = await this.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
     return url.slice(this.url.length);
+  }
+
+  /** The audit entries about a person, newest first. */
+  audit(email: string): Promise<AuditEntry[]> {
+    return this.adminJson("audit", "list", "--of", email);
+  }
+
+  /** The API's status for a bearer token. */
+  async statusFor(token: string): Promise<number> {
+    return (await this.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
   }
 
   /** A bearer token of the account with this email. */

@@ -21,11 +21,30 @@ export async function openShop(engine: Engine, environment: Environment = {}) {
   });
   let buyers = 0;
 
+  async function admit(...terms: string[]): Promise<Buyer> {
+    const email = `buyer-${++buyers}@example.com`;
+    const { id } = await service.adminJson<{ id: string }>("account", "add", email, ...terms);
+    return { id, email, browser: await Browser.signIn(service, email) };
+  }
+
+  async function deliverAll(): Promise<void> {
+    for (const event of stripe.takeEvents()) {
+      const { status, text } = await stripe.deliver(service, event);
+      if (status !== 200) throw new Error(`${event.type}: ${status} ${text}`);
+    }
+  }
+
   async function begin(
     { id, browser }: Buyer,
     fields: Record<string, string> = { licence: "price_month" },
   ): Promise<string> {
     return sessionIn(await browser.submit("/home/checkout", { account: id, ...fields }));
+  }
+
+  async function buy(buyer: Buyer, fields?: Record<string, string>) {
+    const session = await begin(buyer, fields);
+    stripe.pay(session);
+    return { session, subscription: String(stripe.sessions.get(session)?.subscription) };
   }
 
   return {
@@ -37,17 +56,15 @@ export async function openShop(engine: Engine, environment: Environment = {}) {
       clock.pass(ms);
     },
     /** Adds an account and signs its owner in. */
-    async admit(...terms: string[]): Promise<Buyer> {
-      const email = `buyer-${++buyers}@example.com`;
-      const { id } = await service.adminJson<{ id: string }>("account", "add", email, ...terms);
-      return { id, email, browser: await Browser.signIn(service, email) };
-    },
+    admit,
     /** Delivers all waiting events, each once and in order. */
-    async deliverAll(): Promise<void> {
-      for (const event of stripe.takeEvents()) {
-        const { status, text } = await stripe.deliver(service, event);
-        if (status !== 200) throw new Error(`${event.type}: ${status} ${text}`);
-      }
+    deliverAll,
+    /** Adds an account whose owner buys a licence. Returns them, and the licence's ids at Stripe. */
+    async admitLicensed(...terms: string[]) {
+      const buyer = await admit(...terms);
+      const bought = await buy(buyer);
+      await deliverAll();
+      return { buyer, ...bought };
     },
     /** The account's plan, credits and limit, as the operator sees them. */
     async termsOf({ email }: { email: string }) {
@@ -61,14 +78,7 @@ export async function openShop(engine: Engine, environment: Environment = {}) {
     /** Presses a button that buys. Returns Stripe's id of the checkout that the page leads to. */
     begin,
     /** Buys a licence, and takes the licence's id at Stripe. The service has heard nothing yet. */
-    async buy(
-      buyer: Buyer,
-      fields?: Record<string, string>,
-    ): Promise<{ session: string; subscription: string }> {
-      const session = await begin(buyer, fields);
-      stripe.pay(session);
-      return { session, subscription: String(stripe.sessions.get(session)?.subscription) };
-    },
+    buy,
     async reconcile(...email: string[]) {
       return service.adminJson<{ read: number; failed: number }>("billing", "reconcile", ...email);
     },

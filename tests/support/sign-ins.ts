@@ -1,5 +1,6 @@
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
+import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import { type Environment, Service } from "@/tests/support/service";
 
 /** A running service, and functions that sign browsers in to it. */
@@ -64,3 +65,15 @@ export const signIns: { name: string; open: (environment: Environment) => Promis
     },
   },
 ];
+
+/**
+ * Signs in by a mailed code in a browser that may be signed in.
+ *
+ * @returns where that leads
+ */
+export async function redeemIn(browser: Browser, service: Service, email: string, back = "") {
+  const earlier = await codesTo([service.dataDir], email);
+  await browser.submit("/sign-in/send", { email, ...(back && { back }) });
+  const code = await newCodeTo([service.dataDir], email, earlier);
+  return (await browser.submit("/sign-in/redeem", { code })).headers.location;
+}

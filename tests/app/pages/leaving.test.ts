@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { engines } from "@/tests/support/engines";
-import { codesTo, mailsTo, newCodeTo } from "@/tests/support/mailbox";
+import { mailsTo } from "@/tests/support/mailbox";
 import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+import { redeemIn } from "@/tests/support/sign-ins";
 
 describe.each(engines)("an owner who deletes their account, on $name", (engine) => {
   let shop: Shop;
@@ -18,9 +19,7 @@ describe.each(engines)("an owner who deletes their account, on $name", (engine) 
     (await shop.service.adminJson<{ account: { deletesAt: string | null } }>("person", "export", email))
       .account;
   const auditOf = async ({ email }: Buyer) =>
-    (await shop.service.adminJson<{ who: string; what: string }[]>("audit", "list", "--of", email)).map(
-      ({ who, what }) => `${who}: ${what}`,
-    );
+    (await shop.service.audit(email)).map(({ who, what }) => `${who}: ${what}`);
 
   /** The links of the mails about it, oldest first, as paths. */
   async function links({ email }: Buyer): Promise<string[]> {
@@ -58,11 +57,8 @@ describe.each(engines)("an owner who deletes their account, on $name", (engine) 
       ["//evil.example", "", "/home/access#ways"],
       ["", "https://evil.example", "/home/access#ways"],
     ] as const) {
-      const earlier = await codesTo([service.dataDir], email);
       if (planted) browser.cookies.set("office-back", planted);
-      await browser.submit("/sign-in/send", { email, back });
-      const code = await newCodeTo([service.dataDir], email, earlier);
-      expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe(to);
+      expect(await redeemIn(browser, service, email, back)).toBe(to);
       expect(browser.valueOf("office-back")).toBe("");
     }
     expect(await page(buyer)).toContain("Delete it in a day");
@@ -136,9 +132,7 @@ describe.each(engines)("an owner who deletes their account, on $name", (engine) 
   });
 
   it("is erased after the day, with the customer and the licence at Stripe", async () => {
-    const buyer = await shop.admit("--trial-ends", "2026-01-01");
-    const { subscription } = await shop.buy(buyer);
-    await shop.deliverAll();
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
     expect(await page(buyer)).toContain("We refund nothing.");
     await leave(buyer);
     const [link = ""] = await links(buyer);

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ownerActions } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
+import { Browser } from "@/tests/support/browser";
+import { ClerkInstance } from "@/tests/support/clerk-instance";
+import { engines } from "@/tests/support/engines";
+import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+
+/* What every form and script of the owner's pages asks of its sender before it does anything. */
+
+const actions = Object.values<Route>(ownerActions);
+
+describe.each(engines)("an action of an owner, on $name", (engine) => {
+  let shop: Shop;
+  let owner: Buyer;
+  let senders = 0;
+  beforeAll(async () => {
+    shop = await openShop(engine);
+    owner = await shop.admit("--plan", "licensed");
+  });
+  afterAll(() => shop.close());
+
+  /** Sends a form from an address of its own, so that no limit is reached. Returns where it leads, or the status. */
+  async function send(path: string, headers: Record<string, string>, account = owner.id) {
+    const options = { headers, from: `127.47.0.${++senders}` };
+    const answer = await shop.service.submit(path, { account, session: "tokens", name: "x" }, options);
+    return answer.headers.location ?? answer.status;
+  }
+  const cookies = () =>
+    `__session=${owner.browser.valueOf("__session")}; office-client=${owner.browser.valueOf("office-client")}`;
+  const changes = async () => [await shop.service.audit(owner.email), shop.stripe.requests.length];
+
+  it.each(actions)("is taken from the owner's browser, and from no program: $path", async ({ path }) => {
+    const token = await shop.service.token(owner.email);
+    const before = await changes();
+    const bearer = { authorization: `Bearer ${token}` };
+    // Even together with a browser's cookie, and even the browser's own token.
+    for (const headers of [
+      bearer,
+      { ...bearer, cookie: cookies() },
+      { authorization: `Bearer ${owner.browser.valueOf("__session")}`, cookie: cookies() },
+    ])
+      expect(await send(path, headers)).toBe(403);
+    for (const cookie of [`__session=${token}`, `__session=${token}; office-client=${token}`, ""])
+      expect([401, "/sign-in?problem=ended"]).toContain(await send(path, { cookie }));
+    expect(await changes()).toEqual(before);
+  });
+
+  it.each(actions.filter(({ takes }) => takes === "form"))(
+    "is done only for the account that the page named: $path",
+    async ({ path, page }) => {
+      const before = await changes();
+      for (const account of ["acc_other", ""])
+        expect([409, `${page}?problem=account`]).toContain(await send(path, { cookie: cookies() }, account));
+      expect(await changes()).toEqual(before);
+    },
+  );
+});
+
+it("an impersonator may do none of what the register says, and each attempt is audited", async () => {
+  const clerk = await ClerkInstance.start();
+  const [engine = expect.fail("there is no engine")] = engines;
+  const shop = await openShop(engine, clerk.environment);
+  const [email, terms] = ["ceo@example.com", ["--plan", "licensed", "--subject", "user_2ceo"]];
+  const { id: account } = await shop.service.adminJson<{ id: string }>("account", "add", email, ...terms);
+  const browser = new Browser(shop.service);
+  browser.cookies.set("__session", clerk.mint({ act: { sub: "user_support" } }));
+  for (const { path, notImpersonated: what } of actions) {
+    if (!what) continue;
+    const { status, text } = await browser.submit(path, { account });
+    expect([status, JSON.parse(text).error.code], path).toEqual([403, "forbidden"]);
+    expect((await shop.service.audit(email))[0]).toMatchObject({
+      ...{ who: "impersonator user_support", what },
+      after: { refused: true },
+    });
+  }
+  await shop.close();
+  await clerk.stop();
+});
