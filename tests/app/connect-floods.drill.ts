@@ -1,12 +1,17 @@
-import { createHash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { oauthBounds, rateLimits } from "@/lib/config/limits";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
-import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
-import { answerApp, answerShown, readQuestion } from "@/tests/support/owner";
+import {
+  type App,
+  authorizePath,
+  openidClient,
+  redeemCode,
+  redirectUri,
+  register,
+} from "@/tests/support/oauth-libraries";
+import { answerApp, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 /* A flood by strangers must not stop an owner's app that requests authorization, polls and refreshes. */
@@ -14,21 +19,7 @@ import { Service } from "@/tests/support/service";
 const email = "ceo@example.com";
 const [embedded] = engines as [Engine];
 
-const verifier = "v".repeat(43);
-const authorizePath = (more: Record<string, string> = {}) =>
-  `/oauth/authorize?${new URLSearchParams({
-    client_id: "native",
-    redirect_uri: "http://127.0.0.1:51515/callback",
-    response_type: "code",
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-    code_challenge_method: "S256",
-    ...more,
-  })}`;
-
-async function connect(service: Service, app: App, browser: Browser): Promise<Tokens> {
-  const { address, redeem } = await app.ask();
-  return redeem(new URL(await answerApp(browser, service, address.href)));
-}
+const askPath = (more: Record<string, string> = {}) => authorizePath("native", redirectUri, more);
 
 /** Sends requests, 25 at a time. */
 async function flood<T>(times: number, send: (n: number) => Promise<T>): Promise<T[]> {
@@ -74,28 +65,6 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
        SELECT '${kind}', 'flood-' || n, ${payload}, ${expiresAtMs} + n FROM numbers`,
     );
 
-  it("leaves 25,000 expired rows that are deleted in batches, while other requests are answered", async () => {
-    await connect(service, app, owner); // so that everything below is loaded
-    const expiresAtMs = Date.now() - 60_000;
-    const expired = `expires_at_ms < ${expiresAtMs + 30_000}`;
-    const payload = engine === embedded ? "hex(zeroblob(1500))" : "repeat('0', 3000)";
-    await fill(25_000, { kind: "Interaction", expiresAtMs, payload });
-    const beganAtMs = performance.now();
-    expect((await service.ask(authorizePath())).status).toBe(303);
-    let slowestMs = 0;
-    let answered = 0;
-    while ((await stage.query(`SELECT 1 FROM connect_state WHERE ${expired} LIMIT 1`)).length > 0) {
-      const sentAtMs = performance.now();
-      expect((await service.ask("/ready")).status).toBe(200);
-      slowestMs = Math.max(slowestMs, performance.now() - sentAtMs);
-      answered++;
-      await sleep(5);
-    }
-    const sweptWithinMs = performance.now() - beganAtMs;
-    expect(answered, "answers while the rows went").toBeGreaterThan(25);
-    expect(slowestMs, `of ${sweptWithinMs} ms in all`).toBeLessThan(sweptWithinMs / 4);
-  });
-
   it("stores at maxRows 2 KB per request, and no parameter that is not read", async () => {
     const state = "s".repeat(1800);
     const ignored = {
@@ -103,13 +72,13 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
       nonce: "n".repeat(8000),
       ui_locales: "l".repeat(2000),
     };
-    expect((await service.ask(authorizePath({ state, ...ignored }))).status).toBe(303);
+    expect((await service.ask(askPath({ state, ...ignored }))).status).toBe(303);
     const [asked] = await stage.query(
       `SELECT payload FROM connect_state WHERE kind = 'Interaction' AND payload LIKE '%${state}%'`,
     );
     expect(String(asked?.payload).length).toBeLessThan(3500);
     expect(asked?.payload).not.toContain("stranger@example.com");
-    const tooLarge = authorizePath({ state: "t".repeat(2048) });
+    const tooLarge = askPath({ state: "t".repeat(2048) });
     const { status, text } = await service.ask(tooLarge);
     expect(status).toBe(413);
     expect(JSON.parse(text).error.code).toBe("too_large");
@@ -129,7 +98,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
   it.each(["Interaction", "DeviceCode"])(
     "leaves at maxRows the maximum number of %s rows: the oldest are deleted, approved ones stay",
     async (kind) => {
-      const tokens = await connect(service, app, owner);
+      const tokens = await connectApp(app, owner, service);
       const device = await app.askByDevice();
       await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
       // This request is approved, but the browser has not returned to the app yet.
@@ -156,43 +125,6 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     },
   );
 
-  /** Waits for a whole round of the sweep: each begins with the rows that have expired. */
-  const sweep = async () => {
-    for (const marker of ["'first'", "'second'"]) {
-      const row = `('Marker', '{}', ${marker}, 1)`;
-      await stage.query(`INSERT INTO connect_state (kind, payload, id_hash, expires_at_ms) VALUES ${row}`);
-      await eventually(async () => expect(await count("kind = 'Marker'")).toBe(0));
-    }
-  };
-
-  it("from 70 /64s of one home evicts no honest request, though no /64 reaches its limit", async () => {
-    const { address, redeem } = await app.ask();
-    await owner.open(address.href.replace(service.url, ""));
-    const device = await app.askByDevice();
-    const { perNetwork } = rateLimits.connect;
-    const expiresAtMs = Date.now() + 20 * 60_000;
-    for (const kind of ["Interaction", "DeviceCode"]) {
-      const others = oauthBounds.pendingRows - perNetwork / 2 - 100;
-      await fill(others, { kind, expiresAtMs, payload: "'{}'" });
-    }
-    const answers = await flood(70 * 20, (n) => {
-      const from = { headers: { "x-forwarded-for": `2001:db8:77:${(n % 70).toString(16)}::1` } };
-      return n % 2 === 0
-        ? service.ask(authorizePath(), from)
-        : service.submit("/oauth/device", { client_id: "native" }, from);
-    });
-    await sweep();
-    await answerShown(owner);
-    const back = new URL(String((await owner.open("/oauth/resume")).headers.location));
-    expect((await redeem(back)).access_token).toMatch(/./);
-    await answerApp(owner, service, `${service.url}/connect?user_code=${device.user_code}`);
-    expect((await device.poll()).access_token).toMatch(/./);
-    const refused = answers.filter(({ status }) => status === 429);
-    expect(answers.length - refused.length).toBe(perNetwork);
-    for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
-    await stage.query("DELETE FROM connect_state WHERE id_hash LIKE 'flood-%'");
-  });
-
   it("cannot be kept by an account that looks at more than 20", async () => {
     for (let n = 0; n < 22; n++) {
       await owner.open((await app.ask()).address.href.replace(service.url, ""));
@@ -210,34 +142,24 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     await away.clear();
   });
 
-  const register = async (from: string) => {
-    const { status, headers, text } = await service.ask("/oauth/register", {
-      method: "POST",
-      from,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] }),
-    });
+  const registerFrom = async (from: string) => {
+    const client = { client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] };
+    const { status, headers, text } = await register(service, client, from);
     return { status, headers, clientId: String(JSON.parse(text).client_id) };
   };
 
   it("of 1,000 registrations from 100 addresses pushes out no client, approved or not", async () => {
-    const { clientId: approved } = await register("127.8.0.1");
-    const back = await answerApp(owner, service, service.url + authorizePath({ client_id: approved }));
-    const redeemed = await service.submit("/oauth/token", {
-      client_id: approved,
-      grant_type: "authorization_code",
-      code: new URL(back).searchParams.get("code") ?? "",
-      redirect_uri: "http://127.0.0.1:51515/callback",
-      code_verifier: verifier,
-    });
+    const { clientId: approved } = await registerFrom("127.8.0.1");
+    const back = await answerApp(owner, service, service.url + authorizePath(approved, redirectUri));
+    const redeemed = await redeemCode(service, approved, redirectUri, back);
     const { refresh_token } = JSON.parse(redeemed.text);
-    const { clientId: first } = await register("127.8.0.1");
-    const answers = await flood(1000, (n) => register(`127.8.1.${1 + (n % 100)}`));
+    const { clientId: first } = await registerFrom("127.8.0.1");
+    const answers = await flood(1000, (n) => registerFrom(`127.8.1.${1 + (n % 100)}`));
     expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
     expect(await count("kind = 'Client'"), "only the approved one is kept").toBe(1);
-    const { clientId: last } = await register("127.8.0.2");
+    const { clientId: last } = await registerFrom("127.8.0.2");
     for (const client_id of [first, last, approved]) {
-      const back = await answerApp(owner, service, service.url + authorizePath({ client_id }));
+      const back = await answerApp(owner, service, service.url + authorizePath(client_id, redirectUri));
       expect(new URL(back).searchParams.get("code")).toMatch(/./);
     }
     expect(await count("kind = 'Client'"), "those that the owner has let in").toBe(3);
@@ -247,12 +169,12 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
 
   it("of registrations from one address is refused after 300 in ten minutes, and nothing else is", async () => {
     const from = "127.8.4.1";
-    const answers = await flood(rateLimits.registrations.perClient + 5, () => register(from));
+    const answers = await flood(rateLimits.registrations.perClient + 5, () => registerFrom(from));
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(({ status }) => status)).toEqual(Array(5).fill(429));
     for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
-    expect((await service.ask(authorizePath(), { from })).status, "a request").toBe(303);
-    expect((await register("127.8.4.2")).status, "another address").toBe(201);
+    expect((await service.ask(askPath(), { from })).status, "a request").toBe(303);
+    expect((await registerFrom("127.8.4.2")).status, "another address").toBe(201);
   });
 });
 
@@ -292,8 +214,8 @@ describe("a stranger who reaches the rate limit", () => {
         service.submit("/oauth/token", poll),
       );
       expect(polls.filter(({ status }) => status === 429)).toHaveLength(5);
-      const { refresh_token = "" } = await connect(service, app, owner);
-      const other = await connect(service, app, owner);
+      const { refresh_token = "" } = await connectApp(app, owner, service);
+      const other = await connectApp(app, owner, service);
       const refresh = (token: string) =>
         service.submit("/oauth/token", {
           client_id: "native",
@@ -308,11 +230,11 @@ describe("a stranger who reaches the rate limit", () => {
     });
 
     it("at the owner's own address gets Retry-After, and does not stop a connected app", async () => {
-      const tokens = await connect(service, app, owner);
+      const tokens = await connectApp(app, owner, service);
       const device = await app.askByDevice();
       const { address, redeem } = await app.ask();
       const back = new URL(await answerApp(owner, service, address.href));
-      for (const send of [() => guess(service), () => service.ask(authorizePath(), strangers)]) {
+      for (const send of [() => guess(service), () => service.ask(askPath(), strangers)]) {
         const spent = (await flood(320, send)).filter(({ status }) => status === 429);
         expect(spent.length).toBeGreaterThan(0);
         for (const { headers } of spent) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
@@ -329,35 +251,12 @@ describe("a stranger who reaches the rate limit", () => {
     });
   });
 
-  it("with devices that poll without end does not stop an office behind the same address", async () => {
-    const { service, owner, app } = await open({});
-    const office = { from: "127.8.4.1" };
-    const poll = (device_code: string) =>
-      service.submit(
-        "/oauth/token",
-        { grant_type: "urn:ietf:params:oauth:grant-type:device_code", client_id: "native", device_code },
-        office,
-      );
-    const answers = await flood(400, (n) => poll(`expired ${n % 3}`));
-    expect(answers.filter(({ status }) => status === 429).length).toBeGreaterThan(0);
-    for (const { status } of await flood(320, () => guess(service))) expect([400, 429]).toContain(status);
-    expect((await service.ask(authorizePath(), office)).status).toBe(303);
-    const { status, text } = await service.submit("/oauth/device", { client_id: "native" }, office);
-    expect(status).toBe(200);
-    const { user_code, device_code } = JSON.parse(text);
-    await answerApp(owner, service, `${service.url}/connect?user_code=${user_code}`);
-    const polled = await poll(device_code);
-    expect(polled.status).toBe(200);
-    expect((await app.refresh(JSON.parse(polled.text).refresh_token)).access_token).toMatch(/./);
-    await service.stop();
-  });
-
   it("behind a proxy that is not configured does not stop other clients after 300 requests", async () => {
     const { service, owner, app } = await open({ APP_URL: "https://office.example.com" });
-    const tokens = await connect(service, app, owner);
+    const tokens = await connectApp(app, owner, service);
     for (const { status } of await flood(320, () => guess(service))) expect(status).toBe(400);
     expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);
-    expect((await service.ask(authorizePath(), strangers)).status).toBe(303);
+    expect((await service.ask(askPath(), strangers)).status).toBe(303);
     await service.stop();
   });
 });

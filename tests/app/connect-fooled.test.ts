@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
-import { openidClient } from "@/tests/support/oauth-libraries";
+import { authorizePath, register } from "@/tests/support/oauth-libraries";
 import { answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
 import { type Answer, Service } from "@/tests/support/service";
 
@@ -39,22 +38,11 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     owner.cookies.delete("office-request");
   });
 
-  const register = (client: object) =>
-    service.ask("/oauth/register", {
-      method: "POST",
-      from: `127.10.0.${++from}`,
-      body: JSON.stringify(client),
-      headers: { "content-type": "application/json" },
-    });
+  const registerNew = (client: object) => register(service, client, `127.10.0.${++from}`);
   const registered = async (client: object): Promise<string> =>
-    JSON.parse((await register({ redirect_uris: [loopback], ...client })).text).client_id;
-
-  const requestFor = (client_id: string, redirect_uri: string, more: Record<string, string> = {}) => {
-    const code_challenge = createHash("sha256").update("a verifier").digest("base64url");
-    const asked = { client_id, redirect_uri, response_type: "code", state: "kept" };
-    const challenge = { code_challenge, code_challenge_method: "S256" };
-    return `/oauth/authorize?${new URLSearchParams({ ...asked, ...challenge, ...more })}`;
-  };
+    JSON.parse((await registerNew({ redirect_uris: [loopback], ...client })).text).client_id;
+  const requestFor = (client_id: string, redirect_uri: string, more: Record<string, string> = {}) =>
+    authorizePath(client_id, redirect_uri, { state: "kept", ...more });
   const isAsked = async (client_id: string, redirect_uri: string) => {
     await owner.open(requestFor(client_id, redirect_uri));
     return (await owner.open("/connect")).text;
@@ -75,7 +63,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         "<strong>xn--pple-43d.example:8443</strong> is asking for access",
       );
       const given = "https://аpple.example/";
-      expect(JSON.parse((await register({ redirect_uris: [given] })).text).error).toBe(
+      expect(JSON.parse((await registerNew({ redirect_uris: [given] })).text).error).toBe(
         "invalid_redirect_uri",
       );
     });
@@ -106,7 +94,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         );
         const sessions = await service.adminJson<object[]>("session", "list", email);
         expect(sessions).toContainEqual(expect.objectContaining({ name: client_name, origin }));
-        const [approved] = await service.adminJson<{ after: object }[]>("audit", "list", "--of", email);
+        const [approved] = await service.audit(email);
         expect(Object.values(approved?.after ?? {})).toEqual([
           expect.objectContaining({ name: client_name, origin }),
         ]);
@@ -125,7 +113,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     it("and no claim if the client has no name", async () => {
       expect(await isAsked(await registered({}), loopback)).not.toContain("calls itself");
       expect(
-        JSON.parse((await register({ client_name: "\u3164\u200B", redirect_uris: [loopback] })).text),
+        JSON.parse((await registerNew({ client_name: "\u3164\u200B", redirect_uris: [loopback] })).text),
       ).toEqual({
         error: "invalid_client_metadata",
         error_description: expect.stringContaining("client_name has 80 characters at most"),
@@ -135,31 +123,20 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
 
   const odd = [
     ["a user name", "https://claude.ai@app.example/"],
-    ["an empty user name", "https://@app.example/"],
     ["a password", "https://:claude.ai@app.example/"],
-    ["a user name at loopback", "http://claude.ai@127.0.0.1/callback"],
-    ["a user name at a scheme", "com.example.app://claude.ai@x/callback"],
     ["a backslash", "https://claude.ai\\@app.example/"],
-    ["a backslash in the query", "https://app.example/?\\"],
     ["white space", "https://app.example/a b"],
-    ["white space around it", " https://app.example/"],
     ["a tab in the host", "https://app\t.example/"],
-    ["white space at a scheme", "com.example.app:a b"],
     ["a fragment", "https://app.example/#a"],
-    ["an empty fragment", "https://app.example/#"],
     ["capitals in the host", "https://APP.example/"],
     ["the scheme's own port", "https://app.example:443/"],
-    ["a path that climbs", "https://app.example/a/../b"],
-    ["no path", "https://app.example"],
     ["a dot at the end of the host", "https://app.example./"],
-    ["a dot at the end of a loopback host", "http://localhost./callback"],
     ["one slash", "https:/app.example/"],
     ["an address in another notation", "http://0x7f.1/callback"],
-    ["letters beyond ASCII at a scheme", "com.example.app:/é"],
   ];
 
   it.each(odd)("is not redirected to an address with %s", async (_, uri) => {
-    const { status, text } = await register({ redirect_uris: [loopback, uri] });
+    const { status, text } = await registerNew({ redirect_uris: [loopback, uri] });
     expect(status).toBe(400);
     expect(JSON.parse(text).error).toBe("invalid_redirect_uri");
   });
@@ -179,11 +156,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       [office, "https://office.example.com/callback"],
       [office, "https://office.example.com:8443/"],
     ] as const) {
-      const answer = await at.ask("/oauth/register", {
-        method: "POST",
-        body: JSON.stringify({ redirect_uris: [uri] }),
-        headers: { "content-type": "application/json" },
-      });
+      const answer = await register(at, { redirect_uris: [uri] }, "127.0.0.1");
       expect(JSON.parse(answer.text).error, uri).toBe("invalid_redirect_uri");
     }
     await office.stop();
@@ -214,7 +187,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     expect(await approvals()).toBe(before);
   });
 
-  it.each(["client_id", "redirect_uri", "state", "scope", "resource", "code_challenge"])(
+  it.each(["client_id", "state", "resource"])(
     "is refused a request with a NUL in %s, which PostgreSQL cannot store",
     async (name) => {
       const path = requestFor("native", loopback, { [name]: "a\0b" });
@@ -245,6 +218,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       expect(text).toMatch(/It asked at <time dateTime="[^"]+" data-shows="time">\d\d:\d\d UTC<\/time>/);
       expect(text).toContain("127.77.66.0/24</strong>, which is not the network that you are on now");
       expect(text).not.toContain("127.77.66.55");
+      expect(text).toContain("If someone sent or told you the code, decline");
       await answerShown(owner);
       const sessions = await service.adminJson<object[]>("session", "list", email);
       expect(sessions).toContainEqual(expect.objectContaining({ kind: "app", name: "A device" }));
@@ -335,8 +309,6 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     /** Requests whose errors are returned to the client. */
     const wrongs: [string, Record<string, string>][] = [
       ["that forbids asking anyone", { prompt: "none" }],
-      ["without PKCE", { code_challenge: "", code_challenge_method: "" }],
-      ["with another response type", { response_type: "token" }],
       ["for a resource that is not ours", { resource: "https://elsewhere.example/" }],
     ];
     let client_id: string;
@@ -390,15 +362,16 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     });
   });
 
-  describe("gets every response of the authorization server with our headers", () => {
+  it("gets every response of the authorization server with our headers", async () => {
     const defaults = {
       "cache-control": "no-store",
       "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
       "x-content-type-options": "nosniff",
       "referrer-policy": "same-origin",
       "cross-origin-resource-policy": "same-origin",
+      "x-request-id": expect.stringMatching(/./),
     };
-    const names = [
+    const ofBody = [
       "connection",
       "content-length",
       "content-type",
@@ -407,57 +380,35 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       "location",
       "set-cookie",
     ];
-    /** The headers of a response without those that describe its body. */
-    const defaultHeaders = ({ headers }: Answer) =>
-      Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)));
-    const requestId = { "x-request-id": expect.stringMatching(/./) };
     /** Another site's page can read the response, but sends no cookie. */
     const readable = {
       "access-control-allow-origin": "*",
       "access-control-expose-headers": "Retry-After, WWW-Authenticate",
     };
-    const ours = {};
-    const spent = { grant_type: "refresh_token", refresh_token: "x" };
-
-    it.each([
-      ["a request", 303, () => service.ask(requestFor("native", loopback)), ours],
+    const native = { client_id: "native" };
+    for (const [status, asked, more] of [
+      [303, service.ask(requestFor("native", loopback)), {}],
+      [303, service.ask(requestFor("native", loopback, { prompt: "none" })), {}],
+      [400, service.ask(requestFor("unknown", loopback)), {}],
+      [400, service.ask("/oauth/resume"), {}],
+      [200, service.submit("/oauth/device", native), readable],
       [
-        "an error for the app",
-        303,
-        () => service.ask(requestFor("native", loopback, { prompt: "none" })),
-        ours,
-      ],
-      ["an unknown app", 400, () => service.ask(requestFor("unknown", loopback)), ours],
-      [
-        "an unknown app, to a person",
-        303,
-        () => service.ask(requestFor("unknown", loopback), { headers: asPerson }),
-        ours,
-      ],
-      [
-        "a response mode",
         400,
-        () => service.ask(requestFor("native", loopback, { response_mode: "jwt" })),
-        ours,
-      ],
-      ["a resumption of nothing", 400, () => service.ask("/oauth/resume"), ours],
-      ["a device", 200, () => service.submit("/oauth/device", { client_id: "native" }), readable],
-      ["a token", 400, () => service.submit("/oauth/token", { client_id: "native", ...spent }), readable],
-      [
-        "a token taken back",
-        200,
-        () => service.submit("/oauth/revoke", { client_id: "native", token: "x" }),
+        service.submit("/oauth/token", { ...native, grant_type: "refresh_token", refresh_token: "x" }),
         readable,
       ],
-      ["a registration", 201, () => register({ redirect_uris: [loopback] }), readable],
-      ["a registration that is refused", 400, () => register({}), readable],
-    ] as [string, number, () => Promise<Answer>, object][])("to %s", async (_, status, ask, more) => {
-      const answer = await ask();
-      expect(answer.status).toBe(status);
-      expect(defaultHeaders(answer)).toEqual({ ...defaults, ...requestId, ...more });
-    });
+      [200, service.submit("/oauth/revoke", { ...native, token: "x" }), readable],
+      [400, registerNew({}), readable],
+    ] as [number, Promise<Answer>, object][]) {
+      const { status: answered, headers } = await asked;
+      const kept = Object.entries(headers).filter(([name]) => !ofBody.includes(name));
+      expect([answered, Object.fromEntries(kept)]).toEqual([status, { ...defaults, ...more }]);
+    }
+  });
 
-    it.each(["token", "device", "revoke", "register"])("to a preflight of /oauth/%s", async (name) => {
+  it.each(["token", "device", "revoke", "register"])(
+    "may be elsewhere: a preflight of /oauth/%s",
+    async (name) => {
       const { status, headers } = await service.ask(`/oauth/${name}`, { method: "OPTIONS" });
       expect(status).toBe(204);
       expect(headers).toMatchObject({
@@ -467,60 +418,18 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
         "access-control-allow-headers": "Authorization, Content-Type",
         "access-control-max-age": "7200",
       });
-    });
+    },
+  );
 
-    it("and also for a method that is not allowed", async () => {
-      const { status, headers } = await service.ask("/oauth/token");
-      expect(status).toBe(405);
-      expect(headers).toMatchObject({
-        allow: "POST, OPTIONS",
-        "cache-control": "no-store",
-        "x-content-type-options": "nosniff",
-        "content-security-policy": defaults["content-security-policy"],
-      });
-    });
-
-    it.each(["fragment", "form_post", "web_message", "jwt", "query.jwt", ""])(
-      "and response_mode=%s is refused for every client",
-      async (response_mode) => {
-        const path = requestFor("native", loopback, { response_mode });
-        const { status, headers, text } = await service.ask(path);
-        expect(status).toBe(400);
-        expect(headers).not.toHaveProperty("location");
-        expect(JSON.parse(text).error.message).toBe("response_mode is query, or not said.");
-        const page = await service.ask(path, { headers: asPerson });
-        expect(page.headers.location).toBe("/connect?problem=app");
-      },
-    );
-
-    it("and response_mode=query is accepted", async () => {
-      const { headers } = await service.ask(requestFor("native", loopback, { response_mode: "query" }));
-      expect(headers.location).toMatch(/\/connect$/);
-    });
-
-    it.each([
-      "/.well-known/oauth-authorization-server",
-      "/.well-known/openid-configuration",
-      "/.well-known/oauth-protected-resource",
-      "/.well-known/oauth-protected-resource/mcp",
-      "/.well-known/oauth-protected-resource/mcp/account",
-      "/.well-known/oauth-protected-resource/api",
-      "/.well-known/oauth-protected-resource/api/mcp",
-      "/.well-known/jwks.json",
-    ])("and also at %s", async (path) => {
-      const { headers } = await service.ask(path);
-      expect(headers).toMatchObject({
-        "content-security-policy": defaults["content-security-policy"],
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",
-        "access-control-allow-origin": "*",
-      });
-    });
-  });
-
-  it("sees requests of the client libraries that apps use", async () => {
-    const { address } = await (await openidClient.makeApp(service)).ask();
-    const { headers } = await owner.open(address.href.replace(service.url, ""));
-    expect(headers.location).toMatch(/\/connect$/);
+  it.each(["form_post", "jwt", ""])("is sent to no client by response_mode=%s", async (response_mode) => {
+    const path = requestFor("native", loopback, { response_mode });
+    const { status, headers, text } = await service.ask(path);
+    expect(status).toBe(400);
+    expect(headers).not.toHaveProperty("location");
+    expect(JSON.parse(text).error.message).toBe("response_mode is query, or not said.");
+    const page = await service.ask(path, { headers: asPerson });
+    expect(page.headers.location).toBe("/connect?problem=app");
+    const said = await owner.open(requestFor("native", loopback, { response_mode: "query" }));
+    expect(said.headers.location).toMatch(/\/connect$/);
   });
 });

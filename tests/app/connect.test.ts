@@ -3,11 +3,12 @@ import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
-import { codesTo, mailsTo, newCodeTo } from "@/tests/support/mailbox";
+import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
 import { type App, oauthLibraries, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
-import { answerApp, answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
+import { answerApp, answerDevice, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
+import { redeemIn } from "@/tests/support/sign-ins";
 
 const email = "ceo@example.com";
 
@@ -23,8 +24,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
   });
   afterAll(() => giveBack(service));
 
-  const entitlement = async (token: string) =>
-    (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
+  const entitlement = (token: string) => service.statusFor(token);
 
   describe.each(oauthLibraries)("by $name", ({ makeApp }) => {
     let app: App;
@@ -36,10 +36,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     const answer = async (address: URL, word: "approve" | "decline" = "approve") =>
       new URL(await answerApp(browser, service, address.href, word));
 
-    async function connect() {
-      const { address, redeem } = await app.ask();
-      return redeem(await answer(address));
-    }
+    const connect = () => connectApp(app, browser, service);
 
     it("shows the owner the client, what it can and can never do, and both buttons", async () => {
       const { address } = await app.ask();
@@ -126,25 +123,36 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     ]) {
       const owner = new Browser(service);
       await open(owner);
-      expect(await redeemCode(owner)).toBe("/connect");
+      expect(await redeemIn(owner, service, email)).toBe("/connect");
       expect((await owner.open("/sign-in")).headers.location).toBe("/connect");
       await answerShown(owner, "decline");
       expect((await owner.open("/sign-in")).headers.location).toBe("/home");
     }
   });
 
+  it("leads an invited person on to it as well", async () => {
+    const { user_code } = await (await openidClient.makeApp(service)).askByDevice();
+    const guest = new Browser(service);
+    await guest.submit("/connect/device", { user_code });
+    await service.adminJson("invite", "guest@example.com");
+    const { text = "" } = await mailTo(service.dataDir, "guest@example.com", /invitation/);
+    const { searchParams } = new URL(/^http.*\/invitation\?.*$/m.exec(text)?.[0] ?? "");
+    const fields = { ...Object.fromEntries(searchParams), email: "guest@example.com" };
+    expect((await guest.submit("/invitation/accept", fields)).headers.location).toBe("/connect");
+  });
+
   it("leads sign-in home if the request is not this service's", async () => {
     for (const planted of ["x", "device.x", "https://elsewhere.example", "//elsewhere.example"]) {
       const owner = new Browser(service);
       owner.cookies.set("office-request", planted);
-      expect(await redeemCode(owner), planted).toBe("/home");
+      expect(await redeemIn(owner, service, email), planted).toBe("/home");
     }
   });
 
   it("shows a device's code as the device does, however it is typed", async () => {
     const app = await openidClient.makeApp(service);
     const { user_code } = await app.askByDevice();
-    expect(user_code).toMatch(/^[A-Z]{4}-[A-Z]{4}$/);
+    expect(user_code, "of 25 billion").toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     const bare = user_code.replace("-", "");
     for (const typed of [
       user_code,
@@ -168,14 +176,6 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     expect(text).toContain(`<h1>${heading}</h1><p><a href="/oauth/resume">${link}</a></p>`);
   });
 
-  /** Signs in by a code. Returns where that leads. */
-  async function redeemCode(owner: Browser): Promise<string | undefined> {
-    const earlier = await codesTo([service.dataDir], email);
-    await owner.submit("/sign-in/send", { email });
-    const code = await newCodeTo([service.dataDir], email, earlier);
-    return (await owner.submit("/sign-in/redeem", { code })).headers.location;
-  }
-
   /** Starts two requests, of an app in this browser and of a device. Returns how to open and answer each. */
   async function askTwice(app: App) {
     browser = await Browser.signIn(service, email);
@@ -198,7 +198,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
       for (const word of ["decline", "approve", "decline"])
         expect(await say(fields, word)).toBe(`/connect?answered=${by}&outcome=declined`);
     }
-    const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+    const entries = await service.audit(email);
     expect(entries.slice(0, 2).map(({ what }) => what)).toEqual(["app decline", "app decline"]);
   });
 
@@ -255,8 +255,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
   it("returns no ID token to an app that finds it by OpenID Connect's path and asks for openid", async () => {
     const app = await openidClient.makeApp(service, "oidc");
     for (const scope of ["openid account:read", "openid"]) {
-      const { address, redeem } = await app.ask({ scope });
-      const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
+      const tokens = await connectApp(app, browser, service, { scope });
       expect(tokens).toMatchObject({ access_token: expect.any(String), scope: "account:read" });
       expect(tokens).not.toHaveProperty("id_token");
       expect(await entitlement(tokens.access_token)).toBe(200);
@@ -277,11 +276,9 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
     });
     const app = await openidClient.makeApp(service);
     for (const resource of [service.url, `${service.url}/`]) {
-      const { address, redeem } = await app.ask({ resource });
-      const { access_token } = await redeem(new URL(await answerApp(browser, service, address.href)));
+      const { access_token } = await connectApp(app, browser, service, { resource });
       const authorization = `Bearer ${access_token}`;
-      const entitlement = await service.ask("/api/entitlement", { headers: { authorization } });
-      expect(entitlement.status, resource).toBe(200);
+      expect(await entitlement(access_token), resource).toBe(200);
       const message = { method: "tools/call", params: { name: "get_entitlement", arguments: {} } };
       const called = await postLegacy(service, message, { headers: { authorization } });
       expect(called.status, resource).toBe(200);

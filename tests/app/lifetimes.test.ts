@@ -7,12 +7,11 @@ import { eventually } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import { type App, openidClient, type Tokens } from "@/tests/support/oauth-libraries";
-import { answerApp } from "@/tests/support/owner";
+import { connectApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const hourMs = 60 * 60 * 1000;
-const refused = { error: "invalid_grant" };
 /** The `exp` of an access token. */
 const endOf = ({ access_token }: Tokens): number =>
   JSON.parse(Buffer.from(access_token.split(".")[1] ?? "", "base64url").toString()).exp;
@@ -28,8 +27,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     // The files of mails have the machine's time, so they would soon be too old for the clock's.
     const keep = { RETENTION_DAYS: "3650" };
     service = await Service.start({ ...stage.environment, ...clock.environment, ...keep });
-    for (const each of [email, "other@example.com"])
-      await service.adminJson("account", "add", each, "--plan", "licensed");
+    await service.adminJson("account", "add", email, "--plan", "licensed");
     app = await openidClient.makeApp(service);
   });
   afterAll(async () => {
@@ -37,13 +35,10 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     await stage.clear();
   });
 
-  const entitlement = async ({ access_token }: Tokens) =>
-    (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } })).status;
+  const entitlement = ({ access_token }: Tokens) => service.statusFor(access_token);
 
   async function connect(): Promise<Tokens> {
-    const { address, redeem } = await app.ask();
-    const browser = await Browser.signIn(service, email);
-    return redeem(new URL(await answerApp(browser, service, address.href)));
+    return connectApp(app, await Browser.signIn(service, email), service);
   }
 
   /** Lets eight hours pass, in which the token expires, and renews it like the app does. */
@@ -94,7 +89,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     expect(endOf(tokens), "the last token expires with the session").toBe(
       Math.floor(Date.parse(endsAt) / 1000),
     );
-    const entries = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+    const entries = await service.audit(email);
     expect(entries.filter(({ what }) => what === "app approve")).toHaveLength(1);
     clock.pass(hourMs);
     expect(await entitlement(tokens)).toBe(401);
@@ -134,14 +129,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     expect(endedApps[0]).toMatchObject({ name: "A program on this computer", ending: "owner" });
     const unknown = { error: "invalid_grant", error_description: "grant request is invalid" };
     expect(await renew(`${tokens.refresh_token}x`)).toMatchObject(unknown);
-    const other = await service.adminJson<{ id: string }>(
-      "connect",
-      "add",
-      "desk",
-      "Desk",
-      "com.example.desk:/a",
-    );
-    expect(other).toBeDefined();
+    await service.adminJson("connect", "add", "desk", "Desk", "com.example.desk:/a");
     expect((await renew(tokens.refresh_token, "desk")).error_description).not.toContain("owner");
     const again = await connect();
     await service.adminJson("session", "end", email, "--all");
@@ -152,29 +140,11 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     await service.adminJson("connect", "remove", "desk");
   });
 
-  it("ends when a build that knew no last date said, unless its owner keeps it", async () => {
-    const tokens = await connect();
-    const inAWeekMs = clock.now() + 7 * 24 * hourMs;
-    await stage.query(
-      `UPDATE local_sessions SET last_date_ms = NULL, last_seen_at_ms = NULL, expires_at_ms = ${inAWeekMs} WHERE kind = 'app' AND expires_at_ms > ${clock.now()}`,
-    );
-    days(6.9);
-    const { status, ...renewed } = await renew(tokens.refresh_token);
-    expect(status).toBe(200);
-    expect(renewed.refresh_token_expires_in).toBeLessThanOrEqual(0.1 * 24 * 3600);
-    const browser = await Browser.signIn(service, email);
-    await browser.pressAtHome("/home/sessions/keep");
-    days(29);
-    expect((await renew(renewed.refresh_token)).status).toBe(200);
-    await service.adminJson("session", "end", email, "--all");
-  });
-
   it("is shown with its last check and what it was told", async () => {
     const other = "trial@example.com";
     await service.adminJson("account", "add", other, "--trial-days", "1");
-    const { address, redeem } = await app.ask();
     const browser = await Browser.signIn(service, other);
-    const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
+    const tokens = await connectApp(app, browser, service);
     const shown = async (path = "/home/access") => {
       await browser.open("/sign-in/renew");
       return (await browser.open(path)).text;
@@ -196,33 +166,6 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
     expect(await entitlement(await app.refresh(tokens.refresh_token))).toBe(403);
     await eventually(async () => expect(await shown()).toContain("checked now, told no"));
     expect(await shown()).toContain("just asked: your company may not run.");
-  });
-
-  it("is announced to its owner by a mail when it is connected, which names it", async () => {
-    const named = async () =>
-      (await mailsTo(service.dataDir, email)).filter(
-        ({ subject }) => subject === "An app was connected to your account",
-      );
-    const before = (await named()).length;
-    await connect();
-    await eventually(async () => expect(await named()).toHaveLength(before + 1));
-    const [mail] = (await named()).slice(-1);
-    const sessions = await service.adminJson<{ kind: string; name: string }[]>("session", "list", email);
-    const { name = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
-    expect(mail?.text).toMatch(/^An app was connected to your account on .+ UTC:/);
-    expect(mail?.text).toContain(`It calls itself: “${name}”`);
-    expect(mail?.text).toContain("We verified that it is: a program on a computer");
-    expect(mail?.text).toContain(`${service.url}/home`);
-  });
-
-  it("is refused from its next request on after `admin session end`, on any day", async () => {
-    let tokens = await connect();
-    for (let day = 0; day < 5; day++) tokens = await goOn(tokens);
-    const sessions = await service.adminJson<{ id: string; kind: string }[]>("session", "list", email);
-    const { id = "" } = sessions.find(({ kind }) => kind === "app") ?? {};
-    await service.adminJson("session", "end", email, id);
-    expect(await entitlement(tokens)).toBe(401);
-    await expect(app.refresh(tokens.refresh_token)).rejects.toMatchObject(refused);
   });
 
   describe("that its owner keeps on /home/access", () => {
@@ -277,7 +220,7 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       const [before] = await list();
       await (await Browser.signIn(service, email)).pressAtHome(path);
       const [after] = await list();
-      const [entry] = await service.adminJson<object[]>("audit", "list", "--of", email);
+      const [entry] = await service.audit(email);
       const stateOf = (app?: Listed) => ({
         [app?.id ?? ""]: { name: "A program on this computer", lastDate: app?.lastDate },
       });
@@ -287,33 +230,6 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
         before: stateOf(before),
         after: stateOf(after),
       });
-    });
-
-    it("is kept by no token, page or account but its owner's", async () => {
-      const tokens = await connect();
-      const own = await Browser.signIn(service, email);
-      const other = await Browser.signIn(service, "other@example.com");
-      const token = JSON.parse((await own.pressAtHome("/home/token")).text).token;
-      const before = await list();
-      const [, account = ""] =
-        /name="account" value="([^"]+)"/.exec((await own.open("/home/access")).text) ?? [];
-      clock.pass(1000);
-      for (const bearer of [tokens.access_token, token]) {
-        const headers = { authorization: `Bearer ${bearer}` };
-        const { status } = await service.submit(path, { account }, { headers });
-        expect(status).toBe(403);
-        const together = { headers: { ...headers, cookie: own.cookie } };
-        expect((await service.submit(path, { account }, together)).status).toBe(403);
-        const asCookie = { headers: { cookie: `__session=${bearer}` } };
-        const { location } = (await service.submit(path, { account }, asCookie)).headers;
-        expect(location).toBe("/sign-in?problem=ended");
-      }
-      const elsewhere = await own.submit(path, { account: "acc_other" });
-      expect(elsewhere.headers.location).toBe("/home/access?problem=account");
-      const strangers = await other.pressAtHome(path);
-      expect(strangers.headers.location).toBe("/home/access?problem=no-apps");
-      expect((await service.ask(path, { headers: { cookie: own.cookie } })).status).toBe(405);
-      expect(await list()).toEqual(before);
     });
 
     it("is not kept after its end, nor is a browser or a program", async () => {
@@ -381,36 +297,6 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
       expect(await mails()).toHaveLength(1);
     });
 
-    it("not if it has ended, by its owner or without use", async () => {
-      await connectAndUse();
-      await service.adminJson("session", "end", email, "--all");
-      clock.pass(2 * hourMs);
-      await sendDue();
-      await connect();
-      days(174);
-      await sendDue();
-      expect(await mails()).toEqual([]);
-    });
-
-    it("and a second one only before the next last date", async () => {
-      const tokens = await connectAndUse();
-      const keep = async () => (await Browser.signIn(service, email)).pressAtHome("/home/sessions/keep");
-      expect((await keep()).headers.location).toBe("/home/access?kept#sessions");
-      clock.pass(2 * hourMs);
-      await sendDue();
-      expect(await mails(), "the first last date has moved").toEqual([]);
-      let renewed = await app.refresh(tokens.refresh_token);
-      for (let month = 0; month < 6; month++) {
-        days(28.9);
-        renewed = await app.refresh(renewed.refresh_token);
-      }
-      await sendDue();
-      expect(await mails()).toHaveLength(1);
-      await keep();
-      await sendDue();
-      expect(await mails()).toHaveLength(1);
-    });
-
     it("unless the owner has switched these mails off, which the export shows", async () => {
       const wants = async () =>
         (await service.adminJson<{ wantsAppEndMails: boolean }>("person", "export", email)).wantsAppEndMails;
@@ -429,21 +315,9 @@ describe.each(engines)("an app that was approved once, on $name", (engine) => {
         "We email you 7 days before the last date of an app.",
       );
       expect(await wants()).toBe(true);
-      const changes = await service.adminJson<{ what: string }[]>("audit", "list", "--of", email);
+      const changes = await service.audit(email);
       const switched = changes.map(({ what }) => what).filter((what) => what.startsWith("app mails"));
       expect(switched).toEqual(["app mails on", "app mails off"]);
-    });
-
-    it("and takes the switch only from the owner's own page", async () => {
-      await connect();
-      const own = await Browser.signIn(service, email);
-      const fields = { mails: "off" };
-      const headers = { authorization: `Bearer ${await service.token(email)}` };
-      expect((await service.submit("/home/app-mails", fields, { headers })).status).toBe(403);
-      expect(
-        (await own.submit("/home/app-mails", { account: "acc_other", mails: "off" })).headers.location,
-      ).toBe("/home/access?problem=account");
-      expect((await own.open("/home/access")).text).toContain("We email you 7 days before");
     });
   });
 });
