@@ -169,17 +169,6 @@ describe.each(engines)("on $name", (engine) => {
       expect(await service.admin("account", "show", "late@example.com")).toMatchObject({ code: 1 });
     });
 
-    it("is replaced by the next one", async () => {
-      const first = await invite("twice@example.com", "--plan", "hobby");
-      const second = await invite("twice@example.com", "--plan", "licensed");
-      expect(await heading(first.token)).toBe("This invitation does not work");
-      await accept(first.token, "twice@example.com");
-      await accept(second.token, "twice@example.com");
-      expect(await service.adminJson("account", "show", "twice@example.com")).toMatchObject({
-        plan: "licensed",
-      });
-    });
-
     it("is stored only as a hash", async () => {
       const { token } = await invite("hash@example.com");
       expect(JSON.stringify(await stage.query("SELECT * FROM invitations"))).not.toContain(token);
@@ -205,72 +194,10 @@ describe.each(engines)("on $name", (engine) => {
         stderr:
           "invalid_request: There is already an account with this email. Change it with 'account set'.\n",
       });
-      const contradiction = await service.admin(
-        "invite",
-        "odd@example.com",
-        "--plan",
-        "hobby",
-        "--trial-days",
-        "3",
-      );
+      const terms = ["--plan", "hobby", "--trial-days", "3"];
+      const contradiction = await service.admin("invite", "odd@example.com", ...terms);
       expect(contradiction).toMatchObject({ code: 1, stdout: "" });
       expect(await stage.query("SELECT * FROM invitations WHERE email = 'odd@example.com'")).toEqual([]);
-    });
-
-    it("writes the same rows as account add", async () => {
-      const terms = ["--plan", "licensed", "--credits", "7", "--assistant-limit", "2"];
-      const { token } = await invite("theirs@example.com", ...terms);
-      await accept(token, "theirs@example.com");
-      await service.adminJson("account", "add", "ours@example.com", ...terms);
-      const rowsOf = async (email: string) => {
-        const [invitation] = await stage.query(
-          `SELECT plan, trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths,
-                accepted_at_ms IS NULL AS is_open FROM invitations WHERE email = '${email}'`,
-        );
-        const [account] = await stage.query(
-          `SELECT plan, trial_ends_at_ms, assistant_limit, credit_thousandths,
-                (SELECT count(*) FROM credit_entries WHERE account_id = accounts.id) AS entries,
-                (SELECT count(*) FROM onboarding_emails WHERE account_id = accounts.id) AS emails
-           FROM accounts WHERE email = '${email}'`,
-        );
-        return { invitation, account };
-      };
-      expect(await rowsOf("ours@example.com")).toEqual(await rowsOf("theirs@example.com"));
-    });
-  });
-
-  describe("the waitlist", () => {
-    it("stores an email once, gives every email the same response, and lists who was invited", async () => {
-      await stage.query("DELETE FROM waitlist");
-      await service.admin("account", "delete", "has@example.com");
-      const join = (email: string) => service.submit("/waitlist/join", { email });
-      for (const email of [
-        "first@example.com",
-        "Second@Example.com",
-        "first@example.com",
-        "has@example.com",
-      ]) {
-        const answer = await join(email);
-        expect(answer.status).toBe(303);
-        expect(answer.headers.location).toBe("/waitlist?joined");
-      }
-      expect((await join("no email")).headers.location).toBe("/waitlist?problem=email");
-      expect(await service.adminJson("waitlist", "list")).toEqual([
-        { email: "first@example.com", joinedAt: expect.any(String), confirmedAt: null, invitedAt: null },
-        { email: "second@example.com", joinedAt: expect.any(String), confirmedAt: null, invitedAt: null },
-        { email: "has@example.com", joinedAt: expect.any(String), confirmedAt: null, invitedAt: null },
-      ]);
-
-      await service.adminJson("waitlist", "invite", "SECOND@example.com", "--plan", "hobby");
-      await service.adminJson("account", "add", "has@example.com");
-      expect((await join("has@example.com")).headers.location).toBe("/waitlist?joined");
-      const listed = await service.adminJson<{ invitedAt: string | null }[]>("waitlist", "list");
-      expect(listed.map(({ invitedAt }) => invitedAt !== null)).toEqual([false, true, true]);
-      expect(await service.admin("waitlist", "invite", "nobody@example.com")).toEqual({
-        code: 1,
-        stdout: "",
-        stderr: "not_found: This email is not on the waitlist. See 'waitlist list', or use 'invite'.\n",
-      });
     });
   });
 });

@@ -34,11 +34,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
 
   async function signedIn(email: string): Promise<Browser> {
     await service.adminJson("account", "add", email, "--plan", "licensed");
-    const browser = new Browser(service);
-    await browser.submit("/sign-in/send", { email });
-    await browser.submit("/sign-in/redeem", { code: await codeTo(service.dataDir, email) });
-    expect(await browser.status()).toBe(200);
-    return browser;
+    return Browser.signIn(service, email);
   }
 
   /** Opens a page and follows its redirects, as a browser does. */
@@ -168,8 +164,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
     const token = browser.cookies.get("__session") ?? "";
     expect((await browser.submit("/sign-in/out")).headers.location).toBe("/");
     expect(browser.cookies.has("office-client")).toBe(false);
-    const headers = { authorization: `Bearer ${token}` };
-    expect((await service.ask("/api/entitlement", { headers })).status).toBe(401);
+    expect(await service.statusFor(token)).toBe(401);
   });
 
   it("an ended session leads to sign-in, and one whose account cannot be read stays on home", async () => {

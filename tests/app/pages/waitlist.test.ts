@@ -191,20 +191,23 @@ describe.each(engines)("the waitlist on $name", (engine) => {
     expect(await joinList("newer@example.com")).toBe("/waitlist?joined");
   });
 
-  it("lets an operator remove an email, and reports an unknown one", async () => {
-    await joinList("gone@example.com");
-    await service.adminJson("waitlist", "remove", "gone@example.com");
-    expect(await service.adminJson("waitlist", "list")).toEqual([]);
-    const [entry] = await service.adminJson<object[]>("audit", "list");
-    expect(entry).toMatchObject({
-      ...{ who: expect.stringMatching(/^operator/), what: "waitlist remove", whom: "gone@example.com" },
-      ...{ before: { joined_at_ms: expect.any(Number) }, after: null },
-    });
-    expect(await service.admin("waitlist", "remove", "gone@example.com")).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "not_found: This email is not on the waitlist. See 'waitlist list'.\n",
-    });
+  it("is listed with who was invited, and the operator is told of an email that it has not", async () => {
+    for (const email of ["first@example.com", "Second@Example.com"]) await joinList(email);
+    await service.adminJson("waitlist", "invite", "SECOND@example.com", "--plan", "hobby");
+    const joined = { joinedAt: expect.any(String), confirmedAt: null };
+    expect(await service.adminJson("waitlist", "list")).toEqual([
+      { email: "first@example.com", ...joined, invitedAt: null },
+      { email: "second@example.com", ...joined, invitedAt: expect.any(String) },
+    ]);
+    for (const [command, words] of [
+      ["invite", ", or use 'invite'"],
+      ["remove", ""],
+    ] as const) {
+      expect(await service.admin("waitlist", command, "nobody@example.com")).toEqual({
+        ...{ code: 1, stdout: "" },
+        stderr: `not_found: This email is not on the waitlist. See 'waitlist list'${words}.\n`,
+      });
+    }
   });
 
   it("passes the check until it grows unusually fast", async () => {
