@@ -1,14 +1,7 @@
-import { chromium as browserType, expect } from "@playwright/test";
+import { chromium as browserType, expect, test } from "@playwright/test";
 import { chromium } from "@/playwright.config";
 import { Service } from "@/tests/support/service";
 import { expectAccessible } from "./support/axe";
-import { test } from "./support/office";
-
-test("a trailing slash leads to the page", async ({ page, baseURL }) => {
-  await page.goto("/docs/api/?x=1#all");
-  await expect(page).toHaveURL(`${baseURL}/docs/api?x=1#all`);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("API reference");
-});
 
 test("a browser at another host gets a link to the same page at the right one", async () => {
   const service = await Service.start({ APP_URL: "https://office.example.com", SIGN_IN: "local" });

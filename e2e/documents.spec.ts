@@ -42,6 +42,8 @@ test("the palette is accessible, works with the keyboard alone, and helps when n
   await expect(first).toHaveText("Quick start");
   await box.fill("trial_ended");
   await expect(first).toContainText("Error codes: trial_ended");
+  const count = await page.getByRole("option").count();
+  await expect(page.getByRole("dialog").getByRole("status")).toHaveText(new RegExp(`^${count} results?$`));
   await expect(first).toHaveAttribute("aria-selected", "true");
   await expect(box).toHaveAttribute("aria-activedescendant", "hit-0-0");
   await page.keyboard.press("ArrowDown");
@@ -92,12 +94,17 @@ test("a chosen language is remembered on every page and can be linked to", async
   await expect(page.getByText("fun keepAsking(").first()).toBeVisible();
 });
 
-test("the reader's browser runs an operation and shows each response", async ({ page }) => {
+test("the reader's browser runs an operation, keeps the focus, and shows each response", async ({ page }) => {
   await page.goto("/docs/api/entitlement");
   await settle(page);
-  await page.getByRole("button", { name: "Run it here" }).click();
+  const run = page.getByRole("button", { name: "Run it here" });
   const result = page.getByRole("complementary").getByRole("status");
-  await expect(result).toContainText("This service answered 401");
+  await run.focus();
+  for (let press = 0; press < 2; press++) {
+    await page.keyboard.press("Enter");
+    await expect(result).toContainText("This service answered 401");
+    await expect(run).toBeFocused();
+  }
   await expect(result).toContainText("www-authenticate: Bearer");
   await page.getByRole("radio", { name: "403 trial_ended" }).check();
   await expect(page.locator(".way:visible").getByText('"trial-ended"')).toBeVisible();

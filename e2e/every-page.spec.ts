@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, type Page, type Request } from "@playwright/test";
 import { files, pages, type Page as RegisteredPage } from "@/lib/http/pages";
 import { mailTo } from "@/tests/support/mailbox";
@@ -50,6 +52,15 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
     await page.goto("/connect");
     await page.getByLabel("Code").fill(asked.user_code);
     await page.getByRole("button", { name: "Continue" }).click();
+  },
+  status: async (page, { service }) => {
+    const nowMs = Date.now();
+    const store = new DatabaseSync(join(service.dataDir, "store.sqlite"), { timeout: 5000 });
+    store.exec(`INSERT INTO status_outages (part, started_at_ms, seen_at_ms, ended_at_ms)
+      VALUES ('Pages and documents', ${nowMs - 5_700_000}, ${nowMs}, ${nowMs})`);
+    store.close();
+    await page.goto(pages.status.path);
+    await expect(page.getByText("(95 minutes)")).toBeVisible();
   },
   search: (page) => page.goto("/docs/search?q=token"),
   nothingHere: (page) => page.goto("/no/such/page"),

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, type Page } from "@playwright/test";
+import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
-import { codeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 import { test } from "./support/office";
 
-/** A separate service, because these tests break its store and set its banner. */
+/** A separate service, because these tests break its store. */
 let service: Service;
 const clock = makeClock();
 
@@ -29,22 +29,12 @@ function runSql(sql: string): void {
   db.close();
 }
 
-let visitors = 0;
-
 /** Adds an account, signs in to it and opens home. */
 async function comeHome(page: Page, email: string, ...terms: string[]): Promise<void> {
   await service.adminJson("account", "add", email, ...terms);
-  // Each has its own client address: together they send more forms than one address may.
-  const from = `127.0.1.${++visitors}`;
-  const form = await service.submit("/sign-in/send", { email }, { from });
-  const cookie = (form.headers["set-cookie"] ?? []).map((set) => set.split(";")[0]).join("; ");
-  const code = await codeTo(service.dataDir, email);
-  const signedIn = await service.submit("/sign-in/redeem", { code }, { headers: { cookie }, from });
-  const cookies = (signedIn.headers["set-cookie"] ?? []).flatMap((set) => {
-    const [, name = "", value = "", path = ""] = /^([\w-]+)=([^;]+); Path=([^;]+)/.exec(set) ?? [];
-    return value ? [{ name, value, path, domain: "localhost" }] : [];
-  });
-  await page.context().addCookies(cookies);
+  const { cookies } = await Browser.signIn(service, email);
+  const sent = [...cookies].map(([name, value]) => ({ name, value, url: service.url }));
+  await page.context().addCookies(sent);
   await page.goto(`${service.url}/home`);
 }
 
@@ -63,148 +53,14 @@ const heading = (page: Page, words: string) => () =>
 
 const verdict = (page: Page) => page.locator(".verdict");
 
-test("sessions have names of their own in three lists, and a list ends after a question, without JavaScript", async ({
-  browser,
-}) => {
-  const page = await browser.newPage({ javaScriptEnabled: false });
-  const email = "three-lists@example.com";
-  await comeHome(page, email, "--plan", "licensed");
-  const own = `(SELECT id FROM accounts WHERE email = '${email}')`;
-  const add = (id: string, kind: string, name: string) =>
-    runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms, begun_by, network)
-      VALUES ('${id}', ${own}, '${kind}', '${name}', ${clock.now() - 60_000}, ${clock.now() + 3_600_000}, 'owner', '203.0.113.0/24')`);
-  for (const nth of [1, 2, 3]) add(`three-browser-${nth}`, "browser", "Firefox on Windows");
-  for (const nth of [1, 2]) add(`three-app-${nth}`, "app", "Desk");
-  for (let nth = 1; nth <= 14; nth++) await service.token(email);
+test("the line that connects an agent is copied by a button", async ({ page }) => {
+  await comeHome(page, "connecting@example.com", "--plan", "licensed");
   await open(page, "/home/access");
-  await expect(page.getByText("14 tokens from the operator", { exact: true })).toBeVisible();
-  const row = page.getByRole("listitem").filter({ hasText: "Firefox on Windows #2" });
-  await expect(row).toContainText("UTC from the address 203.0.113.0/24, not used yet");
-  const names = await page
-    .locator(".sessions button")
-    .evaluateAll((buttons) =>
-      buttons.map((button) => button.getAttribute("aria-label") ?? button.textContent),
-    );
-  expect(new Set(names).size).toBe(names.length);
-  const signOut = page.getByRole("button", { name: "Sign out of 3 browsers" });
-  await expect(signOut).not.toBeVisible();
-  await page.getByText("Sign out of all other browsers").click();
-  await signOut.click();
-  await expect(
-    page.getByRole("status").filter({ hasText: "Signed out of all other browsers." }),
-  ).toBeVisible();
-  await expect(page.getByText("Firefox on Windows")).toHaveCount(0);
-  await expect(page.getByText("Desk", { exact: true })).toBeVisible();
-  await page.getByText("Disconnect all apps").click();
-  await page.getByRole("button", { name: "Disconnect 2 apps" }).click();
-  await expect(page.getByText("No app is connected.")).toBeVisible();
-  await expect(page.getByText("14 tokens from the operator", { exact: true })).toBeVisible();
-  await page.close();
-});
-
-test("the page of access names what each agent needs to connect, and the app that was connected", async ({
-  page,
-}) => {
-  const email = "connecting@example.com";
-  await comeHome(page, email, "--plan", "licensed");
-  await open(page, "/home/access");
-  const card = page.locator("#connect-something");
-  const address = `${service.url}/mcp`;
-  await expect(card.getByRole("definition").filter({ hasText: "custom connector" })).toBeVisible();
-  const lines = [
-    `${address}/account`,
-    `claude mcp add --transport http corner-office ${address}; claude mcp login corner-office`,
-    `codex mcp add corner-office --url ${address}`,
-    address,
-  ];
-  await expect(card.locator("code")).toHaveText(lines);
-  const hrefOf = async (name: string) =>
-    new URL(String(await card.getByRole("link", { name }).getAttribute("href")));
-  const cursor = await hrefOf("Add to Cursor");
-  expect(`${cursor.protocol}//${cursor.host}${cursor.pathname}`).toBe(
-    "cursor://anysphere.cursor-deeplink/mcp/install",
-  );
-  const config = Buffer.from(String(cursor.searchParams.get("config")), "base64").toString();
-  expect(JSON.parse(config)).toEqual({ url: `${address}/account` });
-  const code = await hrefOf("Add to VS Code");
-  expect([code.protocol, code.pathname]).toEqual(["vscode:", "mcp/install"]);
-  expect(JSON.parse(decodeURIComponent(code.search.slice(1)))).toEqual({
-    name: "corner-office",
-    type: "http",
-    url: `${address}/account`,
-  });
-  await card.getByText("What we tried").click();
-  await expect(card.getByText(/Claude Code: Tried with version \d/)).toBeVisible();
-  await expect(card.getByText(/ChatGPT: Tried by its documents alone, on /)).toBeVisible();
-  await expect(card.getByText("Not tried by us: set up as its documents say.")).toHaveCount(2);
-  await expect(card.getByText("is connected")).toHaveCount(0);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  await card.getByRole("button", { name: "Copy the line for Codex" }).click();
-  await expect(card.getByText("Copied.")).toBeVisible();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(lines[2]);
-  runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, expires_at_ms)
-    SELECT 'sess_connecting', id, 'app', 'Desk', ${clock.now()}, ${clock.now() + 60 * 60 * 1000}
-    FROM accounts WHERE email = '${email}'`);
-  await page.reload();
-  await expect(card.getByText(/^“Desk” has been connected since /)).toBeVisible();
-});
-
-test("apps are kept with one button, show their last check, and say why they ended", async ({ page }) => {
-  const email = "keep-apps@example.com";
-  await comeHome(page, email, "--plan", "licensed");
-  await open(page, "/home/access");
-  await expect(page.getByRole("button", { name: /Keep all/ })).toHaveCount(0);
-  const dayMs = 24 * 60 * 60 * 1000;
-  const addApp = (name: string, endsInDays: number) =>
-    runSql(`INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms,
-        last_date_ms, checked_at_ms, told)
-      SELECT 'sess_${name}', id, 'app', '${name}', ${clock.now() - 40 * dayMs}, ${clock.now() - dayMs},
-        ${clock.now() + endsInDays * dayMs}, ${clock.now() + 100 * dayMs}, ${clock.now() - 4 * 60_000}, 'licensed'
-      FROM accounts WHERE email = '${email}'`);
-  addApp("Desk", 2);
-  addApp("Phone", -2);
-  await page.reload();
-  const app = page.getByRole("listitem").filter({ hasText: "Desk" });
-  await expect(app).toContainText(
-    /checked 4 minutes ago, told yes, until .+ without further use, .+ at the latest/,
-  );
-  await page.getByRole("button", { name: "Keep all for another 180 days" }).click();
-  await expect(
-    page.getByRole("status").filter({ hasText: "Your apps have another 180 days." }),
-  ).toBeVisible();
-  const ended = page.getByRole("listitem").filter({ hasText: "Phone" });
-  await expect(ended).toContainText(/^Phone\s*Ended on .+: it was not used for 30 days\./);
-  await ended.getByRole("link", { name: "Connect again" }).click();
-  await expect(page.getByRole("heading", { name: "Connect something" })).toBeInViewport();
-  await page.getByRole("button", { name: "Stop these emails" }).click();
-  await expect(page.getByText("We do not email you before the last date of an app.")).toBeVisible();
-  await page.getByRole("button", { name: "Send these emails" }).click();
-  await expect(page.getByText("We email you 7 days before the last date of an app.")).toBeVisible();
-});
-
-test("the first steps are ticked automatically, from known facts", async ({ page }) => {
-  const email = "first-days@example.com";
-  await comeHome(page, email, "--trial-days", "14");
-  const firstDays = page.getByRole("region", { name: "Your first days" });
-  const done = firstDays.locator("[data-is-done=true]");
-  await expect(done).toHaveText(["Sign in: done."]);
-  await expect(firstDays.getByRole("status")).toContainText("1 of 4 done");
-  await expect(firstDays.locator("input, button")).toHaveCount(0);
-  const headers = { Authorization: `Bearer ${await service.token(email)}` };
-  expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
-  const own = `(SELECT id FROM accounts WHERE email = '${email}')`;
-  runSql(`UPDATE local_sessions SET kind = 'app' WHERE kind = 'program' AND account_id = ${own}`);
-  await expect(async () => {
-    await page.reload();
-    await expect(done).toHaveText(
-      ["Sign in: done.", "Connect an app: done.", "Let it check whether your company may run: done."],
-      { timeout: 1000 },
-    );
-  }).toPass();
-  await service.adminJson("account", "set", email, "--plan", "licensed");
-  await page.reload();
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
-  await expect(firstDays).toHaveCount(0);
+  await page.getByRole("button", { name: "Copy the line for Codex" }).click();
+  await expect(page.getByText("Copied.")).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(`codex mcp add corner-office --url ${service.url}/mcp`);
 });
 
 test("all times are shown in the reader's time zone, which the page names", async ({ browser }) => {
@@ -299,18 +155,6 @@ test("an open page renews its session, and opens sign-in when the session has en
   );
 });
 
-test("a browser that returns after a minute is signed in, and without its cookies must sign in again", async ({
-  page,
-}) => {
-  await comeHome(page, "back@example.com", "--plan", "licensed");
-  await page.context().clearCookies({ name: "__session" });
-  await page.goto(`${service.url}/home`);
-  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
-  await page.context().clearCookies();
-  await page.goto(`${service.url}/home`);
-  await expect(page).toHaveURL(`${service.url}/sign-in`);
-});
-
 test("a token is shown when the browser refuses to copy it", async ({ page }) => {
   await comeHome(page, "shown@example.com", "--plan", "licensed");
   await open(page, "/home/access");
@@ -319,35 +163,5 @@ test("a token is shown when the browser refuses to copy it", async ({ page }) =>
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByLabel("Token")).toBeVisible();
   const token = await page.getByLabel("Token").inputValue();
-  const answer = await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } });
-  expect(answer.status).toBe(200);
-});
-
-test("a promo is shown on public pages only, a warning everywhere", async ({ page }) => {
-  const notice = page.getByRole("complementary", { name: "Notice" });
-  await service.adminJson("banner", "set", "promo", "Half price");
-  clock.pass(15_000); // the lifetime of the service's cached banner
-  await comeHome(page, "banner@example.com", "--plan", "licensed");
-  await page.goto(`${service.url}/waitlist`);
-  await expect(notice).toHaveText("Half price");
-  await page.goto(`${service.url}/home`);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  await expect(notice).toHaveCount(0);
-
-  await service.adminJson("banner", "set", "warning", "Repairs at noon");
-  clock.pass(15_000);
-  await page.goto(`${service.url}/home`);
-  await expect(notice).toHaveText("Repairs at noon");
-  for (const path of ["/", "/docs/api", "/unsubscribe?token=x"]) {
-    await page.goto(service.url + path);
-    await expect(notice).toHaveText("Repairs at noon");
-    await expect(notice).toBeInViewport();
-  }
-  await page.goto(`${service.url}/docs/client`);
-  await page.getByRole("button", { name: "Dismiss this notice" }).press("Enter");
-  await expect(page).toHaveURL(`${service.url}/docs/client#main`);
-  await expect(notice).toHaveCount(0);
-  await page.goto(`${service.url}/home`);
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  await expect(notice).toHaveCount(0);
+  expect(await service.statusFor(token)).toBe(200);
 });

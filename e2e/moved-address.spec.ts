@@ -5,10 +5,10 @@ import { type Browser, chromium as browserType, expect, type Page, test } from "
 import { chromium } from "@/playwright.config";
 import { certificate } from "@/tests/support/certificate";
 import { passOn } from "@/tests/support/http-proxy";
-import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { giveAuthenticator } from "./support/authenticator";
+import { signIn } from "./support/office";
 
 /* The service moves from one host to another, and its passkeys go on by related origins (WebAuthn §5.11). */
 
@@ -47,15 +47,6 @@ async function openBrowser(port: number): Promise<{ browser: Browser; close: () 
   return { browser, close };
 }
 
-async function signInByCode(page: Page, service: Service): Promise<void> {
-  const earlier = await codesTo([service.dataDir], email);
-  await page.goto(`${service.url}/sign-in`);
-  await page.getByLabel("Email").fill(email);
-  await page.getByRole("button", { name: "Send me a code" }).click();
-  await page.getByLabel("Code", { exact: true }).fill(await newCodeTo([service.dataDir], email, earlier));
-  await page.waitForURL(/\/home/);
-}
-
 const signOut = (page: Page) => page.getByRole("button", { name: "Sign out" }).click();
 
 test("a passkey of the host from before signs in at the new one, and is asked for there alone without PASSKEY_HOST", async () => {
@@ -65,7 +56,7 @@ test("a passkey of the host from before signs in at the new one, and is asked fo
   await giveAuthenticator(page);
   let service = await serve(before, port);
   await service.adminJson("account", "add", email, "--plan", "licensed");
-  await signInByCode(page, service);
+  await signIn(page, { service }, email);
   await page.goto(`${service.url}/home/access`);
   await page.getByRole("button", { name: "Add a passkey" }).click();
   await expect(page.getByText("Passkey added.")).toBeVisible();
@@ -75,7 +66,7 @@ test("a passkey of the host from before signs in at the new one, and is asked fo
   await service.stop();
   service = await serve(after, port, {}, service);
   // The browser has no passkey to offer here: it would have answered the offer in the field at once.
-  await signInByCode(page, service);
+  await signIn(page, { service }, email);
   await page.goto(`${service.url}/home/access`);
   await expect(page.getByText(`It was made for ${before} and works only there`)).toBeVisible();
   await signOut(page);

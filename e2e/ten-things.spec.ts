@@ -27,9 +27,10 @@ const things: Thing[] = [
   ["the data that is kept", ["Account"], (page) => page.getByRole("button", { name: "Download your data" })],
 ];
 
+const terms = ["--trial-days", "9", "--assistant-limit", "3", "--credits", "10"];
+
 test("an owner finds each of these with at most two clicks", async ({ page, office: { service } }) => {
   const email = newEmail("finds");
-  const terms = ["--trial-days", "9", "--assistant-limit", "3", "--credits", "10"];
   await service.adminJson("account", "add", email, ...terms);
   await service.adminJson("credits", "add", email, "-1", "--reason", "Weekly summary");
   await signIn(page, { service }, email);
@@ -49,17 +50,7 @@ test("each of an ordinary owner's pages is at most 1,200 px high on a desktop, a
   office: { service },
 }) => {
   const email = newEmail("height");
-  await service.adminJson(
-    "account",
-    "add",
-    email,
-    "--trial-days",
-    "9",
-    "--assistant-limit",
-    "3",
-    "--credits",
-    "10",
-  );
+  await service.adminJson("account", "add", email, ...terms);
   await page.setViewportSize({ width: 1280, height: 800 });
   await signIn(page, { service }, email);
   for (const path of ["/home", "/home/billing", "/home/access", "/home/account"]) {

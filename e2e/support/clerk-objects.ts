@@ -36,7 +36,8 @@ const emailCode: AttributeDataJSON = {
 
 const never = undefined as never;
 
-export const environment: EnvironmentJSON = {
+/** What Clerk’s scripts read of it. */
+export const environment = {
   object: "environment",
   id: "env_1",
   maintenance_mode: false,
@@ -53,15 +54,6 @@ export const environment: EnvironmentJSON = {
     claimed_at: null,
     reverification: false,
   },
-  commerce_settings: {
-    object: "commerce_settings",
-    id: "cs_1",
-    billing: {
-      stripe_publishable_key: null,
-      organization: { enabled: false, has_paid_plans: false },
-      user: { enabled: false, has_paid_plans: false },
-    },
-  },
   display_config: {
     object: "display_config",
     id: "dc_1",
@@ -70,58 +62,7 @@ export const environment: EnvironmentJSON = {
     preferred_sign_in_strategy: "otp",
     branded: false,
     show_devmode_warning: false,
-    captcha_public_key: null,
-    captcha_public_key_invisible: null,
-    captcha_widget_type: null,
-    captcha_provider: "turnstile",
-    captcha_oauth_bypass: null,
-    after_sign_in_url: "",
-    after_sign_out_all_url: "",
-    after_sign_out_one_url: "",
-    after_sign_up_url: "",
-    after_switch_session_url: "",
-    after_leave_organization_url: "",
-    after_create_organization_url: "",
-    after_join_waitlist_url: "",
-    home_url: "",
-    sign_in_url: "",
-    sign_up_url: "",
-    waitlist_url: "",
-    user_profile_url: "",
-    organization_profile_url: "",
-    create_organization_url: "",
-    terms_url: "",
-    privacy_policy_url: "",
-    support_email: "",
-    logo_image_url: "",
-    favicon_image_url: "",
-    theme: {
-      general: {
-        color: "#000000",
-        background_color: "#ffffff",
-        font_family: "",
-        font_color: "#000000",
-        label_font_weight: "400",
-        padding: "1em",
-        border_radius: "1em",
-        box_shadow: "none",
-      },
-      buttons: { font_color: "#ffffff", font_family: "", font_weight: "400" },
-      accounts: { background_color: "#ffffff" },
-    },
   },
-  organization_settings: {
-    object: never,
-    id: never,
-    enabled: false,
-    max_allowed_memberships: 0,
-    force_organization_selection: false,
-    actions: { admin_delete: false },
-    domains: { enabled: false, enrollment_modes: [], default_role: null },
-    slug: { disabled: true },
-    organization_creation_defaults: { enabled: false },
-  },
-  protect_config: { object: "protect_config", id: "pc_1" },
   user_settings: {
     object: never,
     id: never,
@@ -148,22 +89,8 @@ export const environment: EnvironmentJSON = {
       mode: "restricted",
       legal_consent_enabled: false,
     },
-    password_settings: {
-      allowed_special_characters: "",
-      disable_hibp: true,
-      min_length: 8,
-      max_length: 72,
-      require_special_char: false,
-      require_numbers: false,
-      require_uppercase: false,
-      require_lowercase: false,
-      show_zxcvbn: false,
-      min_zxcvbn_strength: 0,
-    },
-    passkey_settings: { allow_autofill: false, show_sign_in_button: false },
-    username_settings: { min_length: 4, max_length: 64 },
   },
-};
+} as EnvironmentJSON;
 
 function verification(strategy: string, status: VerificationJSON["status"]): VerificationJSON {
   const error = null as unknown as ClerkAPIErrorJSON; // null without an error, which its type omits

@@ -43,45 +43,41 @@ describe.each([
     return Object.fromEntries(directives) as Record<string, string>;
   };
 
-  it.each(open)("$path loads the scripts that its entry names and no others", async ({ path, loads }) => {
-    const { headers, text } = await service.ask(path);
-    const { "script-src": allowed = "", ...others } = policyOf(headers);
-    expect(others).toMatchObject({
-      "default-src": "'none'",
-      "style-src": "'self'",
-      "img-src": "'self' data:",
-      "font-src": "'self'",
-      "connect-src": "'self'",
-      "manifest-src": "'self'",
-      "form-action": "'self'",
-      "base-uri": "'none'",
-      "frame-ancestors": "'none'",
-      "object-src": "'none'",
-    });
-    expect(text).toMatch(/href="\/(pages|documents)\.css\?v=/);
-    expect(text).not.toMatch(/ style="| on[a-z]+="/);
-    expect(allowed).toBe(loads.some((script) => script !== "clerk") ? "'self'" : "'none'");
-    expect(others).toMatchObject({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
-    for (const { src } of scriptsOf(text)) expect(loads, `${src}`).toContain(nameOf(src));
-  });
-
-  it.each(open)("$path is open to crawlers if its entry says so", async ({ path, isCrawled }) => {
-    const { text } = await service.ask(path);
-    expect(text.includes('<meta name="robots" content="noindex"/>')).toBe(!isCrawled);
-    expect(text.includes('<meta property="og:title"')).toBe(isCrawled);
-  });
-
-  it.each(open)("$path sends the security headers", async ({ path }) => {
-    const { headers } = await service.ask(path);
-    expect(headers).toMatchObject({
-      "x-content-type-options": "nosniff",
-      "referrer-policy": path === "/unsubscribe" ? "no-referrer" : "same-origin",
-      "cross-origin-opener-policy": "same-origin",
-      "cross-origin-resource-policy": "same-origin",
-      "permissions-policy": expect.stringContaining("camera=(), "),
-      "strict-transport-security": expect.stringContaining("max-age=31536000"),
-    });
-  });
+  it.each(open)(
+    "$path is as its entry says: its scripts, its headers, and whether it is found",
+    async (page) => {
+      const { path, loads, isCrawled } = page;
+      const { headers, text } = await service.ask(path);
+      expect(text.includes('<meta name="robots" content="noindex"/>')).toBe(!isCrawled);
+      expect(text.includes('<meta property="og:title"')).toBe(isCrawled);
+      expect(headers).toMatchObject({
+        "x-content-type-options": "nosniff",
+        "referrer-policy": path === "/unsubscribe" ? "no-referrer" : "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "permissions-policy": expect.stringContaining("camera=(), "),
+        "strict-transport-security": expect.stringContaining("max-age=31536000"),
+      });
+      const { "script-src": allowed = "", ...others } = policyOf(headers);
+      expect(others).toMatchObject({
+        "default-src": "'none'",
+        "style-src": "'self'",
+        "img-src": "'self' data:",
+        "font-src": "'self'",
+        "connect-src": "'self'",
+        "manifest-src": "'self'",
+        "form-action": "'self'",
+        "base-uri": "'none'",
+        "frame-ancestors": "'none'",
+        "object-src": "'none'",
+      });
+      expect(text).toMatch(/href="\/(pages|documents)\.css\?v=/);
+      expect(text).not.toMatch(/ style="| on[a-z]+="/);
+      expect(allowed).toBe(loads.some((script) => script !== "clerk") ? "'self'" : "'none'");
+      expect(others).toMatchObject({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
+      for (const { src } of scriptsOf(text)) expect(loads, `${src}`).toContain(nameOf(src));
+    },
+  );
 
   it("sends X-Request-Id on every response except those that shared caches store", async () => {
     const sent = { headers: { "X-Request-Id": "somebody-elses" } };
@@ -194,6 +190,9 @@ describe("with sign-in", () => {
         const isShownHere = kind === "warning" || path !== "/unsubscribe";
         expect(text.split(notice), path).toHaveLength(isShownHere ? 2 : 1);
       }
+      await service.admin("account", "add", "ceo@example.com");
+      const cookie = `__session=${await service.token("ceo@example.com")}`;
+      expect(await isShown("/home", cookie)).toBe(kind === "warning");
     });
 
     it("can be dismissed for its message, and another message is shown again", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { mcpClients } from "@/lib/docs/mcp-clients";
 import { operations } from "@/lib/http/operations";
 import { Browser } from "@/tests/support/browser";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -95,6 +96,40 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
     expect(verdict).toContain(
       'href="mailto:help@example.com?subject=Corner%20Office%3A%20your%20trial%20has%20ended&amp;body=My%20account%20is%20stopped%40example.com.%0A%0A"',
     );
+  });
+
+  it("tick the first steps by what is known", async () => {
+    const email = "first-days@example.com";
+    const owner = await admit(email, "--trial-days", "14");
+    const done = async () =>
+      [...(await shown(owner)).matchAll(/<strong>([^<]+)<\/strong><span class="unseen">: done\./g)].map(
+        ([, step]) => step,
+      );
+    expect(await done()).toEqual(["Sign in"]);
+    await stage.query(
+      `INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms)
+       SELECT 'sess_first', id, 'app', 'Desk', 1, 1, ${Date.now() + dayMs} FROM accounts WHERE email = '${email}'`,
+    );
+    expect(await done()).toEqual(["Sign in", "Connect an app", "Let it check whether your company may run"]);
+    await service.adminJson("account", "set", email, "--plan", "licensed");
+    expect(await shown(owner)).not.toContain("Your first days");
+  });
+
+  it("name what each agent needs to connect, and what we tried", async () => {
+    const owner = await admit("connecting@example.com", "--plan", "licensed");
+    const page = await shown(owner, "/home/access");
+    const { address, accountAddress, claudeCode, codex, cursor, vsCode } = mcpClients(service.url);
+    const lines = [...page.matchAll(/<code>([^<]+)<\/code><button[^>]* data-copies/g)].map(
+      ([, line]) => line,
+    );
+    expect(lines).toEqual([accountAddress, claudeCode.join("; "), codex, address]);
+    for (const { installLink } of [cursor, vsCode]) {
+      expect(page).toContain(`href="${installLink.replaceAll("&", "&amp;")}"`);
+      const asked = decodeURIComponent(installLink).replace(/config=(.*)$/, (_, config) => atob(config));
+      expect(asked).toContain(`"url":"${accountAddress}"`);
+    }
+    expect(page).toMatch(/<strong>Claude Code<\/strong>: (<!-- -->)?Tried with version \d/);
+    expect(page).toMatch(/<strong>ChatGPT<\/strong>: (<!-- -->)?Tried by its documents alone, on /);
   });
 
   it("show credits as a line, and every entry with its reason, by links to older ones", async () => {
