@@ -30,10 +30,9 @@ apt_has() {
 # Installs missing programs, if permitted.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in age caddy curl fish haproxy nginx openssl pgbouncer prometheus-blackbox-exporter python3 redis-server strace wrk zsh; do
+  for program in age caddy curl fish haproxy nginx openssl pgbouncer python3 redis-server strace wrk zsh; do
     has "$program" || missing+=("$program")
   done
-  [ -x /usr/lib/nagios/plugins/check_http ] || missing+=(monitoring-plugins-basic)
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
   has promtool || missing+=(prometheus)
   has pgrep || missing+=(procps)

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as z from "zod";
 import { documents } from "@/lib/docs/documents";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { markdownPath } from "@/lib/http/pages";
@@ -53,41 +52,24 @@ describe("publications for programs", () => {
   });
 });
 
-/** The rules of the schema for the fields that we publish; it also has some for packages and repositories. */
-const registryEntry = z.strictObject({
-  $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
-  name: z
-    .string()
-    .min(3)
-    .max(200)
-    .regex(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
-  title: z.string().min(1).max(100),
-  description: z.string().min(1).max(100),
-  version: z
-    .string()
-    .max(255)
-    .regex(/^\d+\.\d+\.\d+$/),
-  websiteUrl: z.url(),
-  icons: z.array(
-    z.strictObject({
-      src: z.url({ protocol: /^https$/ }).max(255),
-      mimeType: z.enum(["image/png", "image/jpeg", "image/jpg", "image/svg+xml", "image/webp"]),
-      sizes: z.array(z.string().regex(/^(\d+x\d+|any)$/)),
-    }),
-  ),
-  remotes: z.array(z.strictObject({ type: z.literal("streamable-http"), url: z.url() })),
-});
-
 describe("/.well-known/mcp/server.json", () => {
   it("is an entry for the MCP registry, named after our host, by its schema of 2025-12-11", async () => {
     const entry = JSON.parse((await service.ask("/.well-known/mcp/server.json")).text);
-    expect(registryEntry.parse(entry)).toEqual(entry);
-    expect(entry).toMatchObject({
+    expect(entry).toEqual({
+      $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
       name: "org.example.office/corner-office",
+      title: expect.stringMatching(/^.{1,100}$/),
+      description: expect.stringMatching(/^.{1,100}$/),
       version: "1.0.0",
+      websiteUrl: expect.stringMatching(/^https:/),
+      icons: expect.any(Array),
       remotes: [{ type: "streamable-http", url: `${appUrl}/mcp` }],
     });
-    for (const { src } of entry.icons) {
+    for (const { src, ...icon } of entry.icons) {
+      expect(icon).toEqual({
+        mimeType: expect.stringMatching(/^image\/(?:png|svg\+xml)$/),
+        sizes: [expect.stringMatching(/^(?:\d+x\d+|any)$/)],
+      });
       expect((await service.ask(new URL(src).pathname)).status, src).toBe(200);
     }
   });

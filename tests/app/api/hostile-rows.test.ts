@@ -7,33 +7,6 @@ import type { Answer, Service } from "@/tests/support/service";
 
 const { entitlement, creditsBalance } = operations;
 
-/** Every column of the two rows that belong to the account of a session alone. */
-const columns = {
-  accounts: [
-    "id",
-    "email",
-    "subject",
-    "plan",
-    "trial_ends_at_ms",
-    "assistant_limit",
-    "credit_thousandths",
-    "created_at_ms",
-  ],
-  local_sessions: [
-    "id",
-    "account_id",
-    "expires_at_ms",
-    "kind",
-    "client_hash",
-    "name",
-    "begun_at_ms",
-    "last_seen_at_ms",
-    "begun_by",
-    "begun_in",
-    "network",
-  ],
-} as const;
-
 const afterDate = 8_640_000_000_000_001n; // the first millisecond that no Date has
 const numbers = [0n, 1n, 253_402_300_800_000n, afterDate, 2n ** 53n, 2n ** 63n - 1n];
 
@@ -83,21 +56,25 @@ describe.each(engines)("an account whose row holds anything, on $name", (engine)
     expectAnswer(service, operation, answer, answer.status as 200);
   };
 
-  it.each(Object.entries(columns).flatMap(([table, names]) => names.map((name) => [table, name])))(
-    "gets no 500 and no answer that is not documented, whatever %s.%s holds",
-    async (table, column) => {
+  it.each(["accounts", "local_sessions"])(
+    "gets no 500 and no answer that is not documented, whatever any column of %s holds",
+    { timeout: 180_000 },
+    async (table) => {
       await signIn();
-      for (const value of hostile) {
-        if (!(await store(table, column, value))) continue;
-        const [entitled, balance] = [await ask(entitlement), await ask(creditsBalance)];
-        const told = `${value.slice(0, 30)}: ${entitled.text} ${balance.text}`;
-        expect([200, 401, 403, 503], told).toContain(entitled.status);
-        expect([200, 401, 503], told).toContain(balance.status);
-        describesItself(entitlement, entitled);
-        describesItself(creditsBalance, balance);
-        // Both read the same row.
-        const isTrialEnded = entitled.text.includes("trial-ended");
-        expect(balance.status === 200, told).toBe(entitled.status === 200 || isTrialEnded);
+      for (const column of Object.keys((await stage.query(`SELECT * FROM ${table}`))[0] ?? {})) {
+        await signIn();
+        for (const value of hostile) {
+          if (!(await store(table, column, value))) continue;
+          const [entitled, balance] = [await ask(entitlement), await ask(creditsBalance)];
+          const told = `${column} ${value.slice(0, 30)}: ${entitled.text} ${balance.text}`;
+          expect([200, 401, 403, 503], told).toContain(entitled.status);
+          expect([200, 401, 503], told).toContain(balance.status);
+          describesItself(entitlement, entitled);
+          describesItself(creditsBalance, balance);
+          // Both read the same row.
+          const isTrialEnded = entitled.text.includes("trial-ended");
+          expect(balance.status === 200, told).toBe(entitled.status === 200 || isTrialEnded);
+        }
       }
     },
   );

@@ -70,15 +70,8 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
 
   it("creates the account of an invited user on the operator's terms", async () => {
     const user = makeEvents();
-    const { url } = await invite(
-      user.invited,
-      "--plan",
-      "licensed",
-      "--assistant-limit",
-      "3",
-      "--credits",
-      "5",
-    );
+    const terms = ["--plan", "licensed", "--assistant-limit", "3", "--credits", "5"];
+    const { url } = await invite(user.invited, ...terms);
     expect(url).toBe("https://clerk.example.com/v1/tickets/accept?ticket=abc");
     expect(clerk.requests.splice(0)).toEqual([
       {
@@ -227,47 +220,6 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     expect(await service.adminJson("account", "show", user.invited)).toMatchObject({ subject: user.id });
     const headers = { authorization: `Bearer ${clerk.mint({ sub: other.id })}` };
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
-  });
-
-  it("keeps an unsubscribe when the email changes", async () => {
-    const user = makeEvents();
-    await invite(user.invited);
-    await deliver(user.created);
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", user.invited);
-    expect((await service.ask(url.slice(service.url.length), { method: "POST" })).status).toBe(200);
-    await deliver(user.updated);
-    await service.adminJson("account", "delete", user.moved);
-    await service.adminJson("account", "add", user.moved);
-    const emails = await service.adminJson<{ state: string }[]>("emails", "list", user.moved);
-    expect(emails.map(({ state }) => state)).toEqual(Array(5).fill("stopped"));
-  });
-
-  it("deletes the account of a deleted user", async () => {
-    const user = makeEvents();
-    await invite(user.invited);
-    await deliver(user.created, user.deleted);
-    expect(await service.admin("account", "show", user.invited)).toMatchObject({ code: 1 });
-    const headers = { authorization: `Bearer ${clerk.mint({ sub: user.id })}` };
-    expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
-  });
-
-  it("stops the later mails of a deleted user", async () => {
-    const user = makeEvents();
-    await invite(user.invited);
-    await deliver(user.created);
-    const { id } = await service.adminJson("account", "show", user.invited);
-    await deliver(user.deleted);
-    const theirs = `account_id = '${id}' AND kind <> 'welcome'`;
-    const dueAtMs = Date.now() - 60_000;
-    await stage.query(
-      `UPDATE onboarding_emails SET due_at_ms = ${dueAtMs}, next_attempt_at_ms = ${dueAtMs} WHERE ${theirs}`,
-    );
-    // The service's own runner may process them first.
-    await service.adminJson("emails", "send-due");
-    await eventually(async () => {
-      const rows = await stage.query(`SELECT DISTINCT state FROM onboarding_emails WHERE ${theirs}`);
-      expect(rows).toEqual([{ state: "stopped" }]);
-    });
   });
 
   it("creates no account for a user without an invitation or a verified email", async () => {

@@ -60,13 +60,6 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
-  it.each(["constructor", "toString", "__proto__"])(
-    "ignores an event of the unknown type %s",
-    async (type) => {
-      expect((await deliver({ type, data: {} })).status).toBe(204);
-    },
-  );
-
   it("stops the mails to a recipient who reported spam", async () => {
     const states = await recipient("cross@example.com");
     expect((await deliver({ type: "email.complained", data: { to: ["cross@example.com"] } })).status).toBe(
@@ -98,7 +91,7 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
   });
 
-  it("refuses a body that is not an event or over 256 KiB, and any method except POST", async () => {
+  it("refuses a body that is not an event or over 256 KiB", async () => {
     const message = "The delivery is not an event in JSON.";
     for (const body of ["", "nonsense", "[]", "{}"]) {
       expectRefusal(service, await deliver(body), { status: 400, code: "invalid_request", message });
@@ -109,12 +102,6 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
       code: "too_large",
       message: "The body is over 256 KiB.",
     });
-    for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"]) {
-      const refused = await service.ask("/hooks/resend", { method });
-      expect(refused.status, method).toBe(405);
-      expect(refused.headers.allow).toBe("POST");
-      expect(refused.headers["content-type"]).toBe("application/json");
-    }
   });
 
   it("answers 503 while the store is frozen, so that the provider retries", async () => {
@@ -127,12 +114,6 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     expect(await states()).toEqual(scheduled);
     expect((await deliver(bounce("later@example.com", "Permanent"))).status).toBe(204);
     expect(await states()).toEqual(stopped);
-  });
-
-  it("does not log the content of a delivery", () => {
-    expect(service.log).toContain('"path":"/hooks/resend","status":204');
-    expect(service.log).not.toContain("@example.com");
-    expect(service.log).not.toContain("msg_1");
   });
 });
 
