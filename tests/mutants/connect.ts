@@ -176,6 +176,11 @@ export const connect: Mistakes = {
       "of two answers to a device the second counts": '    .where("payload", "=", JSON.stringify(before))\n',
     },
   },
+  "tests/lib/oauth/sweep.test.ts": {
+    "lib/oauth/sweep.ts": {
+      "all that has expired is deleted at once": ["const batchRows = 100;", "const batchRows = 100_000;"],
+    },
+  },
   "tests/app/connect-floods.drill.ts": {
     "lib/oauth/adapter.ts": {
       "an approved grant is evicted like a stranger's": [
@@ -188,7 +193,6 @@ export const connect: Mistakes = {
         '.orderBy("expires_at_ms", "desc")',
         '.orderBy("expires_at_ms")',
       ],
-      "all that has expired is deleted at once": ["const batchRows = 100;", "const batchRows = 100_000;"],
     },
     "lib/oauth/provider-bridge.ts": {
       "one request has us keep all that it says": ["> requestBytes", "> 100 * requestBytes"],

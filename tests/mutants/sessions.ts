@@ -44,17 +44,17 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/app/pages/home-sessions.test.ts": {
+  "tests/app/owner-actions.test.ts": {
     "lib/accounts/owner.ts": {
       "a program's token buys its successor":
         'if (client.headers.has("authorization")) throw onlyInBrowser();',
-      "a program's token buys its successor where Clerk's cookie belongs":
-        'if (session.kind !== "clerk") throw onlyInBrowser();',
       "a button acts for another account than the page named": [
         "shownAccountId !== undefined && shownAccountId !== account.id",
         'shownAccountId === ""',
       ],
     },
+  },
+  "tests/app/pages/home-sessions.test.ts": {
     "lib/accounts/caller.ts": {
       "a session goes on past its end": '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
     },
@@ -75,6 +75,8 @@ export const sessions: Mistakes = {
   "tests/app/hooks/clerk-ends.test.ts": {
     "lib/accounts/owner.ts": {
       "an impersonator acts as the owner": ['if (by === "owner") return;', "if (by) return;"],
+      "a program's token buys its successor where Clerk's cookie belongs":
+        'if (session.kind !== "clerk") throw onlyInBrowser();',
     },
     "lib/accounts/caller.ts": {
       "a browser goes on after its session has ended at Clerk": [

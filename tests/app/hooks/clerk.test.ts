@@ -222,6 +222,19 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     expect((await service.ask("/api/entitlement", { headers })).status).toBe(403);
   });
 
+  it("keeps an unsubscribe when the email changes", async () => {
+    const user = makeEvents();
+    await invite(user.invited);
+    await deliver(user.created);
+    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", user.invited);
+    expect((await service.ask(url.slice(service.url.length), { method: "POST" })).status).toBe(200);
+    await deliver(user.updated);
+    await service.adminJson("account", "delete", user.moved);
+    await service.adminJson("account", "add", user.moved);
+    const emails = await service.adminJson<{ state: string }[]>("emails", "list", user.moved);
+    expect(emails.map(({ state }) => state)).toEqual(Array(5).fill("stopped"));
+  });
+
   it("creates no account for a user without an invitation or a verified email", async () => {
     const [stranger, unverified] = [makeEvents(), makeEvents()];
     await invite(unverified.invited);
