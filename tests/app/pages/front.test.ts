@@ -3,7 +3,6 @@ import { engines } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
 import { openShop } from "@/tests/support/shop";
-import { unconfigured } from "@/tests/support/unconfigured";
 
 const mainOf = (text: string) => /<main.*<\/main>/s.exec(text)?.[0] ?? "";
 const look = async (service: Service, path: string, cookie = "") => {
@@ -81,11 +80,6 @@ describe("the front page of an operator", () => {
     expect(main).not.toContain("<li>Claude</li>");
     expect(main).toContain("is run by Example GmbH.");
     expect(main).toContain('The software is <a href="https://example.com/source">open source</a>.');
-  });
-
-  it("has no form where no one can sign in", async () => {
-    const { main } = await look(await unconfigured(), "/");
-    expect(main).not.toContain("/waitlist/join");
   });
 
   it("shows the prices at Stripe, and itself while Stripe is away", async () => {

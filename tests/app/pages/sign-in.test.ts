@@ -217,30 +217,6 @@ describe.each(engines)("local sign-in on $name", (engine) => {
     expect((await service.ask("/sign-in/renew")).headers.location).toBe("/sign-in");
   });
 
-  it("ends renewal and every token of the session on sign-out", async () => {
-    const terms = ["out@example.com", "--plan", "licensed"];
-    const { id: account } = await service.adminJson<{ id: string }>("account", "add", ...terms);
-    const { client, session } = await signIn("out@example.com");
-    const cookie = `office-client=${client}; __session=${session}`;
-    const minted = await service.submit("/home/token", { account }, { headers: { cookie } });
-    expect(minted.status).toBe(200);
-    const { token, expiresAt } = JSON.parse(minted.text);
-    expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(59 * 60 * 1000);
-    expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(200);
-
-    const out = await service.submit("/sign-in/out", {}, { headers: { cookie } });
-    expect(out.status).toBe(303);
-    expect(out.headers.location).toBe("/");
-    expect(cookiesOf(out)).toEqual({
-      "office-client": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
-      __session: "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
-    });
-    expect((await service.submit("/sign-in/renew", {}, { headers: { cookie } })).status).toBe(401);
-    expect(await entitlement({ authorization: `Bearer ${token}` })).toBe(401);
-    expect(await entitlement({ cookie })).toBe(401);
-    expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
-  });
-
   it("counts the bytes of a form, whatever Content-Length says", async () => {
     const { status } = await service.submit("/sign-in/send", { email: "a".repeat(5000) }, newClient());
     expect(status).toBe(413);
