@@ -147,7 +147,10 @@ describe.each(engines)("Clerk on $name", (engine) => {
     const owner = await addOwner();
     await stage.query("ALTER TABLE accounts RENAME TO accounts_away");
     const away = await owner.statuses();
-    const home = await owner.browser.open("/home");
+    const uat = Math.floor(Date.now() / 1000) - 60;
+    const cookie = `__session=${owner.mint()}; __client_uat=${uat}; __clerk_db_jwt=dvb_1`;
+    const document = { accept: "text/html", "sec-fetch-dest": "document", "user-agent": "Mozilla/5.0" };
+    const home = await service.ask("/home", { headers: { ...document, cookie } });
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
     expect(away).toEqual({ browser: 503, program: 503, app: 503 });
     expect(home.status).toBe(200);
@@ -157,6 +160,7 @@ describe.each(engines)("Clerk on $name", (engine) => {
 
   it("leaves programs a token and a session of ours, which buys no other token", async () => {
     const { account, browser, email, mint } = await addOwner();
+    const asked = clerk.requests.length;
     browser.cookies.set("__session", mint());
     const { token } = JSON.parse((await browser.submit("/home/token", { account })).text);
     const claims = JSON.parse(Buffer.from(token.split(".")[1], "base64url").toString());
@@ -176,7 +180,7 @@ describe.each(engines)("Clerk on $name", (engine) => {
       left.map(({ kind }) => kind),
       "Clerk owns the browsers'",
     ).toEqual(["app"]);
-    expect(clerk.requests).toEqual([]);
+    expect(clerk.requests.length, "Clerk is not asked").toBe(asked);
   });
 
   describe("an impersonator", () => {
