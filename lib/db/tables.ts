@@ -368,7 +368,7 @@ export type Tables = {
     expires_at_ms: number;
     /** When the operator last used a passkey in this session. */
     proved_at_ms: number;
-    /** The hash of the cookie before, which the last proof replaced, and until when pages can still be read with it. */
+    /** Written and read by the build before alone. */
     former_hash: string | null;
     former_until_ms: number | null;
   };

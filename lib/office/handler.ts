@@ -86,7 +86,7 @@ export function actsOf({ acts = [] }: OfficePage): { act: OfficeAct; route: Rout
 
 const byOperator: HandlerOptions<OfficeSession> = {
   identify: withStore(async (db, call) => {
-    const session = await findSession(db, call, call.context.method === "POST" ? "to act" : "to read");
+    const session = await findSession(db, call);
     if (session) return session;
     throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
   }),

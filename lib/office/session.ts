@@ -15,7 +15,6 @@ const sessionSeconds = 8 * 60 * 60; // 8 hours
 const idleMs = 60 * 60 * 1000; // 1 hour
 const noteUseAfterMs = 60_000; // 1 minute
 const proofLivesMs = 5 * 60 * 1000; // 5 minutes
-const formerMs = 60_000; // 1 minute: how long other tabs can read with the cookie before the last proof
 
 /**
  * Starts a session in the transaction that used the passkey up, and returns its `Set-Cookie`. It replaces the one that the
@@ -43,23 +42,16 @@ export async function startSession(
       last_used_at_ms: nowMs,
       expires_at_ms: nowMs + sessionSeconds * 1000,
       proved_at_ms: nowMs,
-      former_hash: null,
-      former_until_ms: null,
     })
     .execute();
   return writeCookie("operator-session", id, sessionSeconds);
 }
 
-/**
- * The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. To read, the
- * cookie before the last proof finds it for a minute as well.
- */
+/** The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. */
 export async function findSession(
   db: Db,
-  call: HandlerRequest,
-  use: "to act" | "to read" = "to act",
+  { headers, nowMs }: HandlerRequest,
 ): Promise<OfficeSession | undefined> {
-  const { headers, nowMs } = call;
   const id = readCookie(headers, "operator-session");
   if (id === undefined) return undefined;
   const idHash = hashOf("session", id);
@@ -67,12 +59,7 @@ export async function findSession(
     .selectFrom("operator_sessions")
     .innerJoin("operators", "operators.id", "operator_sessions.operator_id")
     .select(["operators.id", "operators.name", "last_used_at_ms", "proved_at_ms"])
-    .where(({ or, and, eb, lit }) =>
-      or([
-        eb("id_hash", "=", idHash),
-        and([lit(use === "to read"), eb("former_hash", "=", idHash), eb("former_until_ms", ">", nowMs)]),
-      ]),
-    )
+    .where("id_hash", "=", idHash)
     .where("expires_at_ms", ">", nowMs)
     .where("last_used_at_ms", ">", nowMs - idleMs)
     .executeTakeFirst();
@@ -104,12 +91,7 @@ export async function proveSession(
   const id = mintSecret();
   const proved = await transaction
     .updateTable("operator_sessions")
-    .set({
-      proved_at_ms: nowMs,
-      id_hash: hashOf("session", id),
-      former_hash: idHash,
-      former_until_ms: nowMs + formerMs,
-    })
+    .set({ proved_at_ms: nowMs, id_hash: hashOf("session", id) })
     .where("id_hash", "=", idHash)
     .returning("id_hash")
     .executeTakeFirst();

@@ -214,14 +214,12 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       expect((await credit()).status).toBe(403);
     });
 
-    it("replaces the cookie: a copy of it reads for a minute, does nothing, and is then worth nothing", async () => {
+    it("replaces the cookie: a copy of it is worth nothing", async () => {
       const thief = new OfficeBrowser(service, (await signedIn(ann)).authenticator);
       for (const [name, value] of ann.cookies) thief.cookies.set(name, value);
       expect((await ann.prove()).status).toBe(200);
-      expect((await thief.open("/today")).status).toBe(200);
       expect((await thief.submit("/account/terms", { email, plan: "hobby" })).status).toBe(401);
       expect((await thief.post("/proof/options")).status).toBe(401);
-      await stage.query("UPDATE operator_sessions SET former_until_ms = 0");
       expect((await thief.open("/today")).headers.location).toMatch(/^\/enter/);
       expect((await ann.open("/today")).status).toBe(200);
     });
