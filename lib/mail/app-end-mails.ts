@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -10,6 +11,9 @@ import { enqueueMail, type ScheduledMail } from "@/lib/mail/outbox";
  */
 
 const togetherMs = dayMs;
+
+/** The last date of an older build's session is its end. */
+const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`.as("endsAtMs");
 
 type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 
@@ -24,7 +28,7 @@ export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): 
       .updateTable("local_sessions")
       .set({ end_mail_at_ms: null })
       .where("id", "in", (query) => query.selectFrom("next").select("id"))
-      .returning(["account_id", "expires_at_ms", "last_date_ms"])
+      .returning(["account_id", "expires_at_ms", lastDate])
       .execute();
     const alive = sessions.filter(({ expires_at_ms }) => expires_at_ms > nowMs);
     for (const accountId of new Set(alive.map(({ account_id }) => account_id))) {
@@ -34,9 +38,11 @@ export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): 
         .where("account_id", "=", accountId)
         .where("end_mail_at_ms", "<=", nowMs + togetherMs)
         .where("expires_at_ms", ">", nowMs)
-        .returning(["account_id", "expires_at_ms", "last_date_ms"])
+        .returning(["account_id", lastDate])
         .execute();
-      const dates = [...alive, ...soon].filter(({ account_id }) => account_id === accountId).map(lastDateOf);
+      const dates = [...alive, ...soon]
+        .filter(({ account_id }) => account_id === accountId)
+        .map(({ endsAtMs }) => endsAtMs);
       const [firstMs, lastMs] = [Math.min(...dates), Math.max(...dates)];
       const id = deriveMailId(`app-end:v2:${accountId}:${firstMs}`);
       const mail = { kind: "app ending", accountId, firstMs, lastMs } as const;
@@ -51,7 +57,7 @@ export async function addressAppEndMail(db: Db, mail: AppEndMail, nowMs: number)
   const sessions = await db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "account_id")
-    .select(["email", "name", "app_origin", "expires_at_ms", "last_date_ms"])
+    .select(["email", "name", "app_origin as origin", lastDate])
     .where("account_id", "=", mail.accountId)
     .where("kind", "=", "app")
     .where("expires_at_ms", ">", nowMs)
@@ -59,19 +65,8 @@ export async function addressAppEndMail(db: Db, mail: AppEndMail, nowMs: number)
     .execute();
   const [owner] = sessions;
   const apps = sessions
-    .map((row) => ({ name: row.name ?? "An app", origin: row.app_origin, endsAtMs: lastDateOf(row) }))
+    .map(({ name, origin, endsAtMs }) => ({ name: name ?? "An app", origin, endsAtMs }))
     .filter(({ endsAtMs }) => endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs)
     .sort((one, other) => one.endsAtMs - other.endsAtMs);
   return owner && apps.length > 0 ? { ...mail, to: owner.email, apps } : undefined;
-}
-
-/** The last date of an older build's session is its end. */
-function lastDateOf({
-  last_date_ms,
-  expires_at_ms,
-}: {
-  last_date_ms: number | null;
-  expires_at_ms: number;
-}): number {
-  return last_date_ms ?? expires_at_ms;
 }
