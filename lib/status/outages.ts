@@ -33,9 +33,7 @@ export async function recordOutages(
     if (!isOutage) continue;
     unwritten.set(name, { startedAtMs: unwritten.get(name)?.startedAtMs ?? nowMs, seenAtMs: nowMs });
   }
-  const connected = await db();
-  if (unwritten.size === 0 && !(await isAnyToSettle(connected, nowMs))) return;
-  await transact(connected, async (transaction) => {
+  await transact(await db(), async (transaction) => {
     await transaction
       .updateTable("status_outages")
       .set(({ ref }) => ({ ended_at_ms: ref("seen_at_ms") }))
@@ -49,19 +47,6 @@ export async function recordOutages(
       .execute();
   });
   unwritten.clear();
-}
-
-/** Whether an outage is to be ended or deleted: usually none is, and nothing is written. */
-async function isAnyToSettle(db: Db, nowMs: number): Promise<boolean> {
-  const row = await db
-    .selectFrom("status_outages")
-    .select("part")
-    .where(({ or, eb }) =>
-      or([eb("ended_at_ms", "is", null), eb("seen_at_ms", "<", nowMs - outageDays * dayMs)]),
-    )
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Continues the part's newest outage if it was seen shortly before, or begins one. */

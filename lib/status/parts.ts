@@ -66,8 +66,7 @@ export async function readOutages(nowMs: number): Promise<Outage[] | undefined> 
 /** Reads from the store; `undefined` without an answer in time. */
 async function readInTime<T>(read: (db: Db) => Promise<T>): Promise<T | undefined> {
   try {
-    const db = await withTimeout(foundWithinMs, store());
-    return await withTimeout(foundWithinMs, read(db));
+    return await withTimeout(foundWithinMs, store().then(read));
   } catch {
     return undefined;
   }
