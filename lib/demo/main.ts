@@ -67,16 +67,21 @@ async function describeDemo(db: Db, accounts: Account[]): Promise<string> {
     return `@${relative(process.cwd(), file)}`;
   };
   const curl = (path: string, options = "") => `curl -i ${options}${appUrl}${path}`;
-  const entitlements: string[] = [];
+  const tokens: string[] = [];
   for (const { email } of accounts) {
     const { token } = await mintTokenFor(db, email);
-    const header = keep(email.split("@")[0] ?? "", `Authorization: Bearer ${token}\n`);
-    entitlements.push(curl(operations.entitlement.path, `-H ${header} `));
+    tokens.push(`-H ${keep(email.split("@")[0] ?? "", `Authorization: Bearer ${token}\n`)} `);
   }
-  const [licensed = "", ...others] = entitlements;
+  const [licensed = "", ...others] = tokens;
   const { search } = new URL(unsubscribeUrl(await findLinkKey(db, Date.now()), accounts[0]?.id ?? ""));
   const unsubscribe = `-X POST -G -d ${keep("unsubscribe", search.slice(1))} `;
   const ask = `-H 'Content-Type: application/json' -d ${keep("search.json", toolCall)} `;
+  const needs = { anyone: "", session: licensed, "signed link": unsubscribe };
+  const lines = [
+    ...Object.values(operations).map(({ path, access }) => curl(path, needs[access])),
+    curl(mcpServer.paths[0], ask),
+    ...others.map((token) => curl(operations.entitlement.path, token)),
+  ];
   return `
 Corner Office runs at ${appUrl}
 
@@ -87,13 +92,7 @@ Operate it at  ${await makeOperatorLink(db, "demo", Date.now())}
 
 One line for each operation and one of an AI agent, to paste in this folder:
 
-${curl(operations.health.path)}
-${curl(operations.siteBanner.path)}
-${licensed}
-${licensed.replace(operations.entitlement.path, operations.creditsBalance.path)}
-${curl(operations.unsubscribe.path, unsubscribe)}
-${curl(mcpServer.paths[0], ask)}
-${others.join("\n")}
+${lines.join("\n")}
 
 The tokens in these files expire in ${programTokenSeconds / 60} minutes. They can't send, publish, deploy or charge.
 Never put one into a chat, an issue or a log. LOG_LEVEL=info shows every request.

@@ -1,5 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { placeholderAddress } from "@/lib/docs/markdown";
+import type { Operation } from "@/lib/http/operations";
 import { type documentPages, markdownPath } from "@/lib/http/pages";
 
 /** A document: the source of its page, its Markdown, the search and the MCP resources. */
@@ -8,7 +9,8 @@ export type DocumentPage = {
   title: string;
   /** Its place in the menu; without one, it is linked at the foot of every page instead. */
   group?: Group;
-  method?: string;
+  /** The operation that it describes. */
+  operation?: Operation;
   summary: string;
   /** Its text. Links are paths of this site. */
   markdown: () => string;

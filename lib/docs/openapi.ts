@@ -8,7 +8,7 @@ import { operationWords } from "@/lib/docs/operation-descriptions";
 import type { HeaderDocument } from "@/lib/docs/response-headers";
 import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/responses";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, type OperationName, operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/request-context";
 import { retirementOf } from "@/lib/http/retirement";
@@ -64,8 +64,6 @@ export function openApiDocument() {
   };
   return JSON.parse(JSON.stringify(document).replaceAll(placeholderAddress, appUrl)) as typeof document;
 }
-
-type OperationName = keyof typeof operations;
 
 const tags: Record<Operation["access"], { name: string; description: string }> = {
   anyone: { name: "Open", description: "Operations that need no sign-in." },

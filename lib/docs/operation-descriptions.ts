@@ -1,29 +1,23 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import type { DocumentPage } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, type OperationName, operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 
 const { requests, windowSeconds } = quotas.health;
 
-/** The documentation of each operation: its document, a description, and an example of its 200. */
-export const operationWords: Record<
-  keyof typeof operations,
-  { page: DocumentPage["path"]; about: string; example: object | string }
-> = {
+/** The documentation of each operation: a description, and an example of its 200. */
+export const operationWords: Record<OperationName, { about: string; example: object | string }> = {
   health: {
-    page: documentPages.healthOperation.path,
     about: `Needs no sign-in and reads no account. It is [rate limited](${to.limits}): ${requests} requests per ${windowSeconds} seconds and address.`,
     example: { ok: true, service: "corner-office-web", surface: "web", agent: "not-hosted" },
   },
   siteBanner: {
-    page: documentPages.siteBannerOperation.path,
     about:
       "Needs no sign-in. The response is the same for everyone, and browsers on other origins may read it. Shared caches may store it briefly, so a change shows within half a minute.",
     example: { banner: { kind: "warning", message: "We are down for maintenance on Friday at noon." } },
   },
   entitlement: {
-    page: documentPages.entitlementOperation.path,
     about: `Needs [a session](${to.authentication}). Never cached. Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. An outage is a \`503\`, never a \`401\`.`,
     example: {
       ok: true,
@@ -34,19 +28,22 @@ export const operationWords: Record<
     },
   },
   creditsBalance: {
-    page: documentPages.creditsBalanceOperation.path,
     about: `Needs [a session](${to.authentication}). Never cached. Credits are a count with up to three decimal places, never money.`,
     example: { credits: 1250.5 },
   },
   unsubscribe: {
-    page: documentPages.unsubscribeOperation.path,
     about: `One-click unsubscribe (RFC 8058). Needs no sign-in: the signed \`token\` in the query is the credential. Use the link of the email exactly as it was sent. It does not expire, and using it again answers \`200\` again. Emails about sign-in, security and the state of the account go on. Any body of up to ${inKibibytes(bodyLimits.unsubscribe)} is accepted and ignored. \`GET\` never unsubscribes, because link scanners send it.`,
     example: "The later onboarding emails are stopped.",
   },
 };
 
+/** The path of an operation's document. */
+export function operationPage(name: OperationName): DocumentPage["path"] {
+  return documentPages[`${name}Operation` as const].path;
+}
+
 /** A link to the document of an operation, with its first method and its path. */
-export function toOperation(name: keyof typeof operations): string {
+export function toOperation(name: OperationName): string {
   const { methods, path }: Operation = operations[name];
-  return `[\`${methods[0]} ${path}\`](${operationWords[name].page})`;
+  return `[\`${methods[0]} ${path}\`](${operationPage(name)})`;
 }

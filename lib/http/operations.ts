@@ -43,13 +43,21 @@ export function schemaOf({ answer, denial = schemas.apiError }: Operation, statu
 export const version1: { retirement?: Retirement } = {};
 
 const versioned = { site: "api", isVersioned: true } as const;
+const reads = { ...versioned, methods: ["GET", "HEAD", "OPTIONS"] } as const;
+
+/** Reads the account of a session. */
+const readsAccount = {
+  ...reads,
+  access: "session",
+  credential: "token",
+  caching: "private, no-store",
+} as const;
 
 /** The register of public operations. Plain data: adding one starts here. */
 export const operations = {
   health: {
     path: "/api/health",
-    ...versioned,
-    methods: ["GET", "HEAD", "OPTIONS"],
+    ...reads,
     summary: "Reports that the web app is up.",
     access: "anyone",
     quota: "health",
@@ -59,8 +67,7 @@ export const operations = {
   },
   siteBanner: {
     path: "/api/site-banner",
-    ...versioned,
-    methods: ["GET", "HEAD", "OPTIONS"],
+    ...reads,
     summary: "Reads the notice at the top of the site.",
     access: "anyone",
     caching: "public, max-age=15, s-maxage=15",
@@ -70,12 +77,8 @@ export const operations = {
   },
   entitlement: {
     path: "/api/entitlement",
-    ...versioned,
-    methods: ["GET", "HEAD", "OPTIONS"],
+    ...readsAccount,
     summary: "Reports whether the signed-in account may run.",
-    access: "session",
-    credential: "token",
-    caching: "private, no-store",
     answer: schemas.entitlementAllowed,
     denial: schemas.entitlementDenied,
     codes: {
@@ -87,12 +90,8 @@ export const operations = {
   },
   creditsBalance: {
     path: "/api/credits/balance",
-    ...versioned,
-    methods: ["GET", "HEAD", "OPTIONS"],
+    ...readsAccount,
     summary: "Reads the account's credit balance.",
-    access: "session",
-    credential: "token",
-    caching: "private, no-store",
     answer: schemas.creditsBalance,
     codes: { ...shared, 401: ["signed_out"], 503: ["balance_unavailable"] },
   },
@@ -115,6 +114,8 @@ export const operations = {
     },
   },
 } as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof operations;
 
 /**
  * The MCP server: one endpoint at three paths, with one rate limit. It is not an operation: it has MCP's responses and

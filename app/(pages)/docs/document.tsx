@@ -3,10 +3,8 @@ import { type DocumentPage, publishedMarkdown } from "@/lib/docs/document";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-descriptions";
 import { prefersMarkdown } from "@/lib/http/accepted";
 import type { RouteHandler } from "@/lib/http/handler";
-import { type Operation, operations } from "@/lib/http/operations";
 import { markdownPath, type Page } from "@/lib/http/pages";
 import { htmlPage, type Shown } from "../html-page";
 import { Documents, Name } from "./documents";
@@ -69,11 +67,8 @@ function Article({ document }: { document: DocumentPage }) {
 }
 
 /** The path of the page's operation, if a reader can try it here: not if it needs a signed link. */
-function runs({ path }: DocumentPage): string | undefined {
-  const operation = Object.values<Operation>(operations).find(
-    (_, at) => Object.values(operationWords)[at]?.page === path,
-  );
-  return operation && operation.access !== "signed link" ? operation.path : undefined;
+function runs({ operation }: DocumentPage): string | undefined {
+  return operation?.access === "signed link" ? undefined : operation?.path;
 }
 
 type MarkupProps = { as?: "div" | "a"; html: string; className?: string; href?: string };

@@ -61,7 +61,8 @@ function Contents({ open }: { open: string }) {
 }
 
 /** The title of a document; an operation's shows its method as a badge. */
-export function Name({ of: { title, method } }: { of: DocumentPage }) {
+export function Name({ of: { title, operation } }: { of: DocumentPage }) {
+  const method = operation?.methods[0];
   if (!method) return title;
   return (
     <>

@@ -4,11 +4,9 @@ import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { toOperation } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { sessionLimits } from "@/lib/docs/words";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, type OperationName, operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 import { maxRequestIdCharacters } from "@/lib/http/request-context";
-
-type OperationName = keyof typeof operations;
 
 export const apiReference: DocumentPage = {
   path: documentPages.apiReference.path,

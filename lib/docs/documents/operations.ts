@@ -3,25 +3,24 @@ import { describeRetirement } from "@/lib/docs/documents/policy";
 import { fieldsOf } from "@/lib/docs/fields";
 import { to, toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { operationWords } from "@/lib/docs/operation-descriptions";
+import { operationPage, operationWords } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, type OperationName, operations } from "@/lib/http/operations";
 import { retirementOf } from "@/lib/http/retirement";
 import * as schemas from "@/lib/http/schemas";
-
-type OperationName = keyof typeof operations;
 
 /** One page per operation: its description and fields, with samples and example responses in a panel. */
 export const operationPages: readonly DocumentPage[] = (Object.keys(operations) as OperationName[]).map(
   (name) => {
-    const { methods, path, summary } = operations[name];
+    const operation = operations[name];
+    const { methods, path, summary } = operation;
     return {
-      path: operationWords[name].page,
+      path: operationPage(name),
       title: `${methods[0]} ${path}`,
       group: "Reference",
-      method: methods[0],
+      operation,
       summary,
       markdown: () => describeOperation(name),
       panelSections: ["Request", "Answers"],

@@ -5,7 +5,9 @@ import { startService } from "@/tests/support/block";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { makeClock } from "@/tests/support/clock";
 
-const routes = [operations.entitlement.path, operations.creditsBalance.path];
+const routes = Object.values(operations)
+  .filter(({ access }) => access === "session")
+  .map(({ path }) => path);
 
 describe("sessions of Clerk", async () => {
   const clock = makeClock();

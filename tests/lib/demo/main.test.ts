@@ -3,6 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
 import { eventually, isInstalled } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
@@ -42,11 +43,7 @@ async function paste(line: string) {
 }
 
 const answers = [
-  ["/api/health", 200, '"ok":true'],
-  ["/api/site-banner", 200, '"kind":"promo"'],
-  ["/api/entitlement", 200, '"status":"licensed"'],
-  ["/api/credits/balance", 200, '{"credits":1250.5}'],
-  ["/api/email/unsubscribe", 200, "are stopped"],
+  ...Object.values(operations).map(({ path }) => [path, 200, ""] as const),
   ["/mcp", 200, "/docs/api/entitlement"],
   ["/api/entitlement", 200, '"status":"trial"'],
   ["/api/entitlement", 403, '"status":"trial-ended"'],

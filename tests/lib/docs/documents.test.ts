@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
-import { operationWords } from "@/lib/docs/operation-descriptions";
-import { type Operation, operations } from "@/lib/http/operations";
 import { type Page, pages as register } from "@/lib/http/pages";
 import { borrowService } from "@/tests/support/block";
 import { refusals } from "@/tests/support/refusals";
@@ -120,8 +118,8 @@ describe("the warnings about tokens", () => {
 });
 
 describe("the reference", () => {
-  const described = Object.entries<Operation>(operations).map(
-    ([name, operation]) => [operationWords[name as keyof typeof operations].page, operation] as const,
+  const described = documents.flatMap(({ path, operation }) =>
+    operation ? [[path, operation] as const] : [],
   );
 
   it.each(described)("%s has every status, code, field and language", async (path, operation) => {
