@@ -21,7 +21,7 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
     const target = `/unsubscribe${new URL(url).search}`;
     const states = async () => {
       const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
-      return mails.slice(1).map(({ state }) => state);
+      return [...new Set(mails.slice(1).map(({ state }) => state))];
     };
     return { target, states, email };
   }
@@ -34,8 +34,8 @@ describe.each(engines)("the page /unsubscribe on $name", (engine) => {
       headers: { "Content-Type": "application/x-www-form-urlencoded", ...headers },
     });
   const titleOf = (html: string) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
-  const scheduled = Array(4).fill("scheduled");
-  const stopped = Array(4).fill("stopped");
+  const scheduled = ["scheduled"];
+  const stopped = ["stopped"];
 
   it("says what will stop, and changes nothing however often a link scanner looks", async () => {
     const { target, states } = await recipient();

@@ -232,7 +232,7 @@ describe.each(engines)("POST /hooks/clerk on $name", (engine) => {
     await service.adminJson("account", "delete", user.moved);
     await service.adminJson("account", "add", user.moved);
     const emails = await service.adminJson<{ state: string }[]>("emails", "list", user.moved);
-    expect(emails.map(({ state }) => state)).toEqual(Array(5).fill("stopped"));
+    expect(new Set(emails.map(({ state }) => state))).toEqual(new Set(["stopped"]));
   });
 
   it("creates no account for a user without an invitation or a verified email", async () => {

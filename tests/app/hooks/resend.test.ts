@@ -40,12 +40,12 @@ describe.each(engines)("POST /hooks/resend on $name", (engine) => {
     await service.adminJson("account", "add", email);
     return async () => {
       const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
-      return mails.slice(1).map(({ state }) => state);
+      return [...new Set(mails.slice(1).map(({ state }) => state))];
     };
   }
 
-  const scheduled = Array(4).fill("scheduled");
-  const stopped = Array(4).fill("stopped");
+  const scheduled = ["scheduled"];
+  const stopped = ["stopped"];
   const bounce = (to: string, type: string) => ({
     type: "email.bounced",
     data: { to: [to], bounce: { type } },

@@ -4,7 +4,7 @@ import { colours } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { operations } from "@/lib/http/operations";
 import { renderHtml, renderMail, renderText } from "@/lib/mail/mail-content";
-import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import { codeMail } from "@/lib/mail/texts/sign-in";
 
@@ -24,7 +24,7 @@ describe("the onboarding series", () => {
   it("states the number of mails and days, and has a different subject for each", () => {
     const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId, linkKey));
     expect(new Set(mails.map(({ subject }) => subject)).size).toBe(mails.length);
-    const counts = "these 5 emails over your first 13 days";
+    const counts = `these ${onboardingKinds.length} emails over your first ${onboardingDays} days`;
     for (const { text } of mails) {
       expect(text).toContain(counts);
       expect(text).toContain("Emails about sign-in, security and the state of your account go on.");

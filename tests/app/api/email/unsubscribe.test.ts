@@ -33,7 +33,7 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
     const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
     const states = async () => {
       const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
-      return mails.slice(1).map(({ state }) => state);
+      return [...new Set(mails.slice(1).map(({ state }) => state))];
     };
     const { pathname, search } = new URL(url);
     return { email, url, target: pathname + search, states };
@@ -42,8 +42,8 @@ describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
   const post = (target: string, body?: string | Buffer, headers = {}) =>
     service.ask(target, { method: "POST", headers, ...(body === undefined ? {} : { body }) });
 
-  const scheduled = Array(4).fill("scheduled");
-  const stopped = Array(4).fill("stopped");
+  const scheduled = ["scheduled"];
+  const stopped = ["stopped"];
 
   it("stops the later emails and confirms it in one line of plain text, also when repeated", async () => {
     const { target, states } = await recipient();
