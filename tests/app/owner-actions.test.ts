@@ -67,8 +67,7 @@ it("an impersonator may do none of what the register says, and each attempt is a
   browser.cookies.set("__session", clerk.mint({ act: { sub: "user_support" } }));
   for (const { path, notImpersonated: what } of actions) {
     if (!what) continue;
-    const { status, text } = await browser.submit(path, { account });
-    expect([status, JSON.parse(text).error.code], path).toEqual([403, "forbidden"]);
+    expect((await browser.submit(path, { account })).status, path).toBe(403);
     expect((await shop.service.audit(email))[0]).toMatchObject({
       ...{ who: "impersonator user_support", what },
       after: { refused: true },
