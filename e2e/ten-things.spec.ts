@@ -18,7 +18,7 @@ const things: Thing[] = [
   ["how to connect Claude", ["Connect an app"], (page) => page.getByText("claude mcp add")],
   ["which browsers are signed in", ["Access"], (page) => page.getByText("This browser", { exact: true })],
   ["a token for a program", ["Access", "For developers"], (page) => page.getByText("Copy a token")],
-  ["a passkey", ["Access"], (page) => page.getByRole("heading", { name: "Ways to sign in" })],
+  ["a passkey", ["Access"], (page) => page.getByRole("heading", { name: "SignInMethods to sign in" })],
   [
     "how to leave",
     ["Account", "Delete my account"],

@@ -2,7 +2,7 @@ import { tellMoments } from "./browser/clock";
 import { sendWholeCode } from "./browser/code";
 import { offerPasskey } from "./browser/passkey-sign-in";
 import { waitToSendAgain } from "./browser/send-again";
-import { lookAgain } from "./browser/try-again";
+import { retryPage } from "./browser/try-again";
 
 /*
  * The script of pages with a form: `npm run bundle` builds public/pages.js from it. Without JavaScript every form is
@@ -12,5 +12,5 @@ import { lookAgain } from "./browser/try-again";
 tellMoments();
 sendWholeCode();
 waitToSendAgain();
-lookAgain();
+retryPage();
 offerPasskey();

@@ -4,7 +4,7 @@ import { colours } from "@/lib/config/theme";
 import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { files, type Page, pages } from "@/lib/http/pages";
-import { Mark } from "./mark";
+import { Mark } from "./logo";
 
 const tagline = "Run a company of AI assistants: they prepare, you approve, and nothing leaves without you.";
 

@@ -13,7 +13,7 @@ import { Frame } from "./frame";
 import { Support } from "./support";
 
 /** The content of a page. Without a title it has the site's. */
-export type Shown = {
+export type PageContent = {
   title?: string;
   description?: string;
   content: ReactNode;
@@ -22,7 +22,7 @@ export type Shown = {
 };
 
 type HtmlPageOptions = {
-  renderError?: (error: ApiError, call: HandlerRequest) => Shown;
+  renderError?: (error: ApiError, call: HandlerRequest) => PageContent;
 };
 
 /**
@@ -31,7 +31,7 @@ type HtmlPageOptions = {
  */
 export function htmlPage(
   page: Page,
-  handler: (call: HandlerRequest) => Shown | ResponseParts | Promise<Shown | ResponseParts>,
+  handler: (call: HandlerRequest) => PageContent | ResponseParts | Promise<PageContent | ResponseParts>,
   { renderError = apologize }: HtmlPageOptions = {},
 ): (request: Request) => Promise<Response> {
   return createHandler(
@@ -53,7 +53,7 @@ export function htmlPage(
 
 async function render(
   page: Page,
-  { title, description, content }: Shown,
+  { title, description, content }: PageContent,
   isSignedIn: boolean,
 ): Promise<string> {
   // Next rejects a static import of this in a route handler.
@@ -71,7 +71,7 @@ async function respond(
   page: Page,
   html: string,
   { headers: sent }: HandlerRequest,
-  { status = 200, headers = [] }: Pick<Shown, "status" | "headers"> = {},
+  { status = 200, headers = [] }: Pick<PageContent, "status" | "headers"> = {},
 ): Promise<ResponseParts> {
   const banner = await readSiteBanner();
   return {
@@ -89,7 +89,7 @@ function cachingFor(sent: Headers): string {
   return isOrdinary ? "public, no-cache" : "private, no-cache";
 }
 
-function apologize({ status, headers }: ApiError, { context }: HandlerRequest): Shown {
+function apologize({ status, headers }: ApiError, { context }: HandlerRequest): PageContent {
   return {
     title: "That did not work",
     status,

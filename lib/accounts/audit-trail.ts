@@ -25,7 +25,7 @@ export type Fields = Record<string, unknown> | null;
 export function describeChanges(before: Fields, after: Fields): string {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})]);
   const changes = [...names].flatMap((name) => {
-    const [from, to] = [before?.[name], after?.[name]].map((value) => inWords(name, value));
+    const [from, to] = [before?.[name], after?.[name]].map((value) => formatValue(name, value));
     if (from === undefined) return to === "none" ? [] : `${labelOf(name)} ${to}`;
     return `${labelOf(name)} ${from} → ${to ?? "gone"}`;
   });
@@ -42,7 +42,7 @@ function labelOf(name: string): string {
 }
 
 /** Formats a recorded value: a time as ISO 8601, thousandths as credits. */
-function inWords(name: string, value: unknown): string | undefined {
+function formatValue(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === null) return "none";
   if (typeof value === "number" && name.endsWith("_ms")) return asIso(value) ?? undefined;

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { keptColumns } from "@/lib/accounts/account-columns";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
-import { subjectOfState } from "@/lib/db/app-state";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { subjectOfState } from "@/lib/db/connect-state";
 import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import {

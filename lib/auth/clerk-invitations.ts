@@ -22,7 +22,7 @@ export async function createClerkInvitation(email: string): Promise<string> {
   };
   const calling = clerkClient().then(({ invitations }) => invitations.createInvitation(invitation));
   const { url } = await withTimeout(timeoutMs, calling).catch((failure) => {
-    if (failure?.status === 429) throw new ClerkIsBusy("upstream_failed", inWords(describeFailure(failure)));
+    if (failure?.status === 429) throw new ClerkIsBusy("upstream_failed", explain(describeFailure(failure)));
     throw noInvitation(describeFailure(failure));
   });
   if (!url) throw noInvitation("Clerk returned no link.");
@@ -33,10 +33,10 @@ export async function createClerkInvitation(email: string): Promise<string> {
 export class ClerkIsBusy extends ApiError {}
 
 function noInvitation(message: string): ApiError {
-  return new ApiError("upstream_failed", inWords(message));
+  return new ApiError("upstream_failed", explain(message));
 }
 
-function inWords(message: string) {
+function explain(message: string) {
   const hint = "Try again; if it happens again, look at Clerk's dashboard and status page.";
   return { message, hint };
 }

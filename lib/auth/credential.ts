@@ -1,4 +1,4 @@
-import { isAudience, type Resource } from "@/lib/auth/resource";
+import { isAudience, type Resource } from "@/lib/auth/token-audience";
 import { type VerifiedToken, verifyToken } from "@/lib/auth/verifier";
 import { settings } from "@/lib/config/settings";
 import { readCookie } from "@/lib/http/cookies";

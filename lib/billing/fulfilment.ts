@@ -1,6 +1,6 @@
 import type { Cause } from "@/lib/accounts/purchases";
 import { fulfilCheckout } from "@/lib/billing/paid-checkout";
-import { findSubscriptionsOf } from "@/lib/billing/returned";
+import { findSubscriptionsOf } from "@/lib/billing/refunds";
 import { readAtStripe } from "@/lib/billing/stripe";
 import { fulfilSubscription } from "@/lib/billing/subscription";
 import type { Db } from "@/lib/db/store";

@@ -2,7 +2,7 @@ import type { Stripe } from "stripe";
 import { findCheckout, keepCheckout, settleCheckout } from "@/lib/accounts/checkouts";
 import type { Cause } from "@/lib/accounts/purchases";
 import { findBuyer } from "@/lib/billing/buyer";
-import { readReturned } from "@/lib/billing/returned";
+import { readReturned } from "@/lib/billing/refunds";
 import { findAtStripe, idOf } from "@/lib/billing/stripe";
 import { fulfilSubscription } from "@/lib/billing/subscription";
 import type { Db } from "@/lib/db/store";

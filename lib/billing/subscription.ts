@@ -4,7 +4,7 @@ import { type Buyer, type Cause, changeAccount, tellOfSecond, tellOnce } from "@
 import { findBuyer } from "@/lib/billing/buyer";
 import { alignEmail } from "@/lib/billing/customer";
 import { findLicenceItems, limitOf } from "@/lib/billing/prices";
-import { isWhollyReturned } from "@/lib/billing/returned";
+import { isWhollyReturned } from "@/lib/billing/refunds";
 import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";

@@ -349,7 +349,7 @@ export const migrations: Record<string, SchemaChange> = {
       accounts_plan: 'accounts (plan, (email collate "C"))',
     },
   },
-  // For erasing a person and removing a client; the expressions are those of lib/db/app-state.ts.
+  // For erasing a person and removing a client; the expressions are those of lib/db/connect-state.ts.
   "110-connect-owners": {
     makeIndexes: {
       connect_state_subject:

@@ -33,7 +33,7 @@ const accountMailNote =
 const words = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", timeZone: "UTC" });
 
 /** An instant as a mail names it, for example "Saturday 28 November 2026 at 09:00 UTC". */
-export function inWords(ms: number): string {
+export function formatInstant(ms: number): string {
   return `${words.format(ms)} UTC`;
 }
 

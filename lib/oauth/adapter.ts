@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import * as z from "zod";
 import { hash } from "@/lib/oauth/id-hash";
-import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { withStore } from "@/lib/oauth/with-store";
 
 const storedRow = z.object({
@@ -21,7 +21,7 @@ export class OAuthState implements Adapter {
   /** @param kind - the library's name for this type of row */
   constructor(readonly kind: string) {}
 
-  /** Stores a row. A refresh token is stored when its {@link TokenExchange} is committed. */
+  /** Stores a row. A refresh token is stored when its {@link TokenRotation} is committed. */
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
     const { jti: _, consumed, ...stored } = payload;
     const key = { kind: this.kind, id_hash: hash(id) };
@@ -33,7 +33,7 @@ export class OAuthState implements Adapter {
       expires_at_ms: Date.now() + expiresInSeconds * 1000,
     };
     if (this.isRefreshToken) {
-      TokenExchange.current().issued = { ...key, ...row };
+      TokenRotation.current().issued = { ...key, ...row };
       return;
     }
     await withStore((db) =>
@@ -45,14 +45,14 @@ export class OAuthState implements Adapter {
     );
   }
 
-  /** The payload of a row. A {@link TokenExchange} reads a refresh token once, and its commit decides on it. */
+  /** The payload of a row. A {@link TokenRotation} reads a refresh token once, and its commit decides on it. */
   async find(id: string): Promise<AdapterPayload | undefined> {
     const found = await (this.isRefreshToken ? this.readOnce(id) : this.read("id_hash", id));
     return found && { ...found, jti: id };
   }
 
   private readOnce(id: string): Promise<AdapterPayload | undefined> {
-    const { refreshTokens } = TokenExchange.current();
+    const { refreshTokens } = TokenRotation.current();
     const known = refreshTokens.get(id) ?? this.read("id_hash", id);
     refreshTokens.set(id, known);
     return known;
@@ -84,7 +84,7 @@ export class OAuthState implements Adapter {
 
   /** Notes that the request uses a code or token up. */
   async consume(id: string): Promise<void> {
-    TokenExchange.current().used = { kind: this.kind, id };
+    TokenRotation.current().used = { kind: this.kind, id };
   }
 
   async destroy(id: string): Promise<void> {
@@ -101,7 +101,7 @@ export class OAuthState implements Adapter {
 
   /**
    * The payload of a row, until it expires. Whether a used refresh token may be used again is decided when its
-   * {@link TokenExchange} is committed, so the library is not told that it was used.
+   * {@link TokenRotation} is committed, so the library is not told that it was used.
    */
   async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
     const row = await withStore((db) =>

@@ -5,7 +5,7 @@ import { type HandlerRequest, requireWithinLimit } from "@/lib/http/handler";
 import { connectEndpoints } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { hash } from "@/lib/oauth/id-hash";
-import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { counter } from "@/lib/rate-limit/rate-limit";
 
 /**
@@ -23,7 +23,7 @@ export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> 
   const { kind, id } = credential;
   const name = `connect-${kind}`;
   const live = await new OAuthState(kind).find(id);
-  TokenExchange.current().credential = live;
+  TokenRotation.current().credential = live;
   if (!live) return requireWithinLimit("connect", call, `${name}-refused`);
   const { windowSeconds, credentials } = oauthBounds;
   const key = (kind === "RefreshToken" && live.grantId) || hash(id);

@@ -10,12 +10,12 @@ import { connectEndpoints, pages } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
-import { lifetimes } from "@/lib/oauth/lifetimes";
 import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { makeRingKey } from "@/lib/oauth/signing-key";
-import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
+import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { withStore } from "@/lib/oauth/with-store";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { log } from "@/lib/runtime/log";
@@ -38,7 +38,7 @@ export async function authorizationServer(): Promise<Provider> {
     // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.
     made.proxy = true;
     made.on("server_error", (_, failure) => {
-      TokenExchange.current().failure = failure;
+      TokenRotation.current().failure = failure;
       if (!(failure instanceof ApiError)) log().error({ err: failure }, "the authorization server failed");
     });
   }
@@ -48,7 +48,7 @@ export async function authorizationServer(): Promise<Provider> {
 /** The owner's grants. The library destroys one when a code is used twice, and when an app revokes its token. */
 class Grants extends OAuthState {
   override async destroy(grantId: string): Promise<void> {
-    const { endsSessionAs } = TokenExchange.current();
+    const { endsSessionAs } = TokenRotation.current();
     await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));
     await super.destroy(grantId);
   }
@@ -178,7 +178,7 @@ async function findAccount(
   const session = await withStore((db) => findCurrentSession(db, id, nowMs));
   if (!session) return undefined;
   const sessionEndsAtMs = recordSessionUse(id, session, nowMs);
-  TokenExchange.current().sessionEndsAtMs = sessionEndsAtMs;
+  TokenRotation.current().sessionEndsAtMs = sessionEndsAtMs;
   return { ...account, sessionEndsAtMs };
 }
 

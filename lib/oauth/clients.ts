@@ -3,7 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { findIssuedClient } from "@/lib/oauth/registered-clients";
-import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { withStore } from "@/lib/oauth/with-store";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
@@ -61,7 +61,7 @@ export class ClientStore extends OAuthState {
  * owner approved it, so it goes on while the host of its document is away.
  */
 function findHolder(id: string): AdapterPayload | undefined {
-  const held = settings().connectClients.includes(id) ? TokenExchange.credentialOf(id) : undefined;
+  const held = settings().connectClients.includes(id) ? TokenRotation.credentialOf(id) : undefined;
   return (
     held && { ...nativeClient, client_id: id, ...(held.redirectUri && { redirect_uris: [held.redirectUri] }) }
   );

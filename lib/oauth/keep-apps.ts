@@ -5,8 +5,8 @@ import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { endMailAtMs, grantOfSession } from "@/lib/oauth/app-session";
 import { hash } from "@/lib/oauth/id-hash";
-import { lifetimes } from "@/lib/oauth/lifetimes";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 /**
  * Gives all apps of an account another 180 days, as their owner asks in the browser, in one transaction: their sessions,

@@ -11,11 +11,11 @@ import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/resp
 import type { Route } from "@/lib/http/route";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { authorizationServer, networkHeader, serverCookies } from "@/lib/oauth/authorization-server";
-import { lifetimes } from "@/lib/oauth/lifetimes";
 import { describeRefusedRefresh } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { accountScope } from "@/lib/oauth/resources";
-import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
+import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { withStore } from "@/lib/oauth/with-store";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
@@ -54,7 +54,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
   const { url, headers, body, context } = call;
   const { authorization, device, revocation } = connectEndpoints;
-  const tokens = new TokenExchange(url.pathname === revocation.path ? "app end" : "app replay");
+  const tokens = new TokenRotation(url.pathname === revocation.path ? "app end" : "app replay");
   await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
   const fields = [...url.searchParams, ...new URLSearchParams(body.toString())].flat();
@@ -139,7 +139,7 @@ function handOver(
  * The library's answer with the refresh token that was committed, which is not the one that the library made, and the
  * seconds until its session ends.
  */
-function withEnd(payload: string, { sessionEndsAtMs }: TokenExchange, successor: string | undefined): string {
+function withEnd(payload: string, { sessionEndsAtMs }: TokenRotation, successor: string | undefined): string {
   if (sessionEndsAtMs === 0) return payload;
   const { refresh_token = successor, ...answer } = JSON.parse(payload);
   const refresh_token_expires_in = Math.floor((sessionEndsAtMs - Date.now()) / 1000);

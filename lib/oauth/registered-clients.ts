@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Db } from "@/lib/db/store";
 import { hash } from "@/lib/oauth/id-hash";
-import { lifetimes } from "@/lib/oauth/lifetimes";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /*

@@ -1,4 +1,4 @@
-import { addressesOf } from "@/lib/auth/resource";
+import { addressesOf } from "@/lib/auth/token-audience";
 
 /** The only scope. It allows the public operations and nothing more. */
 export const accountScope = "account:read";

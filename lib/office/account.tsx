@@ -1,4 +1,4 @@
-import { StatusLights } from "@/app/(pages)/home/verdict";
+import { StatusLights } from "@/app/(pages)/home/check-result";
 import type { Account } from "@/lib/accounts/account";
 import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { readEntitlement } from "@/lib/accounts/entitlement";

@@ -1,5 +1,5 @@
 import { renderToStaticMarkup } from "react-dom/server";
-import { Mark } from "@/app/(pages)/mark";
+import { Mark } from "@/app/(pages)/logo";
 import { officeFiles } from "@/lib/office/files";
 import type { Operator } from "@/lib/office/operators";
 import type { OfficePage, OfficeView } from "@/lib/office/page";

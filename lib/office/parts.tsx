@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Light } from "@/app/(pages)/light";
+import { Light } from "@/app/(pages)/status-light";
 import type { Account } from "@/lib/accounts/account";
 import { currentLicence, type Licence } from "@/lib/accounts/licence-state";
 import { describeStanding, type Standing } from "@/lib/accounts/standing";

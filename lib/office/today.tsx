@@ -1,4 +1,4 @@
-import { Light } from "@/app/(pages)/light";
+import { Light } from "@/app/(pages)/status-light";
 import { readOverview } from "@/lib/accounts/overview";
 import { failing } from "@/lib/billing/fulfilment";
 import { settings } from "@/lib/config/settings";

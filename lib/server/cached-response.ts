@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { weightsOf } from "@/lib/http/accepted";
+import { weightsOf } from "@/lib/http/accept-header";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
 import type { Answer, HeaderList } from "@/lib/http/response";
 

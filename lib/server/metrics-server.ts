@@ -13,14 +13,14 @@ const waitAtMostMs = 1000;
 export function createMetricsServer(metrics: Metrics): Server {
   return createServer(async (incoming, outgoing) => {
     if (incoming.url !== "/metrics") return outgoing.writeHead(404).end("Only /metrics is served here.\n");
-    await look(metrics);
+    await measureStore(metrics);
     const text = await metrics.registry.metrics();
     outgoing.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
   });
 }
 
 /** Measures the store's connections and outboxes. The outboxes and checkouts have no values while the store is unavailable. */
-async function look(metrics: Metrics): Promise<void> {
+async function measureStore(metrics: Metrics): Promise<void> {
   for (const [state, connections] of Object.entries(countConnections() ?? {})) {
     metrics.storeConnections.set({ state }, connections);
   }

@@ -1,5 +1,5 @@
 import { hasSessionCookie } from "@/lib/auth/session-hint";
-import { prefersMarkdown } from "@/lib/http/accepted";
+import { prefersMarkdown } from "@/lib/http/accept-header";
 import { assetsVersion } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { readCookie } from "@/lib/http/cookies";

@@ -12,7 +12,7 @@ export function limitRequestDuration(
   { withinMs, unreadBytes } = bounds,
   lookEveryMs = 1000,
 ): void {
-  const look = () => {
+  const enforce = () => {
     const overdueMs = performance.now() - withinMs;
     const begunAtMs = ({ latest }: Connection) => latest?.begunAtMs ?? 0;
     const open = [...connections].filter(({ latest }) => latest);
@@ -27,5 +27,5 @@ export function limitRequestDuration(
       socket.resetAndDestroy();
     }
   };
-  setInterval(look, lookEveryMs).unref();
+  setInterval(enforce, lookEveryMs).unref();
 }

@@ -40,16 +40,16 @@ export async function watchOutages(): Promise<void> {
 }
 
 /** Checks other services at most once a second. */
-function lookAround(nowMs: number): ReturnType<typeof look> {
-  const held = processSingleton("status", () => ({ atMs: nowMs, found: look(nowMs) }));
+function lookAround(nowMs: number): ReturnType<typeof readState> {
+  const held = processSingleton("status", () => ({ atMs: nowMs, found: readState(nowMs) }));
   if (Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
     held.atMs = nowMs;
-    held.found = look(nowMs);
+    held.found = readState(nowMs);
   }
   return held.found;
 }
 
-async function look(nowMs: number) {
+async function readState(nowMs: number) {
   const [oldestDueAtMs, areCountersThere, outages] = await Promise.all([
     readInTime((db) => findOldestDue(db, nowMs)),
     askCounters(),

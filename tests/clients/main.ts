@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/session-lifetimes";
-import { lifetimes } from "@/lib/oauth/lifetimes";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { startLosingProxy } from "@/tests/support/http-proxy";

@@ -81,10 +81,10 @@ export class Phases {
       `${(lastMs / 1000).toFixed(1)} s`,
       ...[pressed.asked, pressed.broken].map(String),
     ];
-    return { row, holds, failures: [...failed.map((sample) => inWords(sample)), ...pressed.refused] };
+    return { row, holds, failures: [...failed.map((sample) => describe(sample)), ...pressed.refused] };
   }
 }
 
-function inWords({ path, status, by = "no instance", said, atMs }: Sample): string {
+function describe({ path, status, by = "no instance", said, atMs }: Sample): string {
   return `${new Date(atMs).toISOString()}: ${status} by ${by} at ${path}: ${said}`;
 }

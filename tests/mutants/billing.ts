@@ -76,7 +76,7 @@ export const billing: Mistakes = {
         "findUnpaidFrom(subscription, item)",
       ],
     },
-    "lib/billing/returned.ts": {
+    "lib/billing/refunds.ts": {
       "a refunded period is licensed": [
         "shares.every((share) => share === 1)",
         "shares.every((share) => share > 1)",

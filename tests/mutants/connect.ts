@@ -8,7 +8,7 @@ export const connect: Mistakes = {
         'readAuthorizationRequest(field("request"))',
       ],
     },
-    "lib/auth/resource.ts": {
+    "lib/auth/token-audience.ts": {
       "a token for the API opens the MCP server": [
         "resource !== undefined && addressesOf(resource).some((address) => audience.includes(address))",
         "resource !== undefined",
@@ -110,8 +110,8 @@ export const connect: Mistakes = {
         "?? undefined",
       ],
       "an agent that was taken off the list renews its token": [
-        "settings().connectClients.includes(id) ? TokenExchange.credentialOf(id) : undefined",
-        "TokenExchange.credentialOf(id)",
+        "settings().connectClients.includes(id) ? TokenRotation.credentialOf(id) : undefined",
+        "TokenRotation.credentialOf(id)",
       ],
     },
   },
@@ -156,8 +156,8 @@ export const connect: Mistakes = {
       ],
     },
   },
-  "tests/lib/oauth/token-exchange.test.ts": {
-    "lib/oauth/token-exchange.ts": {
+  "tests/lib/oauth/token-rotation.test.ts": {
+    "lib/oauth/token-rotation.ts": {
       "of two that redeem a code at once both do": "if (!firstUse) return undefined;",
       "a token that is used again and again can be used again for good": [
         "nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000",

@@ -185,7 +185,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/connect-attacks.test.ts": {
-    "lib/auth/resource.ts": {
+    "lib/auth/token-audience.ts": {
       "an app's token opens its owner's pages": [
         "return resource !== undefined && ",
         "return resource === undefined || ",

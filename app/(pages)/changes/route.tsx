@@ -22,7 +22,7 @@ export const GET = htmlPage(pages.changes, () => ({
         <section key={version} id={version} className="change">
           <h2>{version}</h2>
           <p className="quiet">
-            <time dateTime={on}>{inWords(on)}</time>
+            <time dateTime={on}>{formatDay(on)}</time>
           </p>
           <p>{what}</p>
         </section>
@@ -37,7 +37,7 @@ export const GET = htmlPage(pages.changes, () => ({
         <ul>
           {listRetirements().map(({ what, retirement: { sunsetAt, guide } }) => (
             <li key={what} id={anchorOf(what)}>
-              {what}: returns 410 from <time dateTime={sunsetAt}>{inWords(sunsetAt)}</time>.{" "}
+              {what}: returns 410 from <time dateTime={sunsetAt}>{formatDay(sunsetAt)}</time>.{" "}
               <a href={guide}>How to migrate</a>
             </li>
           ))}
@@ -47,6 +47,6 @@ export const GET = htmlPage(pages.changes, () => ({
   ),
 }));
 
-function inWords(day: string): string {
+function formatDay(day: string): string {
   return new Date(day).toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
 }

@@ -14,7 +14,7 @@ import {
 } from "@/lib/oauth/approval";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
-import { htmlPage, type Shown } from "../html-page";
+import { htmlPage, type PageContent } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Support } from "../support";
 import { Approval } from "./approval";
@@ -129,7 +129,7 @@ function Onward({ heading, to, link }: { heading: string; to: string; link: stri
   );
 }
 
-function returnToApp(isApproved: boolean): Shown {
+function returnToApp(isApproved: boolean): PageContent {
   const title = outcomeTitle(isApproved);
   return {
     title,
@@ -149,7 +149,7 @@ function returnToApp(isApproved: boolean): Shown {
 const outcomeTitle = (isApproved: boolean) => (isApproved ? "Connected" : "Declined");
 
 /** Clears the cookie, because no request is pending in this browser now. */
-function returnToDevice(isApproved: boolean): Shown {
+function returnToDevice(isApproved: boolean): PageContent {
   return {
     title: outcomeTitle(isApproved),
     headers: cookieHeaders([clearCookie("office-request")]),

@@ -3,10 +3,10 @@ import { type DocumentPage, publishedMarkdown } from "@/lib/docs/document";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { placeholderAddress } from "@/lib/docs/markdown";
-import { prefersMarkdown } from "@/lib/http/accepted";
+import { prefersMarkdown } from "@/lib/http/accept-header";
 import type { RouteHandler } from "@/lib/http/handler";
 import { markdownPath, type Page } from "@/lib/http/pages";
-import { htmlPage, type Shown } from "../html-page";
+import { htmlPage, type PageContent } from "../html-page";
 import { Documents, Name } from "./documents";
 
 /** The route handler of a document. */
@@ -20,7 +20,7 @@ export function documentPage(page: Page): RouteHandler {
   );
 }
 
-function show(document: DocumentPage): Shown {
+function show(document: DocumentPage): PageContent {
   const { path, title, summary } = document;
   return {
     title,

@@ -15,8 +15,8 @@ import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
 import { readPurchases } from "./billing/billing";
-import { Checked } from "./checked";
-import { CheckResult } from "./verdict";
+import { CheckResult } from "./check-result";
+import { Checked } from "./last-check";
 
 /** A visit by the owner in person, not by a program that has a token. */
 export type OwnVisit = {

@@ -1,8 +1,8 @@
 import type { Session } from "@/lib/auth/session";
 import { actions, pages } from "@/lib/http/pages";
-import type { Ways } from "./access/ways";
+import type { SignInMethods } from "./access/sign-in-methods";
 
-type PasskeyOfferProps = { accountId: string; ways: Ways; session: Session };
+type PasskeyOfferProps = { accountId: string; ways: SignInMethods; session: Session };
 
 /** Offers a passkey once after a sign-in by code, in a browser that could hold one, until the owner puts it away. */
 export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {

@@ -5,14 +5,14 @@ import { readCookie } from "@/lib/http/cookies";
 import { pages } from "@/lib/http/pages";
 import { Clock } from "../clock";
 import { readSessions, usedInWords } from "./access/sessions";
-import { readWays } from "./access/ways";
+import { readSignInMethods } from "./access/sign-in-methods";
 import { LicenceTerms, readPurchases, sellsCreditsTo } from "./billing/billing";
 import { Balance } from "./billing/credits";
+import { CheckResult } from "./check-result";
 import { FirstDays } from "./first-days";
 import { LatestApp } from "./latest-app";
 import { ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
-import { CheckResult } from "./verdict";
 
 /** The CEO's page: may the company run, until when, and what to do next. */
 export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
@@ -21,7 +21,7 @@ export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
   const read = await readSessions(account, nowMs);
   const sessions = read?.sessions;
   const bought = await readPurchases(account, nowMs);
-  const ways = isLocal ? await readWays(account.id) : undefined;
+  const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const latest = sessions?.find(({ kind, begunAtMs }) => kind === "app" && nowMs - (begunAtMs ?? 0) < dayMs);
   const own = sessions?.find(({ id }) => id === sessionId);
   const state = describeStanding({ is: "account", account }, nowMs, bought?.licence);

@@ -1,6 +1,6 @@
 import { pages } from "@/lib/http/pages";
 import { htmlPage } from "../html-page";
-import { Mark } from "../mark";
+import { Mark } from "../logo";
 
 /** The 404 page: every unknown address is rewritten to it. */
 export const GET = htmlPage(pages.nothingHere, () => ({

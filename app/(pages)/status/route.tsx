@@ -4,7 +4,7 @@ import { readSiteBanner } from "@/lib/site-banner";
 import { type Outage, outageDays } from "@/lib/status/outages";
 import { clock, listParts, type Part, readOutages } from "@/lib/status/parts";
 import { htmlPage } from "../html-page";
-import { Light } from "../light";
+import { Light } from "../status-light";
 
 /** The current state of this service, and its outages of the last 90 days. */
 export const GET = htmlPage(pages.status, async ({ nowMs }) => {

@@ -1,6 +1,6 @@
 import { pages } from "@/lib/http/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
-import { htmlPage, type Shown } from "../html-page";
+import { htmlPage, type PageContent } from "../html-page";
 import { Support } from "../support";
 
 /**
@@ -62,7 +62,7 @@ const words = {
 type About = { status?: number; email?: string | undefined };
 
 /** Renders the page with this text. Its form has no action, so it posts to the page itself. */
-function show({ title, paragraphs, button }: Words, { status = 200, email }: About = {}): Shown {
+function show({ title, paragraphs, button }: Words, { status = 200, email }: About = {}): PageContent {
   return {
     title,
     status,

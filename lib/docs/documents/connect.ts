@@ -8,8 +8,8 @@ import { sessionLimits } from "@/lib/docs/words";
 import { mcpServer } from "@/lib/http/operations";
 import { clientFiles, connectEndpoints, documentPages, pages, publications } from "@/lib/http/pages";
 import { nativeClient } from "@/lib/oauth/clients";
-import { lifetimes } from "@/lib/oauth/lifetimes";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 const { authorization, token, device, revocation } = connectEndpoints;
 const { idle, app: days, ended } = sessionDays;

@@ -18,7 +18,7 @@ import { dismissedSeconds } from "@/lib/http/notice";
 import { documentPages, pages } from "@/lib/http/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { securityMailMs } from "@/lib/mail/outbox";
-import { lifetimes } from "@/lib/oauth/lifetimes";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60);
 

@@ -1,12 +1,12 @@
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
-import { inWords, type MailContent } from "@/lib/mail/mail-content";
+import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
 type AccountDeletionMail = { deletesAtMs: number; token: string };
 
 /** The mail after an owner has asked to delete their account, with the link that takes it back. */
 export function accountDeletionMail({ deletesAtMs, token }: AccountDeletionMail): MailContent {
-  const end = inWords(deletesAtMs);
+  const end = formatInstant(deletesAtMs);
   return {
     subject: "Your account will be deleted",
     preview: `On ${end}. Until then you can keep it.`,

@@ -1,6 +1,6 @@
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { ownerPages } from "@/lib/http/pages";
-import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 type EndingApp = { name: string; origin: string | null; endsAtMs: number };
 
@@ -13,7 +13,7 @@ export function appEndMail({ apps }: { apps: EndingApp[] }): MailContent {
     body: [
       ...apps.map(
         ({ name, origin, endsAtMs }) =>
-          `“${name}”, as the app calls itself, loses access to your account on ${inWords(endsAtMs)}.${origin ? ` We verified that it is: ${origin}.` : ""}`,
+          `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs)}.${origin ? ` We verified that it is: ${origin}.` : ""}`,
       ),
       `To keep your apps, open your access page and press “Keep all for another ${sessionDays.app} days”. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
       linkTo(ownerPages.access),

@@ -1,6 +1,6 @@
 import { type AccountEnd, endEffects, endWords } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/pages";
-import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /** What an account has once its licence has ended: nothing, the hobby plan, or the rest of its trial. */
 export type AfterLicence = "nothing" | "hobby" | "trial";
@@ -12,7 +12,7 @@ const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
 
 /** The mail when a payment for a licence has failed, while Stripe still tries to collect it. */
 export function paymentFailedMail({ stopsAtMs }: { stopsAtMs: number }): MailContent {
-  const stop = inWords(stopsAtMs);
+  const stop = formatInstant(stopsAtMs);
   return {
     subject: "Your payment failed",
     preview: `If the card keeps failing, your company stops on ${stop}.`,
@@ -29,7 +29,7 @@ type EndingLicence = { endsAtMs: number; after: AfterLicence };
 
 /** The mail three days before a cancelled licence ends. It names the end and no distance, because it may be sent later. */
 export function licenceEndingMail({ endsAtMs, after }: EndingLicence): MailContent {
-  const end = inWords(endsAtMs);
+  const end = formatInstant(endsAtMs);
   return {
     subject: `Your licence ends on ${end}`,
     heading: "Your licence ends soon",
@@ -51,7 +51,7 @@ export function licenceEndedMail({ end, after }: EndedLicence): MailContent {
     subject: endWords(end).heading,
     preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
     body: [
-      `Your licence ended on ${inWords(end.atMs)}.`,
+      `Your licence ended on ${formatInstant(end.atMs)}.`,
       `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
       end.isUnpaid
         ? "Your payment failed. Your licence goes on as soon as the last invoice is paid: open “Manage billing” on your billing page."

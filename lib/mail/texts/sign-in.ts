@@ -1,7 +1,7 @@
 import { codeMinutes, confirmationDays, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/pages";
-import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 type CodeMail = { code: string; isLong: boolean };
 
@@ -93,10 +93,10 @@ const describeApp = ({ name, origin }: AppMail) => ({
 export function newBrowserMail({ name, atMs }: SecurityMail): MailContent {
   return {
     subject: "A new browser signed in to your account",
-    preview: `${name}, on ${inWords(atMs)}`,
+    preview: `${name}, on ${formatInstant(atMs)}`,
     body: [
       "A browser that you had not used before signed in to your account:",
-      { points: [`Browser: ${name}`, `Time: ${inWords(atMs)}`] },
+      { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs)}`] },
       "If that was you, you have nothing to do.",
       "If it wasn’t, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
       linkTo(ownerPages.access),
@@ -109,9 +109,9 @@ export function newAppMail(app: AppMail): MailContent {
   const { name, atMs } = app;
   return {
     subject: "An app was connected to your account",
-    preview: `“${name}”, on ${inWords(atMs)}`,
+    preview: `“${name}”, on ${formatInstant(atMs)}`,
     body: [
-      `An app was connected to your account on ${inWords(atMs)}:`,
+      `An app was connected to your account on ${formatInstant(atMs)}:`,
       describeApp(app),
       "It can read whether your company may run, and your credits. It can’t approve anything for you.",
       "If you approved it, you have nothing to do.",
@@ -126,9 +126,9 @@ export function replayedAppMail(app: AppMail): MailContent {
   const { name, atMs } = app;
   return {
     subject: "An app was disconnected: a token may have been copied",
-    preview: `“${name}”, on ${inWords(atMs)}`,
+    preview: `“${name}”, on ${formatInstant(atMs)}`,
     body: [
-      `An app was disconnected on ${inWords(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+      `An app was disconnected on ${formatInstant(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
       describeApp(app),
       "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
       linkTo(ownerPages.access),
@@ -153,7 +153,7 @@ export function passkeyMail({ change, name, atMs }: PasskeyMail): MailContent {
     subject: `A passkey was ${change}`,
     preview: next,
     body: [
-      `The passkey “${name}” was ${change} on ${inWords(atMs)}. ${next}`,
+      `The passkey “${name}” was ${change} on ${formatInstant(atMs)}. ${next}`,
       "If that was you, you have nothing to do.",
       `If it wasn’t, ${undo}${supportEmail ? ` Then write to ${supportEmail}.` : ""}`,
       { label: "See your ways to sign in", url: `${appUrl}${ownerPages.access.path}#ways` },

@@ -1,13 +1,13 @@
 import { settings } from "@/lib/config/settings";
 import { endEffects, endWords } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/pages";
-import { inWords, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 type TrialMail = { endsAtMs: number };
 
 /** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
 export function trialEndingMail({ endsAtMs }: TrialMail): MailContent {
-  const end = inWords(endsAtMs);
+  const end = formatInstant(endsAtMs);
   return {
     subject: `Your trial ends on ${end}`,
     heading: "Your trial ends soon",
@@ -27,7 +27,7 @@ export function trialEndedMail({ endsAtMs }: TrialMail): MailContent {
     subject: endWords({ what: "trial" }).heading,
     preview: "Your assistants pause, and nothing is lost.",
     body: [
-      `Your trial ended on ${inWords(endsAtMs)}.`,
+      `Your trial ended on ${formatInstant(endsAtMs)}.`,
       `${endEffects.now} ${endEffects.nothingLost}`,
       `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
       linkTo(whereToChoose()),

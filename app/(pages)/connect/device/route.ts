@@ -2,7 +2,7 @@ import { writeCookie } from "@/lib/http/cookies";
 import { form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { startDeviceApproval } from "@/lib/oauth/approval";
-import { lifetimes } from "@/lib/oauth/lifetimes";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 /**
  * Takes the code that a person reads off a device and types. A link cannot do that: it only leads to the page with the

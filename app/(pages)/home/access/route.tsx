@@ -6,11 +6,11 @@ import { Apps } from "./apps";
 import { ConnectSomething } from "./connect-something";
 import { ForPrograms } from "./for-programs";
 import { BrowsersAndTokens, readSessions, SessionsNote } from "./sessions";
-import { readWays, WaysToSignIn } from "./ways";
+import { readSignInMethods, SignInMethodList } from "./sign-in-methods";
 
 const problems: Record<string, Problem> = {
   "no-apps": { words: "No app is connected. Those that ended are listed below." },
-  confirm: { words: "Confirm that it is you under “Ways to sign in”, then remove the passkey." },
+  confirm: { words: "Confirm that it is you under “SignInMethods to sign in”, then remove the passkey." },
   name: { words: `A name has 1 to ${maxNameCharacters} characters.`, isTyped: true },
 };
 
@@ -19,7 +19,7 @@ export const GET = ownerPage(pages.access, { title: "Access", problems }, async 
   const { account, sessionId, query, isLocal, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const read = await readSessions(account, nowMs);
-  const ways = isLocal ? await readWays(account.id) : undefined;
+  const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const own = read?.sessions.find(({ id }) => id === sessionId);
   const shown = {
     read,
@@ -44,7 +44,7 @@ export const GET = ownerPage(pages.access, { title: "Access", problems }, async 
           <BrowsersAndTokens {...shown} />
           <ForPrograms accountId={account.id} isLocal={isLocal} />
           {isLocal && (
-            <WaysToSignIn
+            <SignInMethodList
               account={account}
               ways={ways}
               confirmedAtMs={own?.confirmedAtMs}

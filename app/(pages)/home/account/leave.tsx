@@ -5,7 +5,7 @@ import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
-import { Confirm } from "../access/ways";
+import { Confirm } from "../access/sign-in-methods";
 
 type LeaveProps = {
   account: Account;

@@ -2,7 +2,7 @@ import { liveOf } from "@/lib/accounts/licence-state";
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import { actions, pages } from "@/lib/http/pages";
 import { readSessions } from "../access/sessions";
-import { readWays } from "../access/ways";
+import { readSignInMethods } from "../access/sign-in-methods";
 import { readPurchases } from "../billing/billing";
 import { ownerPage } from "../owner-page";
 import { Leave } from "./leave";
@@ -14,7 +14,7 @@ export const GET = ownerPage(pages.account, { title: "Account", problems }, asyn
   const { account, sessionId, isLocal, query, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
-  const ways = isLocal ? await readWays(account.id) : undefined;
+  const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const bought = await readPurchases(account, nowMs);
   const own = sessions?.find(({ id }) => id === sessionId);
   return (

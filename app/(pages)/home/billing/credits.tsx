@@ -46,7 +46,7 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
                 <Clock atMs={entry.atMs} shows="day and time" />
                 <b>
                   {entry.thousandths > 0 && "+"}
-                  {inWords(entry.thousandths)}
+                  {formatCredits(entry.thousandths)}
                 </b>
               </li>
             ))}
@@ -66,7 +66,7 @@ export function Balance({ account: { creditThousandths } }: { account: Account }
     <>
       <dl>
         <dt id="credits">Credits</dt>
-        <dd>{inWords(creditThousandths)}</dd>
+        <dd>{formatCredits(creditThousandths)}</dd>
       </dl>
       <p className="quiet">
         {creditThousandths > 0
@@ -97,7 +97,7 @@ function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: Position 
 
 const number = new Intl.NumberFormat("en");
 
-const inWords = (thousandths: number) => number.format(toCredits(thousandths)).replace("-", "−");
+const formatCredits = (thousandths: number) => number.format(toCredits(thousandths)).replace("-", "−");
 
 type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: number };
 
@@ -116,7 +116,7 @@ function StepLine({ entries, balance, nowMs }: StepLineProps) {
     return `${begin} H${x(toMs)}`;
   });
   const lowest = Math.min(...steps.map(({ balance }) => balance));
-  const label = `The last ${drawnDays} days: between ${inWords(lowest)} and ${inWords(most)} credits.`;
+  const label = `The last ${drawnDays} days: between ${formatCredits(lowest)} and ${formatCredits(most)} credits.`;
   return (
     <svg
       className="step-line"

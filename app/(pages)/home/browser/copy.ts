@@ -1,4 +1,4 @@
-import { tellMoment } from "../../moment";
+import { formatInstant } from "../../instant";
 import { onPress } from "./press";
 
 /** Copies the line next to a pressed button, or a new token. What the browser does not copy can be selected. */
@@ -15,7 +15,7 @@ export function copyOnClick(): void {
     field.hidden = true;
     const minted = await mint(button.dataset.mints ?? "", button.dataset.account ?? "");
     if (typeof minted === "string") return say(minted);
-    const until = tellMoment(Date.parse(minted.expiresAt), "time");
+    const until = formatInstant(Date.parse(minted.expiresAt), "time");
     if (await copy(minted.token)) return say(`Copied. Valid until ${until}.`);
     field.value = minted.token;
     field.hidden = false;

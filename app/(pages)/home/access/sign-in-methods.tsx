@@ -15,10 +15,10 @@ import { PasskeyButton } from "../../passkey-button";
 import { readPart } from "../../read-part";
 
 /** An account's passkeys, and whether its owner has put the offer of one away. */
-export type Ways = { passkeys: Passkey[]; hasDeclined: boolean };
+export type SignInMethods = { passkeys: Passkey[]; hasDeclined: boolean };
 
 /** Reads an account's passkeys; `undefined` if that fails. */
-export function readWays(accountId: string): Promise<Ways | undefined> {
+export function readSignInMethods(accountId: string): Promise<SignInMethods | undefined> {
   return readPart("passkeys could not be listed", async (db) => ({
     passkeys: await listPasskeys(db, accountId),
     hasDeclined: await hasDeclinedPasskeys(db, accountId),
@@ -27,7 +27,7 @@ export function readWays(accountId: string): Promise<Ways | undefined> {
 
 type WaysToSignInProps = {
   account: { id: string; email: string };
-  ways: Ways | undefined;
+  ways: SignInMethods | undefined;
   /** When the owner last proved in this browser who they are. */
   confirmedAtMs: number | null | undefined;
   done: keyof typeof doneWords | undefined;
@@ -37,13 +37,13 @@ type WaysToSignInProps = {
 const doneWords = { removed: "The passkey was removed.", renamed: "The passkey was renamed." };
 
 /** The account's passkeys, with forms that rename and remove them, and a button that adds one. */
-export function WaysToSignIn({ account, ways, confirmedAtMs, done, nowMs }: WaysToSignInProps) {
+export function SignInMethodList({ account, ways, confirmedAtMs, done, nowMs }: WaysToSignInProps) {
   const isConfirmed = isRecentlyConfirmed(confirmedAtMs, nowMs);
   const { passkeys } = ways ?? { passkeys: [] };
   return (
     <section id="ways" data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}>
       {done && <p role="status">{doneWords[done]}</p>}
-      <h2>Ways to sign in</h2>
+      <h2>SignInMethods to sign in</h2>
       <p>
         A code by email always works. A passkey signs you in with your fingerprint, your face or your device’s
         PIN, without waiting for a mail.

@@ -4,7 +4,7 @@ import { oauthBounds } from "@/lib/config/limits";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { hash } from "@/lib/oauth/id-hash";
-import { TokenExchange } from "@/lib/oauth/token-exchange";
+import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 
@@ -38,7 +38,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
 
   /** Uses one credential of a grant. Returns the refresh token that is issued for it. */
   function use(grantId: string, state: OAuthState, id: string, issued: string, nowMs: number, at = db) {
-    const exchange = new TokenExchange("app replay");
+    const exchange = new TokenRotation("app replay");
     return exchange.run(async () => {
       await state.consume(id);
       await refreshTokens.upsert(issued, { grantId }, 60);

@@ -6,19 +6,19 @@ import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
 import { hash } from "@/lib/oauth/id-hash";
-import { lifetimes } from "@/lib/oauth/lifetimes";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
 type StateRow = Tables["connect_state"];
 
-const running = new AsyncLocalStorage<TokenExchange>();
+const running = new AsyncLocalStorage<TokenRotation>();
 
 /**
  * The tokens that one request to the authorization server uses up and issues. The library uses a token up and stores its successor
  * before it has validated the whole request. So both are only noted, and {@link commit} writes them once the library has
  * accepted the request: a request that is refused, or fails, uses nothing up.
  */
-export class TokenExchange {
+export class TokenRotation {
   /** The code or refresh token that is used up. */
   used: { kind: string; id: string } | undefined;
   /** The refresh token that is issued. If another one was used, {@link commit} gives it another id. */
@@ -36,7 +36,7 @@ export class TokenExchange {
   constructor(readonly endsSessionAs: AppEnd) {}
 
   /** The exchange of the request that is being answered. Throws if there is none. */
-  static current(): TokenExchange {
+  static current(): TokenRotation {
     const exchange = running.getStore();
     if (!exchange) throw new Error("no request to the authorization server is being answered");
     return exchange;

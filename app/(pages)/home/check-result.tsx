@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Standing } from "@/lib/accounts/standing";
 import { settings } from "@/lib/config/settings";
-import { Light } from "../light";
+import { Light } from "../status-light";
 import { TrialLeft } from "./trial-left";
 
 type CheckResultProps = {

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { beginOfClient, clientOfState, subjectOfState } from "@/lib/db/app-state";
+import { beginOfClient, clientOfState, subjectOfState } from "@/lib/db/connect-state";
 import { isPostgres } from "@/lib/db/store";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
