@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Light } from "@/app/(pages)/status-light";
 import { readOverview } from "@/lib/accounts/overview";
 import { failing } from "@/lib/billing/fulfilment";
@@ -5,38 +6,60 @@ import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Instant, Person, Table } from "@/lib/office/parts";
+import { log } from "@/lib/runtime/log";
 import { listParts } from "@/lib/status/parts";
 
 export const today: OfficePage = { path: "/today", name: "Today", show };
 
 const freshForMs = 60_000; // 1 minute
+const waitAtMostMs = 30; // the counts of a small company
 
-let counted: { atMs: number; overview: ReturnType<typeof readOverview> } | undefined;
+type Counted = { atMs: number; overview: Awaited<ReturnType<typeof readOverview>> };
 
-/** The overview for all operators, counted at most once a minute, because a million accounts take a while. */
-async function countOverview(db: Db, nowMs: number) {
-  if (!counted || Math.abs(nowMs - counted.atMs) >= freshForMs) {
-    const counting = { atMs: nowMs, overview: readOverview(db, nowMs) };
-    counted = counting;
-    counting.overview.catch(() => {
-      if (counted === counting) counted = undefined;
-    });
+let lastCounted: Counted | undefined;
+let counting: Promise<Counted> | undefined;
+
+/**
+ * The overview for all operators, counted at most once a minute. To count a million accounts takes a while, for which the
+ * page does not wait: it gets the last count, or none. Throws if the store fails meanwhile.
+ */
+async function countOverview(db: Db, nowMs: number): Promise<Counted | undefined> {
+  if (lastCounted && Math.abs(nowMs - lastCounted.atMs) < freshForMs) return lastCounted;
+  if (!counting) {
+    counting = count(db, nowMs);
+    counting.catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"));
   }
-  return { countedAtMs: counted.atMs, ...(await counted.overview) };
+  return Promise.race([counting, sleep(waitAtMostMs).then(() => lastCounted)]);
+}
+
+async function count(db: Db, nowMs: number): Promise<Counted> {
+  try {
+    lastCounted = { atMs: nowMs, overview: await readOverview(db, nowMs) };
+    return lastCounted;
+  } finally {
+    counting = undefined;
+  }
 }
 
 async function show({ db, nowMs }: OfficeCall) {
   const parts = await listParts(nowMs);
-  const overview = await countOverview(db, nowMs);
+  const counted = await countOverview(db, nowMs);
   return {
     title: "Today",
     content: (
       <>
         <h1>Today</h1>
         <p className="quiet">
-          Counted <Instant atMs={overview.countedAtMs} nowMs={nowMs} />. <a href={today.path}>Reload</a>
+          {counted ? (
+            <>
+              Counted <Instant atMs={counted.atMs} nowMs={nowMs} />.
+            </>
+          ) : (
+            "The accounts are being counted for the first time since the start."
+          )}{" "}
+          <a href={today.path}>Reload</a>
         </p>
-        <Counts {...overview} nowMs={nowMs} />
+        {counted && <Counts {...counted.overview} nowMs={nowMs} />}
         <h2>The service now</h2>
         <ul className="parts">
           {parts.map(({ name, colour, says }) => (
@@ -54,7 +77,7 @@ async function show({ db, nowMs }: OfficeCall) {
   };
 }
 
-type CountsProps = Awaited<ReturnType<typeof readOverview>> & { nowMs: number };
+type CountsProps = Counted["overview"] & { nowMs: number };
 
 function Counts({
   accounts,
