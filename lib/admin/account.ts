@@ -33,9 +33,13 @@ import { toPrintable } from "@/lib/runtime/printable";
 type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };
 
 /** The options that {@link withTerms} gives a command. */
-export type TermOptions = Omit<AccountTerms, "trialEndsAtMs" | "creditThousandths"> & {
+export type TermOptions = {
+  plan?: Plan;
   trialEnds?: number;
+  trialDays?: number;
+  assistantLimit?: number | "none";
   credits?: number;
+  subject?: string;
 };
 
 /** `account add|set|show|list|delete`. */
@@ -130,15 +134,16 @@ export function withInvitedTerms(command: AdminCommand): AdminCommand {
     )
     .addOption(
       new Option("--assistant-limit <n>", "the maximum number of assistants, or none").argParser((text) =>
-        text === "none" ? null : parseWholeNumber(text),
+        text === "none" ? text : parseWholeNumber(text),
       ),
     )
     .addOption(new Option("--credits <n>", "the balance").argParser(parseBalance));
 }
 
 /** Converts the options to terms. */
-export function toTerms({ trialEnds, credits, ...others }: TermOptions): AccountTerms {
-  return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits };
+export function toTerms({ trialEnds, credits, assistantLimit, ...others }: TermOptions): AccountTerms {
+  const limit = assistantLimit === "none" ? null : assistantLimit;
+  return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits, assistantLimit: limit };
 }
 
 function toResult(account: Account, more: Record<string, unknown> = {}): Result {
