@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { serve } from "@/tests/support/loopback";
@@ -32,7 +33,7 @@ export async function startUpstashBridge(redisPort: number) {
     if (bridge.fault === "slow") await sleep(600);
     if (bridge.fault === "500") return outgoing.writeHead(500).end('{"error":"ERR inside"}');
     if (bridge.fault === "html") return outgoing.writeHead(503).end("<h1>Service Unavailable</h1>");
-    if (bridge.fault === "endless") return outgoing.end(`[{"result":"${"x".repeat(20 * 1024 * 1024)}"}]`);
+    if (bridge.fault === "endless") return Readable.from(answerForEver()).pipe(outgoing);
     if (bridge.fault === "nonsense") return outgoing.end('[{"result":["many","some"]}]');
     if (incoming.headers.authorization !== `Bearer ${token}`)
       return outgoing.writeHead(401).end('{"error":"no"}');
@@ -59,4 +60,9 @@ export async function startUpstashBridge(redisPort: number) {
     redis.disconnect();
   };
   return bridge;
+}
+
+function* answerForEver() {
+  yield '[{"result":"';
+  for (;;) yield "x".repeat(64 * 1024);
 }
