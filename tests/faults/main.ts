@@ -2,6 +2,7 @@ import { withTimeout } from "@/lib/runtime/timeout";
 import { clockSteps } from "./clock-steps";
 import { damagedStore } from "./damaged-store";
 import type { Experiment, Finding } from "./experiment";
+import { killedWriters } from "./killed-writers";
 import { mailsDue } from "./mails-due";
 import { millionRows } from "./million-rows";
 import { pipelinedFlood } from "./pipelined-flood";
@@ -15,6 +16,7 @@ import { tenthOfACore } from "./tenth-of-a-core";
 const experiments: Experiment[] = [
   ...mailsDue,
   clockSteps,
+  killedWriters,
   ...millionRows,
   damagedStore,
   tenthOfACore,
