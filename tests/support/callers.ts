@@ -32,7 +32,7 @@ export async function startSignIns(
   const { inbox, query } = world;
   const rows = Array.from({ length: people }, (_, n) => {
     const person = `person-${run}-${n}`;
-    return `('${person}', '${person}@example.com', 'user-${run}-${n}', 'hobby', 0)`;
+    return `('${person}', '${person}@example.com', 'user_${run}_${n}', 'hobby', 0)`;
   });
   await query(`INSERT INTO accounts (id, email, subject, plan, created_at_ms) VALUES ${rows.join()}`);
   const signedIn = new Map<string, Browser>();
