@@ -35,11 +35,11 @@ export class TokenRotation {
   /** @param endsSessionAs - why a session ends that this request ends */
   constructor(readonly endsSessionAs: AppEnd) {}
 
-  /** The exchange of the request that is being answered. Throws if there is none. */
+  /** The rotation of the request that is being answered. Throws if there is none. */
   static current(): TokenRotation {
-    const exchange = running.getStore();
-    if (!exchange) throw new Error("no request to the authorization server is being answered");
-    return exchange;
+    const rotation = running.getStore();
+    if (!rotation) throw new Error("no request to the authorization server is being answered");
+    return rotation;
   }
 
   /** The payload of the valid code or token of this client that a request carries while it is answered. */

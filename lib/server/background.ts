@@ -53,7 +53,7 @@ const reconciliation: Task = [
   async (signal) => reconcile(await store(), Date.now(), { signal }),
 ];
 
-/** Starts what this process does beside answering. `stop` waits for the mails that are being sent. */
+/** Starts what this process does besides answering requests. `stop` waits for the mails that are being sent. */
 export function startBackgroundWork(): BackgroundLoop[] {
   return [...tasks, ...(settings().billing ? [reconciliation] : [])].map(([pauseMs, failed, round]) =>
     startBackgroundLoop(round, { pauseMs, failed }),
