@@ -6,8 +6,8 @@ import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import type { Page } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
+import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
-import { ownTurn } from "@/lib/runtime/own-turn";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import { Support } from "./support";
@@ -51,20 +51,16 @@ export function htmlPage(
   );
 }
 
-async function render(
+function render(
   page: Page,
   { title, description, content }: PageContent,
   isSignedIn: boolean,
 ): Promise<string> {
-  // Next rejects a static import of this in a route handler.
-  const { renderToStaticMarkup } = await import("react-dom/server");
-  const whole = (
+  return renderHtml(
     <Frame page={page} title={title} description={description} isSignedIn={isSignedIn}>
       {content}
-    </Frame>
+    </Frame>,
   );
-  await ownTurn();
-  return `<!doctype html>${renderToStaticMarkup(whole)}`;
 }
 
 async function respond(

@@ -21,7 +21,7 @@ export function addStackCommand(program: AdminCommand): void {
 }
 
 /** A program of ours, a line and a column, both counted from 1. */
-const place = /dist\/((?:server|admin|demo)\/[\w-]+\.js):(\d+):(\d+)/g;
+const place = /dist\/((?:server|admin|demo|chunks)\/[\w-]+\.js):(\d+):(\d+)/g;
 
 function toSource(found: string, [file, line, column]: string[], maps: Map<string, SourceMap | undefined>) {
   const path = `dist/${file}`;

@@ -5,6 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
+import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 const timeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
@@ -55,7 +56,7 @@ function describeFailure({ status, errors }: ClerkFailure): string {
 /** Loaded on demand: the package is large, and most commands never call Clerk. */
 function clerkClient(): Promise<ClerkClient> {
   return processSingleton("clerk", async () => {
-    const { createClerkClient } = await import("@clerk/backend");
+    const { createClerkClient } = await loadLibrary(() => import("@clerk/backend"));
     const { secretKey, publishableKey, apiUrl } = settings().signIn as ClerkSettings;
     const ours = { secretKey, publishableKey, telemetry: { disabled: true } };
     return createClerkClient({ ...ours, ...(apiUrl ? { apiUrl } : {}) });

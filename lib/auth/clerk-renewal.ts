@@ -4,6 +4,7 @@ import { settings } from "@/lib/config/settings";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
+import { loadLibrary } from "@/lib/runtime/load-library";
 import { log } from "@/lib/runtime/log";
 
 /**
@@ -44,7 +45,7 @@ export function renewingAtClerk<Shown extends object>(
 async function askClerk(call: HandlerRequest, signIn: ClerkSettings) {
   const request = withPublicOrigin(call);
   const ask = async () => {
-    const { sessionRenewer } = await import("@/lib/auth/clerk-session-renewer");
+    const { sessionRenewer } = await loadLibrary(() => import("@/lib/auth/clerk-session-renewer"));
     return sessionRenewer(signIn).authenticateRequest(request, {
       jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
       authorizedParties: signIn.authorizedParties,

@@ -3,6 +3,7 @@ import type { BillingSettings } from "@/lib/config/billing-settings";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
+import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 const readWithinMs = 2000; // 2 seconds
@@ -37,7 +38,7 @@ export const idOf = (reference: string | { id: string }) =>
 function client(): Promise<Stripe> {
   const { secretKey, apiUrl } = requireBilling();
   return processSingleton("stripe", async () => {
-    const { Stripe: StripeClient } = await import("stripe");
+    const { Stripe: StripeClient } = await loadLibrary(() => import("stripe"));
     const address = apiUrl && { protocol: "http" as const, host: apiUrl.hostname, port: Number(apiUrl.port) };
     return new StripeClient(secretKey, {
       ...address,

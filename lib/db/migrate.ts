@@ -19,12 +19,26 @@ const tableLockTimeout = "1s"; // if longer, queries that queue behind us would 
 const maxTries = 60; // for a table lock: 90 seconds
 const retryDelayMs = 500;
 
-/** Migrates an embedded store; returns the names of the migrations that it applied. */
-export function migrateEmbedded(
+/**
+ * Migrates an embedded store; returns the names of the migrations that it applied. A write transaction locks the whole
+ * store, so no other lock is needed, and one for all of them waits for the disk once.
+ */
+export async function migrateEmbedded(
   store: MigrationDb,
   changes: Record<string, SchemaChange>,
 ): Promise<string[]> {
-  return applyPending(store, changes, applyEmbedded);
+  if ((await findPending(store, changes)).length === 0) return [];
+  return store.transaction().execute(async (transaction) => {
+    await makeTable(transaction);
+    const pending = await findPending(transaction, changes);
+    for (const name of pending) {
+      const change = changes[name] as SchemaChange;
+      if ("up" in change) await change.up(transaction);
+      else for (const statement of toStatements(change, "")) await sql.raw(statement).execute(transaction);
+      await record(transaction, name);
+    }
+    return pending;
+  });
 }
 
 /**
@@ -36,8 +50,13 @@ export async function migratePostgres(url: string, changes: Record<string, Schem
   const pool = await openUnlimitedPool(url);
   const store: MigrationDb = new Kysely({ dialect: new PostgresDialect({ pool }) });
   try {
-    if ((await findPending(store, changes)).length > 0) await makeLock(store);
-    return await applyPending(store, changes, applyOnPostgres);
+    const pending = await findPending(store, changes);
+    if (pending.length > 0) await makeLock(store);
+    const applied: string[] = [];
+    for (const name of pending) {
+      if (await applyOnPostgres(store, name, changes[name] as SchemaChange)) applied.push(name);
+    }
+    return applied;
   } finally {
     await store.destroy();
   }
@@ -63,32 +82,6 @@ export async function findPending(
 function isMissingTable(failure: unknown): boolean {
   const { code, message } = failure as NodeJS.ErrnoException;
   return code === "42P01" || message.includes("no such table"); // undefined_table
-}
-
-type Apply = (store: MigrationDb, name: string, change: SchemaChange) => Promise<boolean>;
-
-async function applyPending(
-  store: MigrationDb,
-  changes: Record<string, SchemaChange>,
-  apply: Apply,
-): Promise<string[]> {
-  const applied: string[] = [];
-  for (const name of await findPending(store, changes)) {
-    const change = changes[name];
-    if (change && (await apply(store, name, change))) applied.push(name);
-  }
-  return applied;
-}
-
-/** A write transaction locks the whole embedded store, so no other lock is needed. */
-function applyEmbedded(store: MigrationDb, name: string, change: SchemaChange): Promise<boolean> {
-  return store.transaction().execute(async (transaction) => {
-    if (await isRecorded(transaction, name)) return false;
-    if ("up" in change) await change.up(transaction);
-    else for (const statement of toStatements(change, "")) await sql.raw(statement).execute(transaction);
-    await record(transaction, name);
-    return true;
-  });
 }
 
 /** Retries while another instance migrates, or while a table that will change is in use. */

@@ -1,5 +1,5 @@
-import { renderToStaticMarkup } from "react-dom/server";
 import { Mark } from "@/app/(pages)/logo";
+import { renderHtml } from "@/lib/http/render-html";
 import { officeFiles } from "@/lib/office/files";
 import type { Operator } from "@/lib/office/operators";
 import type { OfficePage, OfficeView } from "@/lib/office/page";
@@ -14,9 +14,9 @@ const currentOf = (entry: OfficePage, page: OfficePage | undefined) =>
 export type Place = { page?: OfficePage; operator?: Operator };
 
 /** Renders a whole page. Its values come from strangers, so nothing invisible reaches the browser. */
-export function renderPage(shown: OfficeView, place: Place): string {
-  const html = renderToStaticMarkup(<Frame {...shown} {...place} />);
-  return `<!doctype html>${html.split("\n").map(toPrintable).join("\n")}`;
+export async function renderPage(shown: OfficeView, place: Place): Promise<string> {
+  const html = await renderHtml(<Frame {...shown} {...place} />);
+  return html.split("\n").map(toPrintable).join("\n");
 }
 
 function Frame({ title, content, page, operator }: OfficeView & Place) {

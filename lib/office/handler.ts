@@ -49,10 +49,13 @@ function refuseUnknown(): never {
 
 function listHandlers(): Map<string, RouteHandler> {
   const handlers = new Map<string, RouteHandler>();
-  const add = (route: Route, handler: Handler, renderError = showProblem) =>
+  const add = (route: Route, handler: Handler, renderError: RenderError = showProblem) =>
     handlers.set(route.path, createHandler(route, handler, { renderError }));
-  const addInSession = (route: Route, handler: Handler<OfficeSession>, renderError = showProblem) =>
-    handlers.set(route.path, createHandler(route, handler, { ...byOperator, renderError }));
+  const addInSession = (
+    route: Route,
+    handler: Handler<OfficeSession>,
+    renderError: RenderError = showProblem,
+  ) => handlers.set(route.path, createHandler(route, handler, { ...byOperator, renderError }));
   for (const page of officePages) {
     addInSession({ ...reads, ...byOperators, path: page.path }, pageHandler(page), signInFirst);
     for (const { act, route } of actsOf(page))
@@ -93,16 +96,16 @@ const byOperator: HandlerOptions<OfficeSession> = {
   hasProof: isRecentlyProved,
 };
 
-type RenderError = (error: ApiError, call: HandlerRequest) => ResponseParts;
+type RenderError = NonNullable<HandlerOptions<OfficeSession>["renderError"]>;
 
 /** A refusal: a page for a browser, the ApiError in JSON for a script. */
-function showProblem(error: ApiError, { headers, context }: HandlerRequest): ResponseParts {
+async function showProblem(error: ApiError, { headers, context }: HandlerRequest): Promise<ResponseParts> {
   if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
-  const shown = toPage(describeProblem(error, context.requestId));
+  const shown = await toPage(describeProblem(error, context.requestId));
   return { ...shown, headers: Object.entries(error.headers).flat() };
 }
 
-function signInFirst(error: ApiError, call: HandlerRequest): ResponseParts {
+function signInFirst(error: ApiError, call: HandlerRequest): ResponseParts | Promise<ResponseParts> {
   if (error.code !== "signed_out") return showProblem(error, call);
   const { pathname, search } = call.url;
   return redirect(addressOf(signInPaths.enter, { to: pathname + search }));
@@ -180,7 +183,7 @@ function redirect(location: string, cookies: string[] = []): ResponseParts {
   return { status: 303, body: null, headers: ["location", location, ...cookieHeaders(cookies)] };
 }
 
-function toPage(shown: OfficeView, place: Place = {}): ResponseParts {
-  const body = renderPage(shown, place);
+async function toPage(shown: OfficeView, place: Place = {}): Promise<ResponseParts> {
+  const body = await renderPage(shown, place);
   return { status: shown.status ?? 200, body, mediaType: "text/html; charset=utf-8" };
 }

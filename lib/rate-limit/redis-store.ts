@@ -1,6 +1,7 @@
 import type { RedisAddress } from "@/lib/config/redis-address";
 import type { CounterStore } from "@/lib/rate-limit/counter-store";
 import { isUnknownScript } from "@/lib/rate-limit/exact-window";
+import { exportsOf } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 const openWithinMs = 2000; // 2 seconds, handshake and discovery included
@@ -71,7 +72,7 @@ type Client = {
 
 async function open(address: RedisAddress): Promise<Client> {
   // Five hundred files, which a service without Redis does not load.
-  const client = newClient(await import("@redis/client"), address);
+  const client = newClient(exportsOf(await import("@redis/client")), address);
   // The next call is told; without a listener it would end the process.
   client.on("error", () => {});
   try {

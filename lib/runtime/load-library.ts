@@ -12,3 +12,8 @@ export async function loadLibrary<Library>(load: () => Promise<Library>): Promis
     throw failure;
   }
 }
+
+/** What a CommonJS library exports: once it is bundled, its import has that as the default only. */
+export function exportsOf<Library extends object>(library: Library & { default?: Library }): Library {
+  return library.default ?? library;
+}

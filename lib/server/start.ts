@@ -5,6 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { closeStore, store } from "@/lib/db/store";
 import { IncomingRequest } from "@/lib/http/incoming-request";
+import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
 import { readLinkKeys } from "@/lib/mail/link-keys";
@@ -55,7 +56,9 @@ export async function start(): Promise<void> {
   log().info({ port, url: appUrl }, "listening");
   for (const warning of warnings) log().warn(warning);
   reportSunsets(Date.now());
-  untilStoreIsPrepared();
+  untilStoreIsPrepared()
+    .then(loadRenderer)
+    .catch((failure) => log().error({ err: failure }, "no page can be rendered"));
   runners.push(...startBackgroundWork());
 }
 
