@@ -1,5 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
+import { AboutEmail } from "./email-form";
 
 type ClerkProps = {
   part: "SignIn" | "SignUp" | "UserButton";
@@ -19,25 +20,32 @@ export function Clerk({ part, leadsTo = pages.home.path }: ClerkProps) {
     afterSignOutUrl: pages.front.path,
   };
   return (
-    <div
-      id="clerk"
-      data-kept=""
-      data-part={part}
-      data-key={signIn.publishableKey}
-      data-host={signIn.issuer}
-      data-options={JSON.stringify(options)}
-    >
+    <>
+      <div
+        id="clerk"
+        data-kept=""
+        data-part={part}
+        data-key={signIn.publishableKey}
+        data-host={signIn.issuer}
+        data-options={JSON.stringify(options)}
+      >
+        {part !== "UserButton" && (
+          <p className="quiet with-script" role="status">
+            Loading…
+          </p>
+        )}
+        <p className="problem" data-is-lost="" hidden>
+          The sign-in service cannot be reached. Reload this page in a moment.
+        </p>
+        <noscript>
+          <p className="problem">Signing in needs JavaScript.</p>
+        </noscript>
+      </div>
       {part !== "UserButton" && (
-        <p className="quiet with-script" role="status">
-          Loading…
+        <p className="quiet">
+          <AboutEmail />
         </p>
       )}
-      <p className="problem" data-is-lost="" hidden>
-        The sign-in service cannot be reached. Reload this page in a moment.
-      </p>
-      <noscript>
-        <p className="problem">Signing in needs JavaScript.</p>
-      </noscript>
-    </div>
+    </>
   );
 }

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { readCookie } from "@/lib/http/cookies";
 import type { ApiError } from "@/lib/http/errors";
-import { createHandler, type HandlerRequest } from "@/lib/http/handler";
+import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import type { Page } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
@@ -10,65 +10,86 @@ import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
+import type { Problem } from "./problem";
 import { Support } from "./support";
 
 /** The content of a page. Without a title it has the site's. */
 export type PageContent = {
   title?: string;
   description?: string;
+  /** The problem of the page's form: screen readers read it first. */
+  problem?: Problem | undefined;
   content: ReactNode;
   status?: number;
   headers?: HeaderList;
 };
 
-type HtmlPageOptions = {
-  renderError?: (error: ApiError, call: HandlerRequest) => PageContent;
-};
+type PageHandler = (
+  call: HandlerRequest,
+) => PageContent | ResponseParts | Promise<PageContent | ResponseParts>;
 
 /**
  * Creates the route handler of a page: its only scripts are those that its entry names. The callback returns the
  * content, or the parts of a response to send instead.
  */
-export function htmlPage(
-  page: Page,
-  handler: (call: HandlerRequest) => PageContent | ResponseParts | Promise<PageContent | ResponseParts>,
-  { renderError = apologize }: HtmlPageOptions = {},
-): (request: Request) => Promise<Response> {
+export function htmlPage(page: Page, handler: PageHandler, renderError = apologize): RouteHandler {
   return createHandler(
     page,
     async (call) => {
       const found = await handler(call);
-      if (!("content" in found)) return found;
-      return respond(page, await render(page, found, hasSessionCookie(call.headers)), call, found);
+      return "content" in found ? respond(page, found, call) : found;
     },
     {
-      renderError: async (error, call) => {
-        if (error.status === 429) return askToWait(error, call.headers);
-        const shown = renderError(error, call);
-        return respond(page, await render(page, shown, hasSessionCookie(call.headers)), call, shown);
-      },
+      renderError: (error, call) =>
+        error.status === 429 ? askToWait(error, call.headers) : respond(page, renderError(error, call), call),
     },
   );
 }
 
-function render(
+/** Creates the route handler of a page with one purpose: a narrow column under its title. */
+export function narrowPage(
   page: Page,
-  { title, description, content }: PageContent,
-  isSignedIn: boolean,
-): Promise<string> {
-  return renderHtml(
-    <Frame page={page} title={title} description={description} isSignedIn={isSignedIn}>
-      {content}
-    </Frame>,
+  handler: PageHandler,
+  renderError?: (error: ApiError) => PageContent,
+): RouteHandler {
+  return htmlPage(
+    page,
+    async (call) => {
+      const found = await handler(call);
+      return "content" in found ? narrow(found) : found;
+    },
+    renderError && ((error) => narrow(renderError(error))),
   );
+}
+
+function narrow({ content, ...shown }: PageContent): PageContent {
+  return {
+    ...shown,
+    content: (
+      <div className="narrow">
+        <h1>{shown.title}</h1>
+        {content}
+        <Support />
+      </div>
+    ),
+  };
 }
 
 async function respond(
   page: Page,
-  html: string,
+  { title, description, problem, content, status = 200, headers = [] }: PageContent,
   { headers: sent }: HandlerRequest,
-  { status = 200, headers = [] }: Pick<PageContent, "status" | "headers"> = {},
 ): Promise<ResponseParts> {
+  const html = await renderHtml(
+    <Frame
+      page={page}
+      title={problem ? `${problem.words} · ${title}` : title}
+      description={description}
+      isSignedIn={hasSessionCookie(sent)}
+    >
+      {content}
+    </Frame>,
+  );
   const banner = await readSiteBanner();
   return {
     status,
@@ -86,19 +107,17 @@ function cachingFor(sent: Headers): string {
 }
 
 function apologize({ status, headers }: ApiError, { context }: HandlerRequest): PageContent {
-  return {
+  return narrow({
     title: "That did not work",
     status,
     headers: Object.entries(headers).flat(),
     content: (
-      <div className="narrow">
-        <h1>That did not work</h1>
+      <>
         <p>Something went wrong on our side, and nothing was changed. Reload this page in a moment.</p>
         <p className="quiet">
           If it happens again, quote reference <code>{context.requestId}</code>.
         </p>
-        <Support />
-      </div>
+      </>
     ),
-  };
+  });
 }

@@ -5,16 +5,13 @@ export type Problem = {
   isTyped?: true;
 };
 
-type Query = Record<string, string | undefined>;
-
 /** Finds the problem that the address names, among the page's own and those common to all forms. */
-export function findProblem(
-  { problem, wait }: Query,
-  own: Record<string, Problem> = {},
-): Problem | undefined {
+export function findProblem({ searchParams }: URL, own: Record<string, Problem> = {}): Problem | undefined {
   const problems: Record<string, Problem> = {
     email: { words: "That is not an email address. Check it for typos.", isTyped: true },
-    "too-many": { words: `Too many attempts from your network. ${waitInWords(Number(wait))}` },
+    "too-many": {
+      words: `Too many attempts from your network. ${waitInWords(Number(searchParams.get("wait")))}`,
+    },
     account: {
       words:
         "You are now signed in to a different account, so nothing was changed. Check the account, then try again.",
@@ -28,18 +25,14 @@ export function findProblem(
     },
     ...own,
   };
-  return problem && Object.hasOwn(problems, problem) ? problems[problem] : undefined;
+  const problem = searchParams.get("problem") ?? "";
+  return Object.hasOwn(problems, problem) ? problems[problem] : undefined;
 }
 
 function waitInWords(seconds: number): string {
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 600) return "Try again in a few minutes.";
   const minutes = Math.ceil(seconds / 60);
   return `Wait ${seconds < 90 ? `${seconds} seconds` : `${minutes} minutes`}, then try again.`;
-}
-
-/** The title of a page with a form: screen readers read the problem first. */
-export function titleOf(title: string, problem: Problem | undefined): string {
-  return problem ? `${problem.words} · ${title}` : title;
 }
 
 /** Shows the problem above a form, and what to do; renders nothing if there is none. */

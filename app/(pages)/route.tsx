@@ -1,13 +1,13 @@
 import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { settings } from "@/lib/config/settings";
 import { actions, files, pages, publications } from "@/lib/http/pages";
+import { ButtonLink } from "./button-link";
 import { AboutEmail, EmailField } from "./email-form";
 import { ApprovalScreen } from "./front/approval-screen";
 import { Apps, nameApps } from "./front/apps";
 import { Prices, readPrices } from "./front/prices";
 import { Questions } from "./front/questions";
 import { htmlPage } from "./html-page";
-import { WayHome } from "./way-home";
 
 /** Links from which a program that knows only our address finds everything else (RFC 9727 §3, RFC 8631). */
 const discovery = [
@@ -57,7 +57,13 @@ function Hero({ isSignedIn }: { isSignedIn: boolean }) {
           For one person with the work of ten. Assistants in {second ? `${first}, ${second}` : first} or your
           own apps prepare it, and nothing is sent, published, deployed or charged until you approve.
         </p>
-        {settings().signIn.kind === "none" ? <Closed /> : isSignedIn ? <WayHome /> : <AskForPlace />}
+        {settings().signIn.kind === "none" ? (
+          <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>
+        ) : isSignedIn ? (
+          <ButtonLink to={pages.home.path}>Open your home page</ButtonLink>
+        ) : (
+          <AskForPlace />
+        )}
       </div>
       <img
         className="drawing"
@@ -83,16 +89,6 @@ function AskForPlace() {
         Already invited? <a href={pages.signIn.path}>Sign in</a>. <AboutEmail />
       </p>
     </form>
-  );
-}
-
-function Closed() {
-  return (
-    <p className="actions">
-      <a className="button" href={pages.quickStart.path}>
-        Read the documents
-      </a>
-    </p>
   );
 }
 

@@ -1,10 +1,5 @@
-type TryAgainProps = {
-  /** The address of the page that could not be shown. */
-  at: string;
-};
-
-/** Reloads a page that could not be shown, with and without JavaScript. */
-export function TryAgain({ at }: TryAgainProps) {
+/** Reloads the page at an address that could not be shown, with and without JavaScript. */
+export function TryAgain({ at }: { at: string }) {
   return (
     <>
       <noscript>

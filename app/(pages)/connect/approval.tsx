@@ -15,8 +15,8 @@ type ApprovalProps = ClientDescriptionProps & {
   /** The cookie value that names the request, so that the answer applies to this request only. */
   requestCookie: string;
   reader: Reader;
-  /** On a page that only shows what an approval looks like, it is no heading. */
-  Title?: "h1" | "p";
+  /** On a page that only shows what an approval looks like, its parts have no headings. */
+  Part?: "h2" | "p";
 };
 
 /** The app, the access that it asks for, and the form by which the owner approves or declines. */
@@ -26,12 +26,10 @@ export function Approval({
   userCode,
   reader,
   readersNetwork,
-  Title = "h1",
+  Part = "h2",
 }: ApprovalProps) {
-  const Part = Title === "h1" ? "h2" : "p";
   return (
     <>
-      <Title>Connect {client.origin.is === "device" ? "a device" : "an app"}?</Title>
       <ClientDescription client={client} userCode={userCode} readersNetwork={readersNetwork} />
       <Part className="part">What it can do</Part>
       <p>

@@ -1,20 +1,12 @@
 import type { ReactNode } from "react";
 import { documentPages } from "@/lib/http/pages";
 import type { Fault } from "@/lib/oauth/refused-request";
-import { Support } from "../support";
-
-type RefusedAppProps = {
-  fault: Fault;
-  /** The host of the app's metadata document, if that is the fault. */
-  host: string | undefined;
-};
 
 /** Why an app was refused before its owner was asked, and what the owner, its maker or the operator can do. */
-export function RefusedApp({ fault, host }: RefusedAppProps) {
+export function RefusedApp({ fault, host }: { fault: Fault; host: string | undefined }) {
   const { why, remedies } = explanations[fault];
   return (
-    <div className="narrow">
-      <h1>Nothing was connected</h1>
+    <>
       <p>
         {why}
         {host && (
@@ -34,8 +26,7 @@ export function RefusedApp({ fault, host }: RefusedAppProps) {
       <p className="quiet">
         <a href={documentPages.connectAnApp.path}>How apps connect</a>
       </p>
-      <Support />
-    </div>
+    </>
   );
 }
 

@@ -14,9 +14,8 @@ import {
 } from "@/lib/oauth/approval";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
-import { htmlPage, type PageContent } from "../html-page";
+import { narrowPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
-import { Support } from "../support";
 import { Approval } from "./approval";
 import { RefusedApp } from "./refused-app";
 
@@ -29,12 +28,11 @@ const problems: Record<string, Problem> = {
 };
 
 /** The page where an owner approves or declines an app, and types a device code. */
-export const GET = htmlPage(
+export const GET = narrowPage(
   pages.connect,
   // An app usually sends its owner here when their last token, which lives for a minute, has expired.
   renewingAtClerk(async (call) => {
     const query = Object.fromEntries(call.url.searchParams);
-    const problem = findProblem(query, problems);
     const refusedUrl = readRefusal(query.refused);
     if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
     const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
@@ -43,40 +41,52 @@ export const GET = htmlPage(
       return { title: "Nothing was connected", status: 400, content };
     }
     const isApproved = query.outcome === "approved";
-    if (query.answered === "user_code") return returnToDevice(isApproved);
-    if (query.answered === "request") return returnToApp(isApproved);
+    const outcome = isApproved ? "Connected" : "Declined";
+    if (query.answered === "user_code") {
+      // No request is pending in this browser now.
+      const headers = cookieHeaders([clearCookie("office-request")]);
+      return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
+    }
+    if (query.answered === "request") {
+      const link = isApproved ? "Continue to the app" : "Nothing was connected. Return to the app";
+      return { title: outcome, content: <Onward to={connectEndpoints.resume.path} link={link} /> };
+    }
+    const problem = findProblem(call.url, problems);
+    const { title, content } =
+      query.away === undefined
+        ? await findQuestion(call, problem)
+        : {
+            title: "One moment",
+            content: <Onward to={`${pages.connect.path}?problem=again`} link="See the request again" />,
+          };
     return {
-      title: "Connect an app",
+      title,
+      problem,
       content: (
-        <div className="narrow">
+        <>
           {!problem?.isTyped && <ProblemNote problem={problem} />}
-          {query.away !== undefined && (
-            <Onward
-              heading="One moment"
-              to={`${pages.connect.path}?problem=again`}
-              link="See the request again"
-            />
-          )}
-          {query.away === undefined && (await findQuestion(call, problem))}
-          <Support />
-        </div>
+          {content}
+        </>
       ),
     };
   }),
 );
+
+type Question = { title: string; content: ReactNode };
 
 /**
  * Shows the pending request of this browser, or the field for a device code. While a code is being typed no request is
  * shown: a mistyped code must not lead to the approval of another app, and a person who follows a link with a code has
  * to look at the device.
  */
-async function findQuestion(call: HandlerRequest, problem: Problem | undefined): Promise<ReactNode> {
+async function findQuestion(call: HandlerRequest, problem: Problem | undefined): Promise<Question> {
   const { headers, url } = call;
   const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
   const requestCookie = isTyping ? undefined : readCookie(headers, "office-request");
   const authorizationRequest = readAuthorizationRequest(requestCookie);
   const client = authorizationRequest && (await findRequestingClient(authorizationRequest));
-  if (!requestCookie || !client) return <TypeCode problem={problem} />;
+  if (!requestCookie || !client)
+    return { title: "Connect a device", content: <TypeCode problem={problem} /> };
   const reader = await requireOwner(call).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
@@ -84,23 +94,25 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
   if (!(reader instanceof ApiError) && reader.by === "owner") {
     await keepSeenRequest(await store(), authorizationRequest, reader.account.id);
   }
-  return (
-    <Approval
-      requestCookie={requestCookie}
-      client={client}
-      userCode={
-        authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.code) : undefined
-      }
-      reader={reader}
-      readersNetwork={clientNetwork(headers)}
-    />
-  );
+  return {
+    title: `Connect ${client.origin.is === "device" ? "a device" : "an app"}?`,
+    content: (
+      <Approval
+        requestCookie={requestCookie}
+        client={client}
+        userCode={
+          authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.code) : undefined
+        }
+        reader={reader}
+        readersNetwork={clientNetwork(headers)}
+      />
+    ),
+  };
 }
 
 function Refused({ to }: { to: URL }) {
   return (
-    <div className="narrow">
-      <h1>Nothing was connected</h1>
+    <>
       <p>
         An app sent you here with a request that is not valid. We can’t verify this app. Its answers go to{" "}
         <strong>{/^https?:$/.test(to.protocol) ? to.host : to.protocol}</strong>.
@@ -111,65 +123,34 @@ function Refused({ to }: { to: URL }) {
         </a>{" "}
         only if you came from there. Otherwise close this page.
       </p>
-      <Support />
-    </div>
-  );
-}
-
-/** A page in between, because the form page's CSP `form-action` does not allow a redirect to an app's address. */
-function Onward({ heading, to, link }: { heading: string; to: string; link: string }) {
-  return (
-    <>
-      <meta httpEquiv="refresh" content={`0; url=${to}`} />
-      <h1>{heading}</h1>
-      <p>
-        <a href={to}>{link}</a>
-      </p>
     </>
   );
 }
 
-function returnToApp(isApproved: boolean): PageContent {
-  const title = outcomeTitle(isApproved);
-  return {
-    title,
-    content: (
-      <div className="narrow">
-        <Onward
-          heading={title}
-          to={connectEndpoints.resume.path}
-          link={isApproved ? "Continue to the app" : "Nothing was connected. Return to the app"}
-        />
-        <Support />
-      </div>
-    ),
-  };
+/** A page in between, because the form page's CSP `form-action` does not allow a redirect to an app's address. */
+function Onward({ to, link }: { to: string; link: string }) {
+  return (
+    <>
+      <p>
+        <a href={to}>{link}</a>
+      </p>
+      <meta httpEquiv="refresh" content={`0; url=${to}`} />
+    </>
+  );
 }
 
-const outcomeTitle = (isApproved: boolean) => (isApproved ? "Connected" : "Declined");
-
-/** Clears the cookie, because no request is pending in this browser now. */
-function returnToDevice(isApproved: boolean): PageContent {
-  return {
-    title: outcomeTitle(isApproved),
-    headers: cookieHeaders([clearCookie("office-request")]),
-    content: (
-      <div className="narrow">
-        <h1>{outcomeTitle(isApproved)}</h1>
-        <p>
-          {isApproved ? "Return to your device." : "Nothing was connected."}{" "}
-          <a href={pages.home.path}>Home</a> shows your apps, and what each was told when it asked.
-        </p>
-        <Support />
-      </div>
-    ),
-  };
+function ReturnToDevice({ isApproved }: { isApproved: boolean }) {
+  return (
+    <p>
+      {isApproved ? "Return to your device." : "Nothing was connected."} <a href={pages.home.path}>Home</a>{" "}
+      shows your apps, and what each was told when it asked.
+    </p>
+  );
 }
 
 function TypeCode({ problem }: { problem: Problem | undefined }) {
   return (
     <>
-      <h1>Connect a device</h1>
       <p>Enter the code that your device or program shows. You will see who is asking before you decide.</p>
       <p>
         <strong>Never enter a code that someone sent or told you</strong>: it would connect their device. We

@@ -19,7 +19,8 @@ export function ApprovalScreen() {
       aria-label="The page on which you approve: “Connect an app?” claude.ai is asking for access. It says what the app can do and can never do, and has two buttons, Approve and Decline."
     >
       <div inert className="card">
-        <Approval {...example} Title="p" requestCookie="" userCode={undefined} readersNetwork={undefined} />
+        <p>Connect an app?</p>
+        <Approval {...example} Part="p" requestCookie="" userCode={undefined} readersNetwork={undefined} />
       </div>
     </figure>
   );

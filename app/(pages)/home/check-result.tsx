@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Standing } from "@/lib/accounts/standing";
 import { settings } from "@/lib/config/settings";
+import { ButtonLink } from "../button-link";
 import { Light } from "../status-light";
 import { TrialLeft } from "./trial-left";
 
@@ -52,12 +53,5 @@ function NextStep({ state, account }: Omit<CheckResultProps, "nowMs">) {
   const help = !mayRun && supportEmail && status !== "unavailable";
   const to =
     step ?? (help && { words: "Email support", path: `mailto:${supportEmail}?subject=${subject}${body}` });
-  if (!to) return null;
-  return (
-    <p className="actions">
-      <a className="button" href={to.path}>
-        {to.words}
-      </a>
-    </p>
-  );
+  return to ? <ButtonLink to={to.path}>{to.words}</ButtonLink> : null;
 }

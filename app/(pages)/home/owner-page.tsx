@@ -59,7 +59,7 @@ export function ownerPage(
       const licence = account && !isOwn ? (await readPurchases(account, nowMs))?.licence : undefined;
       const state = describeStanding(caller.is === "signed-out" ? notRenewed : caller, nowMs, licence);
       const visit = { query, headers, state, account, isLocal, nowMs };
-      const problem = findProblem(query, { ...signOutProblem, ...problems });
+      const problem = findProblem(url, { ...signOutProblem, ...problems });
       const again = problem ? `${page.path}?problem=sign-out` : page.path;
       const content = (
         <div className="home" {...freshness(state, isLocal, again)}>

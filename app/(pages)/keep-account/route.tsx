@@ -2,40 +2,37 @@ import { type KeepLink, readKeepLink } from "@/lib/accounts/leaving";
 import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../clock";
-import { htmlPage } from "../html-page";
-import { findProblem, ProblemNote, titleOf } from "../problem";
-import { Support } from "../support";
+import { narrowPage } from "../html-page";
+import { findProblem, ProblemNote } from "../problem";
 
 /** Asks whether an account is to be kept, and changes nothing: link scanners open every link. */
-export const GET = htmlPage(pages.keepAccount, async ({ url, nowMs }) => {
+export const GET = narrowPage(pages.keepAccount, async ({ url, nowMs }) => {
   const token = url.searchParams.get("token") ?? "";
   const link = await readKeepLink(await store(), token, nowMs);
-  const { heading, says } = words[link.state];
-  const problem = findProblem(Object.fromEntries(url.searchParams), {});
+  const { title, says } = words[link.state];
+  const problem = findProblem(url);
   return {
-    title: titleOf(heading, problem),
+    title,
+    problem,
     status: link.state === "invalid" ? 400 : 200,
     content: (
-      <div className="narrow">
-        <h1>{heading}</h1>
+      <>
         <ProblemNote problem={problem} />
-        {link.state === "leaving" && <Leaving link={link} token={token} />}
-        {says && <p>{says}</p>}
-        <Support />
-      </div>
+        {link.state === "leaving" ? <Leaving link={link} token={token} /> : <p>{says}</p>}
+      </>
     ),
   };
 });
 
-const words: Record<KeepLink["state"], { heading: string; says?: string }> = {
-  leaving: { heading: "Keep your account?" },
-  stays: { heading: "Your account stays", says: "It is not going to be deleted. You can close this page." },
+const words: Record<KeepLink["state"], { title: string; says?: string }> = {
+  leaving: { title: "Keep your account?" },
+  stays: { title: "Your account stays", says: "It is not going to be deleted. You can close this page." },
   deleted: {
-    heading: "The account is deleted",
+    title: "The account is deleted",
     says: "Its day of grace has ended, so it cannot be kept any more.",
   },
   invalid: {
-    heading: "This link does not work",
+    title: "This link does not work",
     says: "The link is incomplete, was changed, or is of an earlier email. Open the newest one, exactly as it was sent.",
   },
 };

@@ -7,27 +7,25 @@ import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
 import { Clerk } from "../clerk";
-import { AboutEmail, EmailForm } from "../email-form";
-import { htmlPage } from "../html-page";
+import { EmailForm } from "../email-form";
+import { narrowPage } from "../html-page";
 import { PasskeyButton } from "../passkey-button";
-import { findProblem, type Problem, titleOf } from "../problem";
+import { findProblem, type Problem } from "../problem";
 
 /** The page of sign-in, and of a deployment without it. */
-export const GET = htmlPage(
+export const GET = narrowPage(
   pages.signIn,
   renewingAtClerk(async ({ url, headers, nowMs }) => {
     const { kind } = settings().signIn;
-    if (kind === "none") return { title: "Sign in", content: <NotSetUp /> };
+    if (kind === "none") return { title: "Sign-in is not set up", content: <NotSetUp /> };
+    const title = "Sign in";
     if (kind === "clerk")
-      return { title: "Sign in", content: <AtClerk leadsTo={await pathAfterSignIn(headers)} /> };
-    const problem = findProblem(Object.fromEntries(url.searchParams), problems);
+      return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
+    const problem = findProblem(url, problems);
     const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
     const signedInPath = mayBeSignedIn ? await findSignedInPath(headers, nowMs) : undefined;
     if (signedInPath) return redirectTo({ to: signedInPath });
-    return {
-      title: titleOf("Sign in", problem),
-      content: <RequestCode problem={problem} typed={readTypedEmail(headers)} />,
-    };
+    return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
   }),
 );
 
@@ -46,22 +44,9 @@ async function findSignedInPath(headers: Headers, nowMs: number): Promise<string
   return readCookie(headers, "office-client") && actions.renewSession.path;
 }
 
-function AtClerk({ leadsTo }: { leadsTo: string }) {
-  return (
-    <div className="narrow">
-      <h1>Sign in</h1>
-      <Clerk part="SignIn" leadsTo={leadsTo} />
-      <p className="quiet">
-        <AboutEmail />
-      </p>
-    </div>
-  );
-}
-
 function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
-    <div className="narrow">
-      <h1>Sign in</h1>
+    <>
       <p>We send a six-digit code to your email. There is no password to remember.</p>
       <EmailForm
         action={actions.sendCode.path}
@@ -80,20 +65,19 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
       <p className="quiet">
         No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
       </p>
-    </div>
+    </>
   );
 }
 
 function NotSetUp() {
   return (
-    <div className="narrow">
-      <h1>Sign-in is not set up</h1>
+    <>
       <p>
         This deployment runs without sign-in. Its operator can set up Clerk or local sign-in in the settings.
       </p>
       <p>
         <a href={pages.front.path}>Back to the front page</a>
       </p>
-    </div>
+    </>
   );
 }

@@ -3,6 +3,7 @@ import { pages, publications } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 import { type Outage, outageDays } from "@/lib/status/outages";
 import { clock, listParts, type Part, readOutages } from "@/lib/status/parts";
+import { ButtonLink } from "../button-link";
 import { htmlPage } from "../html-page";
 import { Light } from "../status-light";
 
@@ -34,11 +35,9 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
         <History outages={outages} />
         <h2>Notice</h2>
         <p>{notice ? notice.message : "None."}</p>
-        <p className="actions">
-          <a className="button plain" href={pages.status.path}>
-            Check again
-          </a>
-        </p>
+        <ButtonLink to={pages.status.path} isPlain>
+          Check again
+        </ButtonLink>
         <p className="quiet">
           Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
           <a href={publications.statusData.path}>as data</a>.

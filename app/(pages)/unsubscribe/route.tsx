@@ -1,13 +1,12 @@
 import { pages } from "@/lib/http/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
-import { htmlPage, type PageContent } from "../html-page";
-import { Support } from "../support";
+import { narrowPage, type PageContent } from "../html-page";
 
 /**
  * A GET explains which emails will stop, and changes nothing: link scanners open every link. A POST comes from the page's
  * button, or is a mail client's one-click request: only the token in the address counts.
  */
-const unsubscribePage = htmlPage(
+const unsubscribePage = narrowPage(
   pages.unsubscribe,
   async ({ url, context: { method, requestId } }) => {
     if (method === "POST") {
@@ -17,10 +16,7 @@ const unsubscribePage = htmlPage(
     const { email, isStopped } = await readSubscription(await readUnsubscribeLink(url));
     return show(isStopped ? words.alreadyStopped : words.ask, { email });
   },
-  {
-    renderError: ({ code, status }) =>
-      show(code === "invalid_token" ? words.badLink : words.failed, { status }),
-  },
+  ({ code, status }) => show(code === "invalid_token" ? words.badLink : words.failed, { status }),
 );
 
 export { unsubscribePage as GET, unsubscribePage as POST };
@@ -67,8 +63,7 @@ function show({ title, paragraphs, button }: Words, { status = 200, email }: Abo
     title,
     status,
     content: (
-      <div className="narrow">
-        <h1>{title}</h1>
+      <>
         {email && (
           <p>
             For <strong>{email}</strong>
@@ -82,8 +77,7 @@ function show({ title, paragraphs, button }: Words, { status = 200, email }: Abo
             <button type="submit">{button}</button>
           </form>
         )}
-        <Support />
-      </div>
+      </>
     ),
   };
 }

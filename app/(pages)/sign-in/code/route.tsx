@@ -4,35 +4,35 @@ import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
-import { htmlPage } from "../../html-page";
-import { findProblem, type Problem, ProblemNote, problemOfField, titleOf } from "../../problem";
+import { narrowPage } from "../../html-page";
+import { findProblem, type Problem, ProblemNote, problemOfField } from "../../problem";
 import { readPart } from "../../read-part";
 import { TryAgain } from "../../try-again";
 
-export const GET = htmlPage(pages.code, async ({ url, headers, nowMs }) => {
+export const GET = narrowPage(pages.code, async ({ url, headers, nowMs }) => {
   const browser = readCookie(headers, "office-code");
   const requested = browser
     ? await readPart("a sign-in code could not be read", (db) => findRequestedCode(db, browser, nowMs))
     : ({ ended: "unasked" } as const);
-  if (!requested) return { title: "Enter the code", content: <Unavailable /> };
+  if (!requested) return { title: "We cannot check codes at the moment", content: <Unavailable /> };
   if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
-  const query = Object.fromEntries(url.searchParams);
-  const problem = findProblem(query, problemsOf(requested.isLong, Number(query.left)));
+  const { searchParams } = url;
+  const problem = findProblem(url, problemsOf(requested.isLong, Number(searchParams.get("left"))));
   return {
-    title: titleOf("Enter the code", problem),
-    content: <TypeCode requested={requested} problem={problem} hasOpened={query.opened !== undefined} />,
+    title: `Enter the ${requested.isLong ? "long " : ""}code`,
+    problem,
+    content: <TypeCode requested={requested} problem={problem} hasOpened={searchParams.has("opened")} />,
   };
 });
 
 function Unavailable() {
   return (
-    <div className="narrow">
-      <h1>We cannot check codes at the moment</h1>
+    <>
       <p role="status">
         This is on our side, and your code stays valid. This page tries again automatically.
       </p>
       <TryAgain at={pages.code.path} />
-    </div>
+    </>
   );
 }
 
@@ -40,8 +40,7 @@ type TypeCodeProps = { requested: RequestedCode; problem: Problem | undefined; h
 
 function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
   return (
-    <div className="narrow">
-      <h1>Enter the {requested.isLong && "long "}code</h1>
+    <>
       {requested.isLong ? (
         <AboutLongCode {...requested} />
       ) : (
@@ -69,7 +68,7 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
       ) : (
         <SendAgain email={requested.email} />
       )}
-    </div>
+    </>
   );
 }
 
@@ -136,17 +135,11 @@ function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
 
 function problemsOf(isLong: boolean, left: number): Record<string, Problem> {
   const shape = isLong ? "The long code has twelve letters and digits" : "A code has six digits";
+  const newest = isLong ? "" : "Only the code of the newest email counts. ";
+  const isSound = Number.isInteger(left) && left >= 1 && left <= maxTries;
+  const tries = left === 1 ? "one more try" : `${isSound ? left : "a few"} more tries`;
   return {
     form: { words: `${shape}. Check it and try again: this did not count as a try.`, isTyped: true },
-    wrong: wrongCode(isLong, left),
-  };
-}
-
-function wrongCode(isLong: boolean, left: number): Problem {
-  const tries = left === 1 ? "one more try" : `${left} more tries`;
-  const isSound = Number.isInteger(left) && left >= 1 && left <= maxTries;
-  return {
-    words: `That code is not correct. ${isLong ? "" : "Only the code of the newest email counts. "}You have ${isSound ? tries : "a few more tries"}.`,
-    isTyped: true,
+    wrong: { words: `That code is not correct. ${newest}You have ${tries}.`, isTyped: true },
   };
 }

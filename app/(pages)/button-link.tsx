@@ -1,0 +1,12 @@
+type ButtonLinkProps = { to: string; isPlain?: true; children: string };
+
+/** A link to the next step, which looks like a button. */
+export function ButtonLink({ to, isPlain, children }: ButtonLinkProps) {
+  return (
+    <p className="actions">
+      <a className={isPlain ? "button plain" : "button"} href={to}>
+        {children}
+      </a>
+    </p>
+  );
+}
