@@ -1,6 +1,5 @@
 import * as changes from "@/app/(pages)/changes/route";
-import * as answerApp from "@/app/(pages)/connect/answer/route";
-import * as findDevice from "@/app/(pages)/connect/device/route";
+import { connectHandlers } from "@/app/(pages)/connect/actions";
 import * as connect from "@/app/(pages)/connect/route";
 import { documentPage } from "@/app/(pages)/docs/document";
 import * as search from "@/app/(pages)/docs/search/route";
@@ -23,8 +22,7 @@ import * as code from "@/app/(pages)/sign-in/code/route";
 import * as signIn from "@/app/(pages)/sign-in/route";
 import * as status from "@/app/(pages)/status/route";
 import * as unsubscribePage from "@/app/(pages)/unsubscribe/route";
-import * as confirmWaitlist from "@/app/(pages)/waitlist/confirm/route";
-import * as joinWaitlist from "@/app/(pages)/waitlist/join/route";
+import { waitlistHandlers } from "@/app/(pages)/waitlist/actions";
 import * as waitlist from "@/app/(pages)/waitlist/route";
 import * as creditsBalance from "@/app/api/credits/balance/route";
 import * as unsubscribe from "@/app/api/email/unsubscribe/route";
@@ -69,11 +67,9 @@ const ofMcp: Record<(typeof mcpServer.paths)[number], RouteHandler> = {
 const ofActions: Handlers<keyof typeof actions> = {
   ...signInHandlers,
   ...ownerHandlers,
-  joinWaitlist,
-  confirmWaitlist,
+  ...waitlistHandlers,
+  ...connectHandlers,
   acceptInvitation,
-  findDevice,
-  answerApp,
   keepAccount,
   returnFromCheckout,
   findHits,

@@ -2,7 +2,7 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const connect: Mistakes = {
   "tests/app/connect-attacks.test.ts": {
-    "app/(pages)/connect/answer/route.ts": {
+    "app/(pages)/connect/actions.ts": {
       "an owner approves a request that another browser began": [
         'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
         'readAuthorizationRequest(field("request"))',
@@ -30,7 +30,7 @@ export const connect: Mistakes = {
     },
   },
   "tests/app/connect-fooled.test.ts": {
-    "app/(pages)/connect/answer/route.ts": {
+    "app/(pages)/connect/actions.ts": {
       "a click on one app's page approves another that a later tab began": [
         'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
         "readAuthorizationRequest(cookieValue)",

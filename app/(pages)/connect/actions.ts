@@ -1,0 +1,77 @@
+import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
+import { store } from "@/lib/db/store";
+import { writeCookie } from "@/lib/http/cookies";
+import { ApiError } from "@/lib/http/errors";
+import { form, withProblem } from "@/lib/http/form";
+import { actions, pages } from "@/lib/http/pages";
+import {
+  approve,
+  decline,
+  findOutcome,
+  findRequestingClient,
+  readAuthorizationRequest,
+  startDeviceApproval,
+} from "@/lib/oauth/approval";
+import { lifetimes } from "@/lib/oauth/token-lifetimes";
+
+const page = pages.connect.path;
+
+/** What the page of connecting sends. */
+export const connectHandlers = {
+  /**
+   * Takes the owner's answer to the request that the page showed, which must be this browser's, for the account that the
+   * page named. It redirects to one of our pages, which leads to the app: browsers apply the form page's CSP
+   * `form-action` to every redirect after the form, and the app's address is not ours.
+   */
+  answerApp: form(
+    actions.answerApp,
+    () => page,
+    async (submission) => {
+      const { field, cookie, nowMs } = submission;
+      const answer = field("answer");
+      if (answer === "sign-in") return { to: pages.signIn.path };
+      const cookieValue = cookie("office-request");
+      const authorizationRequest =
+        field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined;
+      if (!authorizationRequest) return { to: page };
+      const client = await findRequestingClient(authorizationRequest);
+      if (client && ["approve", "decline"].includes(answer)) {
+        const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
+        if (!owner) return { to: `${withProblem(page, "again")}&away` };
+        if (answer === "approve") await rejectImpersonator(owner, "app approve refused", nowMs);
+        const db = await store();
+        if (answer === "approve") {
+          await approve(db, authorizationRequest, client, owner, submission.headers, nowMs);
+        } else await decline(db, authorizationRequest, client, owner, nowMs);
+      }
+      const outcome = await findOutcome(authorizationRequest);
+      return { to: outcome ? `${page}?answered=${authorizationRequest.by}&outcome=${outcome}` : page };
+    },
+  ),
+
+  /**
+   * Takes the code that a person reads off a device and types. A link cannot do that: it only leads to the page with the
+   * code field, where nothing can be approved. There are 20^8 codes, and each lives for ten minutes: the thirty guesses of
+   * the limit of forms find a given code with a probability of 1 in 850 million (RFC 8628 §5.1).
+   */
+  findDevice: form(
+    actions.findDevice,
+    () => page,
+    async ({ field }) => {
+      const cookieValue = await startDeviceApproval(field("user_code"));
+      if (!cookieValue) return { to: withProblem(page, "code") };
+      return {
+        to: page,
+        cookies: [writeCookie("office-request", cookieValue, lifetimes.deviceCode)],
+      };
+    },
+  ),
+};
+
+/**
+ * Handles an expired session: the page that follows has Clerk renew it, or leads to sign-in. A page in between is needed
+ * for the same reason as above.
+ */
+function unlessSignedOut(failure: unknown): undefined {
+  if (!(failure instanceof ApiError && failure.status === 401)) throw failure;
+}
