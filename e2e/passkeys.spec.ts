@@ -162,7 +162,7 @@ test("five minutes after a sign-in, the owner confirms by a passkey before the n
   // As the open page does every 45 seconds.
   await page.evaluate(() => fetch("/sign-in/renew", { method: "POST" }));
   await remove.click();
-  await expect(page.getByText("Confirm that it is you under “SignInMethods to sign in”")).toBeVisible();
+  await expect(page.getByText("Confirm that it is you under “Ways to sign in”")).toBeVisible();
   await expect(page.getByText("To add or remove a passkey, confirm that it is you:")).toBeVisible();
   await expect(remove).toBeHidden();
   await expectAccessible(page);

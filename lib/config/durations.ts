@@ -1,4 +1,5 @@
 export const dayMs = 24 * 60 * 60 * 1000;
+export const hourMs = 60 * 60 * 1000;
 
 /** How long what a mail brings works: a code, a long code, the links of an invitation and of the waitlist. */
 export const codeMinutes = 10;

@@ -5,7 +5,7 @@ import { ownerForm, ownerHandler } from "@/lib/accounts/owner-form";
 import { exportPerson } from "@/lib/accounts/person";
 import { declinePasskeys, maxNameCharacters, removePasskeys, renamePasskey } from "@/lib/auth/passkeys";
 import { readableName } from "@/lib/auth/readable-name";
-import { endSessionsOf, type SessionGroup, startProgramSession } from "@/lib/auth/session-changes";
+import { endSessionsOf, startProgramSession } from "@/lib/auth/session-changes";
 import { describeStart, nameCopiedToken } from "@/lib/auth/session-name";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer";
@@ -15,24 +15,26 @@ import { withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
 import { ownerActions, ownerPages } from "@/lib/http/pages";
 import { keepApps } from "@/lib/oauth/keep-apps";
+import { findSessionGroup } from "./access/session-groups";
 
 const [access, account, billing] = [ownerPages.access.path, ownerPages.account.path, ownerPages.billing.path];
 
-/** The lists of sessions on the page that one button ends. */
-const groups = new Map<string, SessionGroup>([
-  ["browsers", { kind: "browser" }],
-  ["apps", { kind: "app" }],
-  ["tokens", { kind: "program" }],
-  ["operator-tokens", { kind: "program", begunBy: "operator" }],
-]);
+/** The refusals that the page of billing explains. */
+export const explainedOnBilling = [
+  "billing_not_configured",
+  "credits_not_configured",
+  "checkout_failed",
+  "paid_only",
+  "portal_failed",
+] as const;
 
 /** What the owner's pages send. The register says what each address checks first. */
 export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   /** Ends one of the owner's sessions by its id, or a list of them, except the browser's own. */
   endSession: ownerForm(ownerActions.endSession, async ({ field, nowMs }, { account, session, by }) => {
     const named = field("session");
-    const group = groups.get(named);
-    const which = group ? { ...group, allBut: session?.sessionId } : { id: named };
+    const group = findSessionGroup(named);
+    const which = group ? { ...group.which, allBut: session?.sessionId } : { id: named };
     const about = { by, what: "session end" } as const;
     await endSessionsOf(await store(), about, account.id, which, nowMs);
     return { to: `${access}?ended${group ? `=${named}` : ""}#ended` };
@@ -108,13 +110,13 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
       const url = await beginCheckout(await store(), owner.account, kind, field(kind), nowMs);
       return url ? { away: url } : { to: `${billing}?checkout=licensed` };
     },
-    ["billing_not_configured", "credits_not_configured", "checkout_failed", "paid_only"],
+    explainedOnBilling,
   ),
 
   openPortal: ownerForm(
     ownerActions.openPortal,
     async ({ nowMs }, owner) => ({ away: await openPortal(await store(), owner.account, nowMs) }),
-    ["billing_not_configured", "portal_failed", "paid_only"],
+    explainedOnBilling,
   ),
 
   /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */

@@ -1,8 +1,7 @@
 import { endsSoon } from "@/lib/accounts/standing";
-import { dayMs } from "@/lib/config/durations";
+import { dayMs, hourMs } from "@/lib/config/durations";
 import { Clock } from "../clock";
 
-const hourMs = dayMs / 24;
 const maxDrawn = 31;
 
 type TrialLeftProps = { startedAtMs: number; endsAtMs: number; nowMs: number };

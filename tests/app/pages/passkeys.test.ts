@@ -189,7 +189,8 @@ describe.each(engines)("on $name", (engine) => {
       expect(headers.location).toBe("/home/access?problem=confirm#ways");
       expect(await list(email)).toHaveLength(1);
       const home = await browser.open("/home/access?problem=confirm");
-      expect(home.text).toContain("Confirm that it is you under “SignInMethods to sign in”");
+      expect(home.text).toContain("Confirm that it is you under “Ways to sign in”");
+      expect(home.text).toContain("<h2>Ways to sign in</h2>");
       expect(home.text).toContain("To add or remove a passkey, confirm that it is you:");
       expect(home.text).not.toContain("Remove “");
 

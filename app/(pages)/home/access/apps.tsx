@@ -1,15 +1,14 @@
 import type { EndedApp, Ending } from "@/lib/auth/ended-app";
 import type { Session } from "@/lib/auth/session";
-import { distinctNames } from "@/lib/auth/session-name";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { count, EndAll, SessionList, type SessionsProps } from "./sessions";
 
 /** The apps and agents that the account is connected to, and those that ended lately. */
-export function Apps({ read, accountId, ownId, nowMs }: SessionsProps) {
+export function Apps({ read, ...shown }: SessionsProps) {
+  const { accountId } = shown;
   const apps = read?.sessions.filter(({ kind }) => kind === "app") ?? [];
-  const shown = { accountId, ownId, nowMs, names: distinctNames(read?.sessions ?? []) };
   return (
     <section id="sessions">
       <h2>Connected apps and agents</h2>
@@ -22,17 +21,12 @@ export function Apps({ read, accountId, ownId, nowMs }: SessionsProps) {
       {apps.length > 0 && (
         <>
           <KeepAll accountId={accountId} />
-          <EndAll
-            accountId={accountId}
-            group="apps"
-            summary="Disconnect all apps"
-            button={`Disconnect ${count(apps, "app")}`}
-          >
-            Each app has to be connected again before it can check whether your company may run.
+          <EndAll accountId={accountId} group="apps">
+            {count(apps, "app")}
           </EndAll>
+          <MailSwitch accountId={accountId} isOn={read?.wantsAppEndMails} />
         </>
       )}
-      {read && apps.length > 0 && <MailSwitch accountId={accountId} isOn={read.wantsAppEndMails} />}
       <p className="quiet">
         Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
       </p>
@@ -56,7 +50,7 @@ function KeepAll({ accountId }: { accountId: string }) {
   );
 }
 
-function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean }) {
+function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean | undefined }) {
   return (
     <form method="post" action={actions.switchAppMails.path} className="quiet">
       <input type="hidden" name="account" value={accountId} />

@@ -1,16 +1,19 @@
 import { maxNameCharacters } from "@/lib/auth/passkeys";
+import { distinctNames } from "@/lib/auth/session-name";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { pages } from "@/lib/http/pages";
 import type { Problem } from "../../problem";
 import { ownerPage } from "../owner-page";
 import { Apps } from "./apps";
 import { ConnectSomething } from "./connect-something";
 import { ForPrograms } from "./for-programs";
-import { BrowsersAndTokens, readSessions, SessionsNote } from "./sessions";
+import { findSessionGroup } from "./session-groups";
+import { BrowsersAndTokens, readSessions } from "./sessions";
 import { readSignInMethods, SignInMethodList } from "./sign-in-methods";
 
 const problems: Record<string, Problem> = {
   "no-apps": { words: "No app is connected. Those that ended are listed below." },
-  confirm: { words: "Confirm that it is you under “SignInMethods to sign in”, then remove the passkey." },
+  confirm: { words: "Confirm that it is you under “Ways to sign in”, then remove the passkey." },
   name: { words: `A name has 1 to ${maxNameCharacters} characters.`, isTyped: true },
 };
 
@@ -21,27 +24,30 @@ export const GET = ownerPage(pages.access, { title: "Access", problems }, async 
   const read = await readSessions(account, nowMs);
   const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const own = read?.sessions.find(({ id }) => id === sessionId);
-  const shown = {
-    read,
-    accountId: account.id,
-    ownId: sessionId,
-    isLocal,
-    ended: query.ended,
-    hasKept: query.kept !== undefined,
-    nowMs,
-  };
+  const names = distinctNames(read?.sessions ?? []);
+  const shown = { read, accountId: account.id, ownId: sessionId, names, nowMs };
   const done = query.removed !== undefined ? "removed" : query.renamed !== undefined ? "renamed" : undefined;
   return (
     <>
       <h1>Access</h1>
-      <SessionsNote {...shown} />
+      {query.ended !== undefined && (
+        <p role="status" id="ended" tabIndex={-1}>
+          {findSessionGroup(query.ended)?.done ?? "Disconnected. It no longer has access."}
+        </p>
+      )}
+      {query.kept !== undefined && <p role="status">Your apps have another {sessionDays.app} days.</p>}
+      {!read && (
+        <p className="quiet">
+          We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
+        </p>
+      )}
       <div className="columns">
         <div>
           <Apps {...shown} />
           {read && <ConnectSomething sessions={read.sessions} nowMs={nowMs} />}
         </div>
         <div>
-          <BrowsersAndTokens {...shown} />
+          <BrowsersAndTokens {...shown} isLocal={isLocal} />
           <ForPrograms accountId={account.id} isLocal={isLocal} />
           {isLocal && (
             <SignInMethodList

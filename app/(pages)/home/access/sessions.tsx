@@ -4,55 +4,34 @@ import type { Standing } from "@/lib/accounts/standing";
 import { listEndedApps } from "@/lib/auth/ended-app";
 import { listSessions, type Session } from "@/lib/auth/session";
 import { countCrowdedOut, maxSessions } from "@/lib/auth/session-changes";
-import { distinctNames } from "@/lib/auth/session-name";
-import { dayMs } from "@/lib/config/durations";
+import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
-import { sessionDays } from "@/lib/config/session-lifetimes";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { readPart } from "../../read-part";
+import { sessionGroups } from "./session-groups";
 
-const hourMs = 60 * 60 * 1000;
-
-export type SessionsProps = {
-  /** `undefined` if they cannot be read: the rest of the page does not need them. */
-  read: Awaited<ReturnType<typeof readSessions>>;
+/** What every list of sessions on the page needs. */
+export type ListProps = {
   accountId: string;
   /** The session that this page is shown in. */
   ownId: string;
-  isLocal: boolean;
-  /** The list of sessions that the owner has just ended, or any other text for one session. */
-  ended: string | undefined;
-  hasKept: boolean;
+  /** The name of each session, by its id. */
+  names: Map<string, string>;
   nowMs: number;
 };
 
-/** What the owner has just done on this page, or why there is nothing to do it with. */
-export function SessionsNote({ read, ended, hasKept }: Pick<SessionsProps, "read" | "ended" | "hasKept">) {
-  return (
-    <>
-      {ended !== undefined && (
-        <p role="status" id="ended" tabIndex={-1}>
-          {endedWords.get(ended) ?? "Disconnected. It no longer has access."}
-        </p>
-      )}
-      {hasKept && <p role="status">Your apps have another {sessionDays.app} days.</p>}
-      {!read && (
-        <p className="quiet">
-          We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
-        </p>
-      )}
-    </>
-  );
-}
+export type SessionsProps = ListProps & {
+  /** `undefined` if they cannot be read: the rest of the page does not need them. */
+  read: Awaited<ReturnType<typeof readSessions>>;
+};
 
 /** The browsers that the owner is signed in to, and the tokens that were copied for programs. */
-export function BrowsersAndTokens({ read, accountId, ownId, isLocal, nowMs }: SessionsProps) {
+export function BrowsersAndTokens({ read, isLocal, ...shown }: SessionsProps & { isLocal: boolean }) {
   const sessions = read?.sessions ?? [];
-  const shown = { accountId, ownId, nowMs, names: distinctNames(sessions) };
   const browsers = sessions.filter(({ kind }) => kind === "browser");
   const tokens = sessions.filter(({ kind }) => kind === "program");
-  const others = browsers.filter(({ id }) => id !== ownId);
+  const others = browsers.filter(({ id }) => id !== shown.ownId);
   const copied = tokens.filter(({ isOperators }) => !isOperators);
   const operators = tokens.filter(({ isOperators }) => isOperators);
   return (
@@ -61,13 +40,8 @@ export function BrowsersAndTokens({ read, accountId, ownId, isLocal, nowMs }: Se
         <h2>{isLocal ? "Browsers you are signed in to" : "Browsers"}</h2>
         <SessionList sessions={browsers} {...shown} />
         {others.length > 0 && (
-          <EndAll
-            accountId={accountId}
-            group="browsers"
-            summary="Sign out of all other browsers"
-            button={`Sign out of ${count(others, "browser")}`}
-          >
-            This browser stays signed in. Tokens that were copied in the others end too; apps stay connected.
+          <EndAll {...shown} group="browsers">
+            {count(others, "browser")}
           </EndAll>
         )}
         {!isLocal && (
@@ -86,30 +60,17 @@ export function BrowsersAndTokens({ read, accountId, ownId, isLocal, nowMs }: Se
           </p>
         )}
         <SessionList sessions={copied} {...shown} />
-        {operators.length > 0 && <OperatorsTokens tokens={operators} accountId={accountId} nowMs={nowMs} />}
+        {operators.length > 0 && <OperatorsTokens tokens={operators} {...shown} />}
         {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
         {copied.length > 0 && tokens.length > 1 && (
-          <EndAll
-            accountId={accountId}
-            group="tokens"
-            summary="End all tokens"
-            button={`End ${count(tokens, "token")}`}
-          >
-            Programs that use them are refused from their next request on.
+          <EndAll {...shown} group="tokens">
+            {count(tokens, "token")}
           </EndAll>
         )}
       </section>
     </>
   );
 }
-
-/** The confirmation after a list was ended, by the list's name in the form. */
-const endedWords = new Map([
-  ["apps", "All apps are disconnected."],
-  ["browsers", "Signed out of all other browsers."],
-  ["tokens", "All tokens have ended."],
-  ["operator-tokens", "The operator’s tokens have ended."],
-]);
 
 export const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
 
@@ -123,15 +84,9 @@ export function readSessions({ id, email }: Pick<Account, "id" | "email">, nowMs
   }));
 }
 
-type SessionListProps = {
-  sessions: Session[];
-  /** The name of each session, by its id. */
-  names: Map<string, string>;
-} & Pick<SessionsProps, "accountId" | "ownId" | "nowMs">;
-
 const shownAtOnce = 20;
 
-export function SessionList({ sessions, ...shown }: SessionListProps) {
+export function SessionList({ sessions, ...shown }: ListProps & { sessions: Session[] }) {
   if (sessions.length === 0) return null;
   const more = sessions.slice(shownAtOnce);
   return (
@@ -151,9 +106,7 @@ export function SessionList({ sessions, ...shown }: SessionListProps) {
   );
 }
 
-type SessionRowProps = Omit<SessionListProps, "sessions"> & { session: Session };
-
-function SessionRow({ session: stored, names, accountId, ownId, nowMs }: SessionRowProps) {
+function SessionRow({ session: stored, names, accountId, ownId, nowMs }: ListProps & { session: Session }) {
   const session = { ...stored, name: names.get(stored.id) ?? stored.name };
   return (
     <li data-key={session.id}>
@@ -170,11 +123,7 @@ function SessionRow({ session: stored, names, accountId, ownId, nowMs }: Session
 }
 
 /** The operator's tokens as one row: their owner did not start them and cannot tell one from the other. */
-function OperatorsTokens({
-  tokens,
-  accountId,
-  nowMs,
-}: { tokens: Session[] } & Pick<SessionsProps, "accountId" | "nowMs">) {
+function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }) {
   const lastSeenAtMs = Math.max(...tokens.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null;
   return (
     <ul className="sessions">
@@ -182,18 +131,11 @@ function OperatorsTokens({
         <div>
           <strong>{count(tokens, "token")} from the operator</strong>
           <p className="quiet">
-            {seenInWords(lastSeenAtMs, nowMs)}, until{" "}
+            {seenInWords(lastSeenAtMs, shown.nowMs)}, until{" "}
             <Clock atMs={Math.max(...tokens.map(({ endsAtMs }) => endsAtMs))} shows="day and time" />
           </p>
         </div>
-        <EndAll
-          accountId={accountId}
-          group="operator-tokens"
-          summary="End the operator’s tokens"
-          button={`End ${count(tokens, "token")} from the operator`}
-        >
-          Ask the operator if you do not know what they are for.
-        </EndAll>
+        <EndAll {...shown} group="operator-tokens">{`${count(tokens, "token")} from the operator`}</EndAll>
       </li>
     </ul>
   );
@@ -248,16 +190,17 @@ function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   return `used ${Math.floor(hours / 24)} days ago`;
 }
 
-type EndAllProps = { accountId: string; group: string; summary: string; button: string; children: string };
+type EndAllProps = { accountId: string; group: keyof typeof sessionGroups; children: string };
 
-/** Ends a list of sessions, after a question that also works without JavaScript. */
-export function EndAll({ accountId, group, summary, button, children }: EndAllProps) {
+/** Ends a group of sessions, after a question that also works without JavaScript. */
+export function EndAll({ accountId, group, children }: EndAllProps) {
+  const { summary, warning, verb } = sessionGroups[group];
   return (
     <details className="confirm">
       <summary className="button plain">{summary}</summary>
-      <p>{children}</p>
+      <p>{warning}</p>
       <EndButton accountId={accountId} session={group}>
-        {button}
+        {`${verb} ${children}`}
       </EndButton>
     </details>
   );

@@ -43,7 +43,7 @@ export function SignInMethodList({ account, ways, confirmedAtMs, done, nowMs }: 
   return (
     <section id="ways" data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}>
       {done && <p role="status">{doneWords[done]}</p>}
-      <h2>SignInMethods to sign in</h2>
+      <h2>Ways to sign in</h2>
       <p>
         A code by email always works. A passkey signs you in with your fingerprint, your face or your device’s
         PIN, without waiting for a mail.

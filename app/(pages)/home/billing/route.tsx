@@ -2,21 +2,14 @@ import { settings } from "@/lib/config/settings";
 import { readCookie } from "@/lib/http/cookies";
 import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
+import { explainedOnBilling } from "../actions";
 import { ownerPage } from "../owner-page";
 import { Assistants } from "./assistants";
 import { Billing, CheckoutNote, readOffersTo, readPurchases } from "./billing";
 import { Credits, readCredits } from "./credits";
 
-const explained = [
-  "billing_not_configured",
-  "credits_not_configured",
-  "checkout_failed",
-  "paid_only",
-  "portal_failed",
-] as const;
-
 const problems = Object.fromEntries(
-  explained.map((code) => {
+  explainedOnBilling.map((code) => {
     const { message, hint } = errorCatalogue[code];
     return [code, { words: `${message} ${hint}` }];
   }),

@@ -1,0 +1,49 @@
+import type { SessionGroup } from "@/lib/auth/session-changes";
+
+type Words = {
+  which: SessionGroup;
+  summary: string;
+  /** What its button does to them, before their number. */
+  verb: string;
+  warning: string;
+  /** The confirmation afterwards. */
+  done: string;
+};
+
+/** The sessions that one button of the page ends, by their name in its form. */
+export const sessionGroups = {
+  browsers: {
+    which: { kind: "browser" },
+    summary: "Sign out of all other browsers",
+    verb: "Sign out of",
+    warning:
+      "This browser stays signed in. Tokens that were copied in the others end too; apps stay connected.",
+    done: "Signed out of all other browsers.",
+  },
+  apps: {
+    which: { kind: "app" },
+    summary: "Disconnect all apps",
+    verb: "Disconnect",
+    warning: "Each app has to be connected again before it can check whether your company may run.",
+    done: "All apps are disconnected.",
+  },
+  tokens: {
+    which: { kind: "program" },
+    summary: "End all tokens",
+    verb: "End",
+    warning: "Programs that use them are refused from their next request on.",
+    done: "All tokens have ended.",
+  },
+  "operator-tokens": {
+    which: { kind: "program", begunBy: "operator" },
+    summary: "End the operator’s tokens",
+    verb: "End",
+    warning: "Ask the operator if you do not know what they are for.",
+    done: "The operator’s tokens have ended.",
+  },
+} as const satisfies Record<string, Words>;
+
+/** The group of this name, if it names one. */
+export function findSessionGroup(name: string): Words | undefined {
+  return Object.hasOwn(sessionGroups, name) ? sessionGroups[name as keyof typeof sessionGroups] : undefined;
+}
