@@ -1,3 +1,5 @@
+import { make } from "./make";
+
 /** Adds a copy button to every sample, and one for the whole page. */
 export function addCopyButtons(): void {
   for (const sample of document.querySelectorAll<HTMLElement>(".sample")) {
@@ -16,10 +18,8 @@ export async function readPage(address: string): Promise<string> {
 }
 
 function copyButton(words: string, read: () => Promise<string>): HTMLButtonElement {
-  const button = document.createElement("button");
-  button.className = words === "Copy" ? "copy" : "linklike";
-  button.type = "button";
-  button.textContent = words;
+  const className = words === "Copy" ? "plain copy" : "linklike";
+  const button = make("button", { type: "button", className, textContent: words });
   button.onclick = async () => {
     const isDone = await read()
       .then((text) => navigator.clipboard.writeText(text))

@@ -1,4 +1,5 @@
 import { actions, documentsOfMenu, type Entry, type Group, search } from "./entries";
+import { make } from "./make";
 
 /*
  * The palette searches documents, error codes and actions. `/` and ⌘K (Ctrl K) open it; the arrows choose, Enter
@@ -91,62 +92,42 @@ export function openPalette(): void {
 }
 
 function build() {
-  const dialog = document.createElement("dialog");
-  dialog.className = "palette";
-  dialog.setAttribute("aria-label", "Search the documents");
-  const input = document.createElement("input");
-  const list = document.createElement("div");
-  const note = document.createElement("p");
-  list.id = "hits";
-  list.role = "listbox";
-  list.ariaLabel = "Results";
-  note.role = "status";
-  const attributes = {
+  const ariaLabel = "Search the documents";
+  const dialog = make("dialog", { className: "palette", ariaLabel });
+  const list = make("div", { id: "hits", role: "listbox", ariaLabel: "Results" });
+  const note = make("p", { role: "status" });
+  const input = make("input", {
     type: "search",
     role: "combobox",
     placeholder: "A word, a code, a path",
-    "aria-label": "Search the documents",
-    "aria-expanded": "true",
-    "aria-controls": list.id,
-    "aria-autocomplete": "list",
+    ariaLabel,
+    ariaExpanded: "true",
+    ariaAutoComplete: "list",
     autocomplete: "off",
-    maxlength: "200",
-  };
-  for (const [name, value] of Object.entries(attributes)) input.setAttribute(name, value);
+    maxLength: 200,
+  });
+  input.setAttribute("aria-controls", list.id);
   dialog.append(input, note, list);
   document.body.append(dialog);
   return { dialog, input, list, note };
 }
 
 function toGroup({ heading, entries }: Group, at: number): HTMLElement {
-  const group = document.createElement("div");
-  const name = document.createElement("p");
-  name.id = `group-${at}`;
-  name.textContent = heading;
-  group.role = "group";
+  const group = make("div", { role: "group" });
+  const name = make("p", { id: `group-${at}`, textContent: heading });
   group.setAttribute("aria-labelledby", name.id);
   group.append(name, ...entries.map((entry, n) => toOption(entry, `hit-${at}-${n}`)));
   return group;
 }
 
 function toOption({ title, snippet, path, act }: Entry, id: string): HTMLElement {
-  const option = document.createElement("a");
-  option.id = id;
-  option.role = "option";
-  option.tabIndex = -1;
-  option.href = path ?? "#";
+  const option = make("a", { id, role: "option", tabIndex: -1, href: path ?? "#" });
   option.onclick = (event) => {
     if (act) event.preventDefault();
     act?.();
     option.closest("dialog")?.close();
   };
-  const name = document.createElement("strong");
-  name.textContent = title;
-  option.append(name);
-  if (snippet) {
-    const text = document.createElement("span");
-    text.textContent = snippet;
-    option.append(text);
-  }
+  option.append(make("strong", { textContent: title }));
+  if (snippet) option.append(make("span", { textContent: snippet }));
   return option;
 }

@@ -1,3 +1,5 @@
+import { make } from "./make";
+
 const shown = [
   "api-version",
   "cache-control",
@@ -14,12 +16,8 @@ export function addRun(): void {
   const request = panel?.querySelector("#request");
   const path = panel?.dataset.runs;
   if (!request || !path) return;
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "run";
-  button.textContent = "Run it here";
-  const result = document.createElement("div");
-  result.setAttribute("role", "status");
+  const button = make("button", { type: "button", className: "run", textContent: "Run it here" });
+  const result = make("div", { role: "status" });
   button.onclick = async () => {
     if (button.ariaDisabled === "true") return;
     // A button that is `disabled` loses the focus.
@@ -33,15 +31,20 @@ export function addRun(): void {
 async function ask(path: string): Promise<Node[]> {
   const startedAt = performance.now();
   const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined);
-  if (!answer) return [line("p", "No response: the network or the service is not available.")];
+  if (!answer)
+    return [make("p", { textContent: "No response: the network or the service is not available." })];
   const text = await answer.text();
   const ms = Math.round(performance.now() - startedAt);
   const headers = shown.flatMap((name) =>
     answer.headers.has(name) ? `${name}: ${answer.headers.get(name)}` : [],
   );
-  const pre = line("pre", `HTTP ${answer.status}\n${headers.join("\n")}\n\n${pretty(text)}`);
-  pre.tabIndex = 0;
-  return [line("p", `This service answered ${answer.status} in ${ms} ms.`), pre];
+  return [
+    make("p", { textContent: `This service answered ${answer.status} in ${ms} ms.` }),
+    make("pre", {
+      textContent: `HTTP ${answer.status}\n${headers.join("\n")}\n\n${pretty(text)}`,
+      tabIndex: 0,
+    }),
+  ];
 }
 
 function pretty(text: string): string {
@@ -50,10 +53,4 @@ function pretty(text: string): string {
   } catch {
     return text;
   }
-}
-
-function line(name: "p" | "pre", text: string): HTMLElement {
-  const element = document.createElement(name);
-  element.textContent = text;
-  return element;
 }
