@@ -31,32 +31,42 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
         ) : (
           <meta name="robots" content="noindex" />
         )}
-        <HeadLinks style={isDocument ? files.documentsStyle : files.style} />
+        <link rel="preload" href={files.serif.path} as="font" type="font/woff2" crossOrigin="anonymous" />
+        <link rel="stylesheet" href={versioned(isDocument ? files.documentsStyle : files.style)} />
+        <link rel="icon" href={files.icon.path} sizes="32x32" />
+        <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
+        <link rel="apple-touch-icon" href={files.touchIcon.path} />
+        <meta name="theme-color" media="(prefers-color-scheme: light)" content={colours.paper[0]} />
+        <meta name="theme-color" media="(prefers-color-scheme: dark)" content={colours.paper[1]} />
         {isDocument && <script defer src={versioned(files.documentsScript)} />}
         {page.loads.includes("pages") && <script defer src={versioned(files.script)} />}
         {page.loads.includes("home") && <script defer src={versioned(files.homeScript)} />}
         {isClerks(page) && <script defer src={versioned(files.clerkScript)} />}
       </head>
-      <Body at={page} isSignedIn={isSignedIn}>
-        {/* lib/http/notice.ts inserts the current notice when the page is sent. */}
-        <div className="notice" />
-        {children}
-      </Body>
+      <body>
+        <a className="skip unseen" href="#main">
+          Skip to content
+        </a>
+        <header className="site">
+          <nav aria-label="Main">
+            <a className="brand" href={pages.front.path}>
+              <Mark />
+              Corner Office
+            </a>
+            <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
+              Documents
+            </a>
+            <SessionLink isSignedIn={isSignedIn} />
+          </nav>
+        </header>
+        <main id="main">
+          {/* lib/http/notice.ts inserts the current notice when the page is sent. */}
+          <div className="notice" />
+          {children}
+        </main>
+        <Foot />
+      </body>
     </html>
-  );
-}
-
-function HeadLinks({ style }: { style: typeof files.style | typeof files.documentsStyle }) {
-  return (
-    <>
-      <link rel="preload" href={files.serif.path} as="font" type="font/woff2" crossOrigin="anonymous" />
-      <link rel="stylesheet" href={versioned(style)} />
-      <link rel="icon" href={files.icon.path} sizes="32x32" />
-      <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
-      <link rel="apple-touch-icon" href={files.touchIcon.path} />
-      <meta name="theme-color" media="(prefers-color-scheme: light)" content={colours.paper[0]} />
-      <meta name="theme-color" media="(prefers-color-scheme: dark)" content={colours.paper[1]} />
-    </>
   );
 }
 
@@ -79,31 +89,6 @@ function SocialCard({ page, title, description }: Omit<FrameProps, "children" | 
       <meta property="og:image" content={`${appUrl}${cardOf(page).path}`} />
       <meta name="twitter:card" content="summary_large_image" />
     </>
-  );
-}
-
-function Body({ at, isSignedIn, children }: { at: Page; isSignedIn: boolean; children: ReactNode }) {
-  const isDocument = at.loads.includes("documents");
-  return (
-    <body>
-      <a className="skip" href="#main">
-        Skip to content
-      </a>
-      <header className="site">
-        <nav aria-label="Main">
-          <a className="brand" href={pages.front.path}>
-            <Mark />
-            Corner Office
-          </a>
-          <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
-            Documents
-          </a>
-          <SessionLink isSignedIn={isSignedIn} />
-        </nav>
-      </header>
-      <main id="main">{children}</main>
-      <Foot />
-    </body>
   );
 }
 

@@ -33,7 +33,7 @@ function Frame({ title, content, page, operator }: OfficeView & Place) {
         <script defer src={officeFiles.script.path} />
       </head>
       <body>
-        <a className="skip" href="#main">
+        <a className="skip unseen" href="#main">
           Skip to content
         </a>
         <header className="site">

@@ -39,18 +39,11 @@ function Contents({ open }: { open: string }) {
         <section key={group}>
           <h2>{group}</h2>
           <ul>
-            {documents
-              .filter((document) => document.group === group)
-              .map((document) => (
-                <li key={document.path}>
-                  <a href={document.path} aria-current={document.path === open ? "page" : undefined}>
-                    <Name of={document} />
-                  </a>
-                </li>
-              ))}
-            {others[group].map(({ path, title }) => (
-              <li key={path}>
-                <a href={path}>{title}</a>
+            {[...documents.filter((document) => document.group === group), ...others[group]].map((entry) => (
+              <li key={entry.path}>
+                <a href={entry.path} aria-current={entry.path === open ? "page" : undefined}>
+                  <Name of={entry} />
+                </a>
               </li>
             ))}
           </ul>
@@ -61,12 +54,12 @@ function Contents({ open }: { open: string }) {
 }
 
 /** The title of a document; an operation's shows its method as a badge. */
-export function Name({ of: { title, operation } }: { of: DocumentPage }) {
+export function Name({ of: { title, operation } }: { of: Pick<DocumentPage, "title" | "operation"> }) {
   const method = operation?.methods[0];
   if (!method) return title;
   return (
     <>
-      <span className={`method ${method.toLowerCase()}`}>{method}</span>{" "}
+      <span className={`method ${method === "POST" ? "c-word" : "c-name"}`}>{method}</span>{" "}
       <code>{title.replace(`${method} /api`, "")}</code>
     </>
   );

@@ -5,7 +5,7 @@ export function Assistants({ limit }: { limit: number }) {
   const drawn = Array.from({ length: Math.min(limit, maxDrawn) }, (_, at) => at);
   return (
     <section className="card" aria-labelledby="assistants">
-      <dl>
+      <dl className="total">
         <dt id="assistants">Assistants you may hire</dt>
         <dd>{limit}</dd>
       </dl>

@@ -64,7 +64,7 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
 export function Balance({ account: { creditThousandths } }: { account: Account }) {
   return (
     <>
-      <dl>
+      <dl className="total">
         <dt id="credits">Credits</dt>
         <dd>{formatCredits(creditThousandths)}</dd>
       </dl>
