@@ -1,7 +1,6 @@
 import { expect } from "vitest";
-import type { ErrorCode } from "@/lib/http/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
-import { refusals } from "@/tests/support/refusals";
 import type { Answer, Service } from "@/tests/support/service";
 
 /** Every address of the API and the MCP server, with its `Allow` and the `Cache-Control` of a 200. */
@@ -50,7 +49,7 @@ export function expectRefusal(
   expectStamp(service, answer);
   expect(answer.headers["cache-control"]).toBe("no-store");
   expect(answer.headers["content-type"]).toBe("application/json");
-  const { message, hint } = { ...refusals[code], ...errorParts };
+  const { message, hint } = { ...errorCatalogue[code], ...errorParts };
   const docs = `${service.url}/docs/api/errors#${code}`;
   expect(JSON.parse(answer.text)).toEqual({ ...otherFields, error: { code, message, hint, docs } });
 }

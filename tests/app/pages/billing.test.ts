@@ -1,20 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance, makeDeletedUser } from "@/tests/support/clerk-instance";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import { refusals } from "@/tests/support/refusals";
 import { type Answer, Service } from "@/tests/support/service";
 import { type Buyer, openShop, type Shop, sessionIn } from "@/tests/support/shop";
 import { unconfigured } from "@/tests/support/unconfigured";
 
-type Expected = { status: number; code: keyof typeof refusals; message?: string; hint?: string };
+type Expected = { status: number; code: ErrorCode; message?: string; hint?: string };
 
 /** A program gets a form's refusal as an ApiError. */
 function expectApiError({ status, text }: Answer, { code, ...expected }: Expected): void {
-  const { message, hint } = { ...refusals[code], ...expected };
+  const { message, hint } = { ...errorCatalogue[code], ...expected };
   expect([status, JSON.parse(text).error]).toEqual([
     expected.status,
     { code, message, hint, docs: expect.stringMatching(new RegExp(`/docs/api/errors#${code}$`)) },

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
+import { errorCatalogue } from "@/lib/http/errors";
 import { type Page, pages as register } from "@/lib/http/pages";
 import { borrowService } from "@/tests/support/block";
-import { refusals } from "@/tests/support/refusals";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const pages = new Map<string, string>();
@@ -84,9 +84,9 @@ describe("/docs/api/errors", () => {
   it("has one section per code with its senders, its status, when it is sent and what to do", () => {
     const html = pages.get("/docs/api/errors") ?? "";
     const anchors = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, anchor]) => anchor);
-    const sent = Object.entries(refusals).flatMap(([code, { status }]) => (status ? [code] : []));
+    const sent = Object.entries(errorCatalogue).flatMap(([code, { status }]) => (status ? [code] : []));
     expect(anchors).toEqual([...sent, "reserved-codes"]);
-    expect(idsOf(html)).toEqual(expect.arrayContaining(Object.keys(refusals)));
+    expect(idsOf(html)).toEqual(expect.arrayContaining(Object.keys(errorCatalogue)));
     for (const words of ["Sent by:", "Status:", "When:", "What to do:"]) {
       expect(html.split(`<strong>${words}</strong>`)).toHaveLength(sent.length + 1);
     }

@@ -3,8 +3,8 @@ import { describe, expect, it, vi } from "vitest";
 import { isDocumentPath } from "@/lib/docs/documents";
 import { searchDocuments } from "@/lib/docs/search";
 import { sectionWords } from "@/lib/docs/search-words";
+import { errorCatalogue } from "@/lib/http/errors";
 import { sentences } from "@/tests/lib/docs/search-questions";
-import { refusals } from "@/tests/support/refusals";
 
 /** How many words a query looks up: in all, by their beginning, and with typing errors. */
 function countWords(query: Query, split: (text: string) => string[]) {
@@ -38,7 +38,7 @@ describe("searchDocuments", () => {
     expect(searchDocuments(query, 5)[0]?.path).toBe(path);
   });
 
-  it.each(Object.keys(refusals))("finds the section of the code %s", (code) => {
+  it.each(Object.keys(errorCatalogue))("finds the section of the code %s", (code) => {
     expect(searchDocuments(code, 1)[0]?.path).toBe(`/docs/api/errors#${code}`);
   });
 

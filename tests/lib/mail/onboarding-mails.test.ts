@@ -13,7 +13,6 @@ const base = "https://office.example.com";
 beforeAll(() => {
   process.env.APP_URL = base;
   process.env.APP_SECRET = "s".repeat(32);
-  process.env.SUPPORT_EMAIL = "help@example.com";
 });
 
 const linkKey = Buffer.alloc(32);

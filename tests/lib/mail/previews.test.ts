@@ -7,6 +7,7 @@ const given = {
   APP_SECRET: "s".repeat(32),
   OPERATOR_NAME: "Example GmbH",
   OPERATOR_ADDRESS: "1 Example Street, Berlin",
+  SUPPORT_EMAIL: "",
 };
 
 describe("every mail", () => {

@@ -3,11 +3,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
+import { errorCatalogue } from "@/lib/http/errors";
 import { markdownPath } from "@/lib/http/pages";
 import { tools } from "@/lib/mcp/tools";
 import { borrowService } from "@/tests/support/block";
 import { raised } from "@/tests/support/lent-service";
-import { refusals } from "@/tests/support/refusals";
 
 const info = { name: "test", version: "1.0.0" };
 
@@ -90,7 +90,7 @@ describe.each(clients)("$name", ({ connect }) => {
       );
     }
     const { errors } = JSON.parse(read.get("corner-office://errors") ?? "");
-    expect(errors.map(({ code }: { code: string }) => code)).toEqual(Object.keys(refusals));
+    expect(errors.map(({ code }: { code: string }) => code)).toEqual(Object.keys(errorCatalogue));
     expect(JSON.parse(read.get("corner-office://limits") ?? "")).toEqual({
       requests: [
         { policy: "health", addresses: ["/api/health"], requests: raised.health, windowSeconds: 60 },

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { documents, findDocument } from "@/lib/docs/documents";
-import type { ErrorCode } from "@/lib/http/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { markdownPath } from "@/lib/http/pages";
 import { maxCharacters } from "@/lib/mcp/document-reader";
 import { borrowService } from "@/tests/support/block";
@@ -8,7 +8,6 @@ import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
-import { refusals } from "@/tests/support/refusals";
 import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -90,11 +89,11 @@ describe.each(engines)("the tools on $name", async (engine) => {
 
   const bearer = async (email: string) => ({ Authorization: `Bearer ${await service.token(email)}` });
   const detail = (code: ErrorCode) => {
-    const { message, hint } = refusals[code];
+    const { message, hint } = errorCatalogue[code];
     return { code, message, hint, docs: `${service.url}/docs/api/errors#${code}` };
   };
   const denied = (code: ErrorCode, status: string) => {
-    const { message } = refusals[code];
+    const { message } = errorCatalogue[code];
     return { ok: false, status, message, error: detail(code) };
   };
 
@@ -126,7 +125,7 @@ describe.each(engines)("the tools on $name", async (engine) => {
 
   /** Checks the result that tells ChatGPT to have its user sign in (developers.openai.com/apps-sdk/build/auth). */
   const expectSignedOutResult = ({ status, headers, text }: Answer, hint: string) => {
-    const said = `error_description="${refusals.signed_out.message}"`;
+    const said = `error_description="${errorCatalogue.signed_out.message}"`;
     const challenge = `Bearer realm="corner-office", error="invalid_token", ${said}, ${hint}`;
     expect(status, text).toBe(401);
     expect(headers["content-type"]).toBe("application/json");
