@@ -5,7 +5,7 @@ import { engines, type Stage } from "@/tests/support/engines";
 import { giveBack, lend } from "@/tests/support/lent-service";
 import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
-import { type App, oauthLibraries, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
+import { type App, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
 import type { Service } from "@/tests/support/service";
 import { redeemIn } from "@/tests/support/sign-ins";
@@ -26,11 +26,11 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
 
   const entitlement = (token: string) => service.statusFor(token);
 
-  describe.each(oauthLibraries)("by $name", ({ makeApp }) => {
+  describe("by a library", () => {
     let app: App;
 
     beforeAll(async () => {
-      app = await makeApp(service);
+      app = await openidClient.makeApp(service);
     });
 
     const answer = async (address: URL, word: "approve" | "decline" = "approve") =>

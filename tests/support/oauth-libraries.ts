@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import * as bare from "oauth4webapi";
-import * as complete from "openid-client";
+import * as client from "openid-client";
 import type { Service } from "@/tests/support/service";
 
 /** The redirect URI: any port of this computer. */
@@ -36,124 +35,46 @@ export type Tokens = {
   expires_in?: number | undefined;
 };
 
-/** An app's authorization request: the URL to open, and a function that redeems the response. */
-export type Request = { address: URL; redeem: (back: URL, verifier?: string) => Promise<Tokens> };
-
-/** A device's code, and a function that polls until the owner has answered. */
-export type Device = { user_code: string; verification_uri: string; poll: () => Promise<Tokens> };
-
 /** An app of the client `native`, which knows only our address. */
-export type App = {
-  ask: (more?: Record<string, string>) => Promise<Request>;
-  askByDevice: () => Promise<Device>;
-  refresh: (token: string | undefined) => Promise<Tokens>;
-  revoke: (token: string | undefined) => Promise<void>;
-};
+export type App = Awaited<ReturnType<typeof openidClient.makeApp>>;
 
-/** Where a library looks for the metadata: RFC 8414's path, or OpenID Connect's. */
-type Discovery = "oauth2" | "oidc";
-
-type Library = { name: string; makeApp: (service: Service, algorithm?: Discovery) => Promise<App> };
+/** An app's authorization request: the URL to open, and a function that redeems the response. */
+export type Request = Awaited<ReturnType<App["ask"]>>;
 
 const scope = "account:read";
 const state = "kept";
-const pkce = (code_challenge: string) => ({ code_challenge, code_challenge_method: "S256" });
-
-/** The service listens on loopback, whatever its APP_URL is. */
-function reach({ url, port }: Service) {
-  return (address: string, options: object) =>
-    fetch(address.replace(url, `http://127.0.0.1:${port}`), options as RequestInit);
-}
-
-/** The complete library, which most programs use. */
-export const openidClient: Library = {
-  name: "openid-client",
-  async makeApp(service, algorithm = "oauth2") {
-    const config = await complete.discovery(new URL(service.url), "native", undefined, complete.None(), {
+/** The library that most programs use. */
+export const openidClient = {
+  /** @param algorithm - where it looks for the metadata: RFC 8414's path, or OpenID Connect's */
+  async makeApp({ url, port }: Service, algorithm: "oauth2" | "oidc" = "oauth2") {
+    const config = await client.discovery(new URL(url), "native", undefined, client.None(), {
       algorithm,
-      execute: [complete.allowInsecureRequests],
-      [complete.customFetch]: reach(service),
+      execute: [client.allowInsecureRequests],
+      // The service listens on loopback, whatever its APP_URL is.
+      [client.customFetch]: (address, options) =>
+        fetch(address.replace(url, `http://127.0.0.1:${port}`), options as RequestInit),
     });
     return {
-      async ask(more = {}) {
-        const own = complete.randomPKCECodeVerifier();
-        const challenge = pkce(await complete.calculatePKCECodeChallenge(own));
-        const asked = { redirect_uri: redirectUri, scope, state, ...challenge, ...more };
+      async ask(more: Record<string, string> = {}) {
+        const own = client.randomPKCECodeVerifier();
+        const code_challenge = await client.calculatePKCECodeChallenge(own);
+        const asked = { redirect_uri: redirectUri, scope, state, code_challenge };
+        const resource: Record<string, string> = more.resource ? { resource: more.resource } : {};
         return {
-          address: complete.buildAuthorizationUrl(config, asked),
-          redeem: (back, pkceCodeVerifier = own) =>
-            complete.authorizationCodeGrant(
-              config,
-              back,
-              { pkceCodeVerifier, expectedState: state },
-              more.resource ? { resource: more.resource } : {},
-            ),
+          address: client.buildAuthorizationUrl(config, { ...asked, code_challenge_method: "S256", ...more }),
+          redeem: (back: URL, pkceCodeVerifier = own): Promise<Tokens> =>
+            client.authorizationCodeGrant(config, back, { pkceCodeVerifier, expectedState: state }, resource),
         };
       },
+      /** A device's code, and a function that polls until the owner has answered. */
       async askByDevice() {
-        const device = await complete.initiateDeviceAuthorization(config, { scope });
-        const poll = () => complete.pollDeviceAuthorizationGrant(config, { ...device, interval: 0.1 });
+        const device = await client.initiateDeviceAuthorization(config, { scope });
+        const poll = (): Promise<Tokens> =>
+          client.pollDeviceAuthorizationGrant(config, { ...device, interval: 0.1 });
         return { ...device, poll };
       },
-      refresh: (token = "") => complete.refreshTokenGrant(config, token),
-      revoke: (token = "") => complete.tokenRevocation(config, token),
+      refresh: (token = ""): Promise<Tokens> => client.refreshTokenGrant(config, token),
+      revoke: (token = "") => client.tokenRevocation(config, token),
     };
   },
 };
-
-/** The low-level library: the app performs each step itself. */
-const oauth4webapi: Library = {
-  name: "oauth4webapi",
-  async makeApp(service) {
-    const options = { [bare.allowInsecureRequests]: true, [bare.customFetch]: reach(service) };
-    const issuer = new URL(service.url);
-    const answer = await bare.discoveryRequest(issuer, { algorithm: "oauth2", ...options });
-    const server = await bare.processDiscoveryResponse(issuer, answer);
-    const client = { client_id: "native" };
-    const who = [server, client, bare.None()] as const;
-    return {
-      async ask(more = {}) {
-        const own = bare.generateRandomCodeVerifier();
-        const address = new URL(server.authorization_endpoint ?? "");
-        const challenge = pkce(await bare.calculatePKCECodeChallenge(own));
-        const asked = { ...client, response_type: "code", redirect_uri: redirectUri, scope, state };
-        address.search = String(new URLSearchParams({ ...asked, ...challenge, ...more }));
-        return {
-          address,
-          async redeem(back, verifier = own) {
-            const told = bare.validateAuthResponse(server, client, back, state);
-            const additionalParameters = more.resource ? { resource: more.resource } : {};
-            const last = { ...options, additionalParameters };
-            const redeemed = await bare.authorizationCodeGrantRequest(
-              ...who,
-              told,
-              redirectUri,
-              verifier,
-              last,
-            );
-            return bare.processAuthorizationCodeResponse(server, client, redeemed);
-          },
-        };
-      },
-      async askByDevice() {
-        const asked = await bare.deviceAuthorizationRequest(...who, { scope }, options);
-        const device = await bare.processDeviceAuthorizationResponse(server, client, asked);
-        const poll = async () => {
-          const polled = await bare.deviceCodeGrantRequest(...who, device.device_code, options);
-          return bare.processDeviceCodeResponse(server, client, polled);
-        };
-        return { ...device, poll };
-      },
-      async refresh(token = "") {
-        const refreshed = await bare.refreshTokenGrantRequest(...who, token, options);
-        return bare.processRefreshTokenResponse(server, client, refreshed);
-      },
-      async revoke(token = "") {
-        await bare.processRevocationResponse(await bare.revocationRequest(...who, token, options));
-      },
-    };
-  },
-};
-
-/** The OAuth libraries under test. */
-export const oauthLibraries: Library[] = [openidClient, oauth4webapi];
