@@ -30,7 +30,7 @@ apt_has() {
 # Installs missing programs, if permitted.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in age caddy curl fish haproxy nginx openssl pgbouncer python3 redis-server strace wrk zsh; do
+  for program in age caddy curl fish haproxy nginx openssl pgbouncer python3 redis-server strace zsh; do
     has "$program" || missing+=("$program")
   done
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)

@@ -10,7 +10,6 @@ import { Service } from "@/tests/support/service";
 const { health } = operations;
 const environment = { SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1", RATE_LIMIT_HEALTH: "100000000" };
 const toFile = { logTo: "file" } as const;
-const calmMs = 5000;
 const mebibytes = 1024 * 1024;
 
 /** Measures how strangers' load affects other clients' health checks and our memory. */
@@ -18,7 +17,6 @@ export async function measureStrangers(): Promise<void> {
   const service = await Service.start(environment, toFile);
   await service.ask(pages.front.path);
   await measureBesidePages(service);
-  await measureBurst(service);
   await measureAnnounced(service);
   await service.stop();
 }
@@ -29,28 +27,6 @@ async function measureBesidePages(service: Service): Promise<void> {
   const script = scriptOf({ path: `${pages.search.path}?q=entitlement`, addresses: 16_000_000 });
   const { ratio, figures } = await healthBeside(service.port, () => load(url, { seconds: 11, script }));
   judge("health with 16 clients on the search", ratio, { most: 3 }, "×", figures);
-}
-
-/** A thousand page requests in one write, on a connection that is closed at once. */
-async function measureBurst(service: Service): Promise<void> {
-  const before = memoryOf(service.pid).now;
-  const socket = connect(service.port, "127.0.0.1");
-  socket.on("error", () => {});
-  await new Promise((resolve) => socket.once("connect", resolve));
-  await new Promise<void>((resolve) => {
-    socket.write(`GET ${pages.signIn.path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(1000), () => resolve());
-  });
-  socket.destroy();
-  const startedAtMs = performance.now();
-  await service.ask(health.path);
-  judge(
-    "the next health check after 1,000 pipelined pages",
-    performance.now() - startedAtMs,
-    { most: 100 },
-    "ms",
-  );
-  await sleep(calmMs);
-  judge("memory kept of them", memoryOf(service.pid).now - before, { most: 50 }, "MB");
 }
 
 /** A thousand connections that each announce a form body of 10 MiB and start to send it. */

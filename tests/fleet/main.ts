@@ -21,7 +21,6 @@ import { leaveOut } from "./leave-out";
 import { Load } from "./load";
 import { readLogs } from "./logs";
 import { Phases } from "./phases";
-import { Pressure } from "./pressure";
 
 /*
  * Three instances of the build before the newest migration, behind haproxy, on PostgreSQL through PgBouncer and counters
@@ -30,7 +29,7 @@ import { Pressure } from "./pressure";
  * machine; how long something took is only shown.
  */
 
-for (const program of ["haproxy", "pgbouncer", "redis-server", "wrk"]) {
+for (const program of ["haproxy", "pgbouncer", "redis-server"]) {
   if (!isInstalled(program)) leaveOut("fleet", program);
 }
 const today = ".";
@@ -55,34 +54,12 @@ let accounts = 0;
 await addAccount();
 const { token } = JSON.parse(await admin("--json", "token", "0@example.com"));
 
-/** Where the most connections that the server of the database had are found. */
-let maxConnections = 0;
-const watching = setInterval(async () => {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 400 });
-  client.on("error", () => {});
-  try {
-    await client.connect();
-    const { rows } = await client.query(
-      "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database()",
-    );
-    maxConnections = Math.max(maxConnections, rows[0].n - 1);
-  } catch {
-    // It is frozen, or away.
-  }
-  client.end().catch(() => {});
-}, 1000);
-
 const load = new Load(
   balancerPort,
   ["/api/entitlement", "/api/credits/balance", "/api/health", "/api/site-banner", "/docs", "/home"],
   token,
 );
-const pressure = new Pressure(
-  balancerPort,
-  ["/api/entitlement", "/docs", "/api/credits/balance", "/"],
-  token,
-);
-const phases = new Phases(load, pressure);
+const phases = new Phases(load);
 const explain = (fromMs: number, untilMs: number) => readLogs(instances, fromMs, untilMs);
 setTimeout(() => {
   process.stdout.write(phases.report(explain).table);
@@ -122,7 +99,6 @@ await phases.run("PostgreSQL restarted", { isOutage: true }, async () => {
   });
 });
 await load.stop();
-clearInterval(watching);
 
 const { table, holds } = phases.report(explain);
 const mails = inbox.received.map(messageIdOf);
@@ -130,8 +106,7 @@ const twice = mails.length - new Set(mails).size;
 const isMailed = twice === 0 && mails.length === accounts;
 const seconds = Math.round((Date.now() - startedAtMs) / 1000);
 process.stdout.write(
-  `${table}${isMailed ? "✓" : "✗"} ${mails.length} mails to ${accounts} accounts, ${twice} sent twice; ` +
-    `most connections at PostgreSQL: ${maxConnections}; took ${seconds} s\n`,
+  `${table}${isMailed ? "✓" : "✗"} ${mails.length} mails to ${accounts} accounts, ${twice} sent twice; took ${seconds} s\n`,
 );
 process.exit(holds && isMailed ? 0 : 1);
 

@@ -1,6 +1,5 @@
 import { layOut } from "@/tests/support/table";
 import { clients, hasFailed, type Load, type Sample } from "./load";
-import { type Pressed, type Pressure, pressing } from "./pressure";
 
 type Rules = {
   /** One instance is killed: each client may lose at most one request. */
@@ -9,9 +8,9 @@ type Rules = {
   isOutage?: boolean;
 };
 
-type Phase = Rules & { name: string; begunAtMs: number; overAtMs: number; pressed: Pressed };
+type Phase = Rules & { name: string; begunAtMs: number; overAtMs: number };
 
-const head = ["what", "asked", "failed", "lost", "503", "401", "last failure after", "wrk asked", "broken"];
+const head = ["what", "asked", "failed", "lost", "503", "401", "last failure after"];
 
 /** The maximum number of failures, and of log lines, shown per phase. */
 const maxLines = 30;
@@ -20,21 +19,17 @@ const maxLines = 30;
 export class Phases {
   private readonly done: Phase[] = [];
 
-  constructor(
-    private readonly load: Load,
-    private readonly pressure: Pressure,
-  ) {}
+  constructor(private readonly load: Load) {}
 
   /** Runs an event, and waits until it has ended and requests succeed again. */
   async run(name: string, rules: Rules, happen: () => Promise<unknown>): Promise<void> {
     const begunAtMs = Date.now();
     this.load.phase = name;
-    const pressed = this.pressure.start();
     await this.load.settle();
     await happen();
     const overAtMs = Date.now();
     await this.load.settle();
-    this.done.push({ name, ...rules, begunAtMs, overAtMs, pressed: await pressed.stop() });
+    this.done.push({ name, ...rules, begunAtMs, overAtMs });
   }
 
   /** A table of all phases, and whether all hold; `explain` returns the log lines of a failed phase. */
@@ -53,21 +48,14 @@ export class Phases {
     };
   }
 
-  private judge({ name, mayLose = false, isOutage = false, overAtMs, pressed }: Phase) {
+  private judge({ name, mayLose = false, isOutage = false, overAtMs }: Phase) {
     const samples = this.load.samples.filter(({ phase }) => phase === name);
     const failed = samples.filter(hasFailed);
     const count = (is: (sample: Sample) => boolean) => failed.filter(is).length;
     const wrong = count(({ by, status }) => by !== undefined && !(isOutage && status === 503));
     const lost = count(({ by }) => by === undefined);
     const lastMs = Math.max(0, ...failed.map(({ atMs }) => atMs - overAtMs));
-    // The kernel closes a killed process's newest connections first, and its listening socket last: a client that retries
-    // at once may be accepted once more, and lose a second request.
-    const pressedMayFail = mayLose ? 2 * pressing : 0;
-    const holds =
-      wrong === 0 &&
-      lost <= (mayLose ? clients : 0) &&
-      (isOutage || pressed.refused.length <= pressedMayFail) &&
-      pressed.broken <= pressedMayFail;
+    const holds = wrong === 0 && lost <= (mayLose ? clients : 0);
     const counts = [
       samples.length,
       wrong,
@@ -75,13 +63,8 @@ export class Phases {
       count(({ status }) => status === 503),
       count(({ status }) => status === 401),
     ];
-    const row = [
-      `${holds ? "✓" : "✗"} ${name}`,
-      ...counts.map(String),
-      `${(lastMs / 1000).toFixed(1)} s`,
-      ...[pressed.asked, pressed.broken].map(String),
-    ];
-    return { row, holds, failures: [...failed.map((sample) => describe(sample)), ...pressed.refused] };
+    const row = [`${holds ? "✓" : "✗"} ${name}`, ...counts.map(String), `${(lastMs / 1000).toFixed(1)} s`];
+    return { row, holds, failures: failed.map((sample) => describe(sample)) };
   }
 }
 
