@@ -1,6 +1,7 @@
-import { afterAll } from "vitest";
+import { afterAll, beforeEach } from "vitest";
+import type { Db } from "@/lib/db/store";
 import type { Engine, Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
+import { emptyTables, giveBack, lend } from "@/tests/support/lent-service";
 import { type Environment, Service, type ServiceOptions } from "@/tests/support/service";
 
 /*
@@ -13,6 +14,13 @@ export async function startStage(engine: Engine, options?: { isEmpty: boolean })
   const stage = await engine.prepare(options);
   afterAll(stage.clear);
   return stage;
+}
+
+/** A store that each test finds empty but for its keys, and one instance of it. */
+export async function startStageForEach(engine: Engine): Promise<{ stage: Stage; db: Db }> {
+  const stage = await startStage(engine);
+  beforeEach(() => emptyTables(stage));
+  return { stage, db: await stage.open() };
 }
 
 /** A service with these settings, which must log no error, unless some are expected. */

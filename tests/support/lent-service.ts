@@ -38,16 +38,21 @@ export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stag
     };
   });
   if (!service.isRunning) await service.run(); // a failed test may have left it killed
-  await empty(stage, service);
+  await emptyTables(stage);
+  deleteMails(service);
   service.from = `127.30.${Math.floor(++lent / 254)}.${(lent % 254) + 1}`;
   return { stage, service };
 }
 
-async function empty(stage: Stage, { dataDir }: Service): Promise<void> {
+/** Deletes every row but those of its keys. */
+export async function emptyTables(stage: Stage): Promise<void> {
   for (const name of await listTables(stage)) {
     if (name !== "signing_keys" && name !== "link_keys" && name !== "kysely_migration")
       await stage.query(`DELETE FROM ${name}`);
   }
+}
+
+function deleteMails({ dataDir }: Service): void {
   const mails = join(dataDir, "mail");
   for (const name of existsSync(mails) ? readdirSync(mails) : []) {
     // A mail that is being written has another name.

@@ -1,15 +1,17 @@
-import type { CompiledQuery, KyselyPlugin } from "kysely";
 import { describe, expect, it } from "vitest";
 import { listAccounts, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { startStageForEach } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
+import { numbersTo, watchQueries } from "@/tests/support/watched-queries";
 
 const email = "ceo@example.com";
 
-describe.each(engines)("concurrent changes of an account on $name", (engine) => {
-  it("keep the changes of both operators when they set different terms", async () => {
-    const stage = await engine.prepare();
-    const [first, second, third] = [await stage.open(), await stage.open(), await stage.open()];
+describe.each(engines)("accounts on $name", async (engine) => {
+  const { stage, db } = await startStageForEach(engine);
+
+  it("keep the concurrent changes of operators when they set different terms", async () => {
+    const [first, second, third] = [db, await stage.open(), await stage.open()];
     const nowMs = Date.now();
     await addAccount(first, email, { plan: "trial" }, nowMs);
     for (let n = 1; n <= 20; n++) {
@@ -26,47 +28,27 @@ describe.each(engines)("concurrent changes of an account on $name", (engine) => 
         n,
       ]);
     }
-    await stage.clear();
   });
-});
 
-describe.each(engines)("the list of accounts on $name", (engine) => {
-  it("is read 500 accounts at a time, in the order of an index", async () => {
-    const stage = await engine.prepare();
-    const db = await stage.open();
-    const isPostgres = stage.environment.DATABASE_URL !== undefined;
-    const numbers = isPostgres
-      ? "SELECT n FROM generate_series(1, 10100) AS n"
-      : "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10100) SELECT n FROM r";
+  it("are read 500 at a time, in the order of an index", async () => {
     await stage.query(
       `INSERT INTO accounts (id, email, plan, created_at_ms)
-       SELECT 'acc_' || n, n || '@example.com', 'hobby', 0 FROM (${numbers}) AS numbers`,
+       SELECT 'acc_' || n, n || '@example.com', 'hobby', 0 FROM ${numbersTo(10_100)}`,
     );
     await stage.query("ANALYZE accounts");
 
-    const queries: CompiledQuery[] = [];
-    const watch: KyselyPlugin = {
-      transformQuery({ node, queryId }) {
-        queries.push(db.getExecutor().compileQuery(node, queryId));
-        return node;
-      },
-      transformResult: async ({ result }) => result,
-    };
+    const { watched, queries, planOf } = watchQueries(db);
     const sizes: number[] = [];
-    for await (const page of listAccounts(db.withPlugin(watch))) {
+    for await (const page of listAccounts(watched)) {
       sizes.push(page.length);
       expect(queries, "a page is printed before the next is read").toHaveLength(sizes.length);
     }
     expect(sizes).toEqual([...Array(20).fill(500), 100]);
 
-    const explain = isPostgres ? "EXPLAIN" : "EXPLAIN QUERY PLAN";
     for (const query of queries.slice(0, 2)) {
-      const { rows } = await db.executeQuery({ ...query, sql: `${explain} ${query.sql}` });
-      expect(JSON.stringify(rows)).toMatch(
-        /Index Scan using accounts_email_key|USING INDEX sqlite_autoindex_accounts_/,
-      );
-      expect(JSON.stringify(rows)).not.toMatch(/Seq Scan|Sort|TEMP B-TREE/);
+      const plan = await planOf(query);
+      expect(plan).toMatch(/Index Scan using accounts_email_key|USING INDEX sqlite_autoindex_accounts_/);
+      expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE/);
     }
-    await stage.clear();
   });
 });

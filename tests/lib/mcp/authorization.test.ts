@@ -1,9 +1,7 @@
-import * as current from "@modelcontextprotocol/client";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
+import { mcpClients } from "@/tests/support/mcp-clients";
 import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
 
@@ -64,39 +62,6 @@ class AuthorizationStore {
   discoveryState = () => this.discovered;
 }
 
-type AnyClient = {
-  listTools: () => Promise<{ tools: unknown[] }>;
-  callTool: (params: { name: string; arguments: object }) => Promise<Record<string, unknown>>;
-  finish: (answer: URLSearchParams) => Promise<void>;
-};
-
-const info = { name: "test", version: "1.0.0" };
-
-const clients: [string, (url: URL, saved: AuthorizationStore) => Promise<AnyClient>][] = [
-  [
-    "@modelcontextprotocol/sdk",
-    async (url, saved) => {
-      const transport = new StreamableHTTPClientTransport(url, { authProvider: saved as never });
-      const client = new Client(info);
-      await client.connect(transport as Parameters<typeof client.connect>[0]);
-      return Object.assign(client, {
-        finish: (answer: URLSearchParams) => transport.finishAuth(answer.get("code") ?? ""),
-      }) as unknown as AnyClient;
-    },
-  ],
-  ...(["legacy", "auto"] as const).map((mode): (typeof clients)[number] => [
-    `@modelcontextprotocol/client (${mode})`,
-    async (url, saved) => {
-      const transport = new current.StreamableHTTPClientTransport(url, { authProvider: saved as never });
-      const client = new current.Client(info, { versionNegotiation: { mode } });
-      await client.connect(transport);
-      return Object.assign(client, {
-        finish: (answer: URLSearchParams) => transport.finishAuth(answer),
-      }) as unknown as AnyClient;
-    },
-  ]),
-];
-
 const mixed = { ...published, client_id: mixedUrl, redirect_uris: [evil, redirectUrl] };
 const outside = await startOutside({ [clientMetadataUrl]: published, [mixedUrl]: mixed });
 afterAll(() => outside.stop());
@@ -106,12 +71,12 @@ const service = await startService({ ...environment, ...outside.environment });
 await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
 const browser = await Browser.signIn(service, email);
 
-describe.each(clients)("%s", (_, connect) => {
+describe.each(mcpClients)("$name", ({ connect }) => {
   it.each(["native", "published"] as const)(
     "connects as %s with only the URL, requests approval when it needs an account, and refreshes its tokens",
     async (as) => {
       const saved = new AuthorizationStore(as);
-      const client = await connect(new URL("/mcp", service.url), saved);
+      const client = await connect(new URL("/mcp", service.url), { authProvider: saved });
       expect((await client.listTools()).tools.length).toBeGreaterThan(3);
       const read = () => client.callTool({ name: "get_credits_balance", arguments: {} });
       expect(saved.requestUrl, "no approval is requested yet").toBeUndefined();
