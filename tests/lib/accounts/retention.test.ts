@@ -1,8 +1,8 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { deleteExpired } from "@/lib/accounts/retention";
 import { listAudit } from "@/lib/db/audit";
-import type { Db } from "@/lib/db/store";
-import { engines, type Stage } from "@/tests/support/engines";
+import { startStage } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -12,16 +12,10 @@ const beforeMs = nowMs - 30 * dayMs;
 /** One batch has 500 rows. */
 const waiting = 1201;
 
-describe.each(engines)("the retention on $name", (engine) => {
-  let stage: Stage;
-  let db: Db;
-
-  beforeEach(async () => {
-    stage = await engine.prepare();
-    Object.assign(process.env, world, { DATA_DIR: createFolder() });
-    db = await stage.open();
-    return stage.clear;
-  });
+describe.each(engines)("the retention on $name", async (engine) => {
+  Object.assign(process.env, world, { DATA_DIR: createFolder() });
+  const stage = await startStage(engine);
+  const db = await stage.open();
 
   /** The numbers of rows by table that the audit has of each batch, the largest first: all are of one instant. */
   async function audited(): Promise<string[]> {

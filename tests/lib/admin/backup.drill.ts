@@ -12,6 +12,7 @@ import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { operate } from "@/tests/support/operator";
 import type { Environment } from "@/tests/support/service";
 import { Service } from "@/tests/support/service";
+import { listTables } from "@/tests/support/stores";
 
 const email = "ceo@example.com";
 const terms = ["--plan", "licensed", "--credits", "7.125"];
@@ -67,16 +68,10 @@ describe.each(engines)("backup and restore on $name", async (engine) => {
   }
 
   /** All rows of every table. */
-  async function readAll({ query, environment }: Stage): Promise<Record<string, unknown[]>> {
-    const names = environment.DATABASE_URL
-      ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
-      : "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY 1";
-    const tables = await query(names);
-    return Object.fromEntries(
-      await Promise.all(
-        tables.map(async ({ name }) => [name, await query(`SELECT * FROM ${name} ORDER BY 1, 2`)] as const),
-      ),
-    );
+  async function readAll(stage: Stage): Promise<Record<string, unknown[]>> {
+    const tables = (await listTables(stage)).filter((name) => !name.startsWith("sqlite_")).sort();
+    const rows = tables.map(async (name) => [name, await stage.query(`SELECT * FROM ${name} ORDER BY 1, 2`)]);
+    return Object.fromEntries(await Promise.all(rows));
   }
 
   it("restore every table, token, link and ledger, backed up while the server writes", {

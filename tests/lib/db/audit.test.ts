@@ -5,27 +5,22 @@ import { syncClerkUser } from "@/lib/accounts/clerk-user";
 import { acceptInvitation, addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
 import { joinWaitlist } from "@/lib/accounts/waitlist";
 import { auditedTransaction, listAudit, unaudited, unauditedInserts } from "@/lib/db/audit";
-import type { Db } from "@/lib/db/store";
 import { stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { clearBanner, setBanner } from "@/lib/site-banner";
-import { engines, type Stage } from "@/tests/support/engines";
+import { startStageForEach } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
+import { listTables } from "@/tests/support/stores";
 
 const email = "ceo@example.com";
 const atMs = Date.parse("2027-01-31T09:00:00Z");
 const operator = expect.stringMatching(/^operator( .+)?$/);
 
-describe.each(engines)("the audit on $name", (engine) => {
-  let stage: Stage;
-  let db: Db;
+describe.each(engines)("the audit on $name", async (engine) => {
+  const { stage, db } = await startStageForEach(engine);
   let nowMs: number;
-  beforeEach(async () => {
-    stage = await engine.prepare();
-    // The entry of the key's creation.
-    await stage.query("DELETE FROM audit_entries");
-    db = await stage.open();
+  beforeEach(() => {
     nowMs = atMs;
-    return stage.clear;
   });
 
   /** Advances the clock. */
@@ -142,12 +137,7 @@ describe.each(engines)("the audit on $name", (engine) => {
   });
 
   it("covers every table, except those listed with a reason", async () => {
-    const listed = await stage.query(
-      engine.name === "PostgreSQL"
-        ? "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'"
-        : "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
-    );
-    const tables = listed.map(({ name }) => String(name)).filter((name) => name !== "kysely_migration");
+    const tables = (await listTables(stage)).filter((name) => !/^(kysely_migration|sqlite_)/.test(name));
     expect(tables.length).toBeGreaterThan(10);
     const anyDb = db as unknown as Kysely<Record<string, Record<string, unknown>>>;
     for (const table of tables) {

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import { sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { dayMs } from "@/lib/config/durations";
-import type { Db } from "@/lib/db/store";
 import { SendError } from "@/lib/mail/mail";
 import { startAppSession } from "@/lib/oauth/app-session";
+import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { RecordingSender } from "@/tests/support/recording-sender";
 
 const atMs = Date.parse("2026-11-21T09:00:00Z");
@@ -14,12 +14,11 @@ const minuteMs = 60_000;
 const email = "ceo@example.com";
 const world = { ...besideDatabaseUrl, NODE_ENV: "production", LOG_LEVEL: "error" };
 
-describe.each(engines)("the mail about the end of an app, on $name", (engine) => {
-  let stage: Stage;
-  let db: Db;
+describe.each(engines)("the mail about the end of an app, on $name", async (engine) => {
   let account: { id: string; email: string };
   let nowMs: number;
   let mailSender: RecordingSender;
+  const { stage, db } = await startStageForEach(engine);
   const round = () => sendScheduledMails(db, mailSender, { now: () => nowMs });
   const endsAtMs = atMs + 180 * dayMs;
   const dueAtMs = endsAtMs - 7 * dayMs;
@@ -27,8 +26,6 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
   beforeEach(async () => {
     Object.assign(process.env, world);
     [nowMs, mailSender] = [dueAtMs, new RecordingSender()];
-    stage = await engine.prepare();
-    db = await stage.open();
     account = { id: (await addAccount(db, email, { subject: "user_1", plan: "licensed" }, atMs)).id, email };
     await startAppSession(
       db,
@@ -36,7 +33,6 @@ describe.each(engines)("the mail about the end of an app, on $name", (engine) =>
       atMs,
     );
     await db.updateTable("local_sessions").set({ expires_at_ms: endsAtMs }).execute();
-    return stage.clear;
   });
 
   it("is sent once, also by five runners at once", async () => {

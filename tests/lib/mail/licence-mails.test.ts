@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import { sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { dayMs } from "@/lib/config/durations";
-import type { Db } from "@/lib/db/store";
 import { SendError } from "@/lib/mail/mail";
+import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { RecordingSender } from "@/tests/support/recording-sender";
 
 const atMs = Date.parse("2026-11-21T09:00:00Z");
@@ -19,9 +19,8 @@ const world = {
   STRIPE_LICENCE_PRICES: "price_1",
 };
 
-describe.each(engines)("a mail about a licence that waits to be tried again, on $name", (engine) => {
-  let stage: Stage;
-  let db: Db;
+describe.each(engines)("a mail about a licence that waits to be tried again, on $name", async (engine) => {
+  const { stage, db } = await startStageForEach(engine);
   let accountId: string;
   let mailSender: RecordingSender;
   let nowMs: number;
@@ -29,8 +28,6 @@ describe.each(engines)("a mail about a licence that waits to be tried again, on 
   beforeEach(async () => {
     Object.assign(process.env, world);
     [nowMs, mailSender] = [atMs, new RecordingSender()];
-    stage = await engine.prepare();
-    db = await stage.open();
     const terms = { subject: "user_1", trialEndsAtMs: atMs - dayMs };
     accountId = (await addAccount(db, "ceo@example.com", terms, atMs)).id;
     await stage.query(
@@ -42,7 +39,6 @@ describe.each(engines)("a mail about a licence that waits to be tried again, on 
        VALUES ('sub_1', '${accountId}', 'active', ${endsAtMs}, ${endsAtMs}, ${endsAtMs}, 0, 1)`,
     );
     mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
-    return stage.clear;
   });
 
   const round = () => sendScheduledMails(db, mailSender, { now: () => nowMs });

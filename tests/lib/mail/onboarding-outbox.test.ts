@@ -3,30 +3,26 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { defaultTrialDays, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { dayMs } from "@/lib/config/durations";
-import type { Db } from "@/lib/db/store";
 import { SendError } from "@/lib/mail/mail";
 import { type ClaimedEmail, claimDueMails, recordOutcomes } from "@/lib/mail/onboarding-claims";
 import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
-import { engines, type Stage } from "@/tests/support/engines";
+import { startStageForEach } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
 
 const hourMs = 60 * 60 * 1000;
 const leaseMs = 15_000;
 const atMs = Date.parse("2026-11-21T09:00:00Z");
 const all = (state: string) => onboardingKinds.map(() => state);
 
-describe.each(engines)("the outbox on $name", (engine) => {
-  let stage: Stage;
-  let db: Db;
+describe.each(engines)("the outbox on $name", async (engine) => {
+  const { stage, db } = await startStageForEach(engine);
   let accountId: string;
   const email = "ceo@example.com";
   const licence = { plan: "licensed" } as const;
 
   beforeEach(async () => {
-    stage = await engine.prepare();
-    db = await stage.open();
     accountId = (await addAccount(db, email, licence, atMs)).id;
-    return stage.clear;
   });
 
   const claim = async (nowMs: number, limit = 5, by = db) =>

@@ -1,16 +1,15 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import type { Db } from "@/lib/db/store";
 import { listOutages, recordOutages, type Unwritten } from "@/lib/status/outages";
-import { engines, type Stage } from "@/tests/support/engines";
+import { startStageForEach } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
 
 const startMs = Date.parse("2026-11-23T09:00:00Z");
 const second = 1000;
 const minute = 60 * second;
 
-describe.each(engines)("the outages of the last 90 days, on $name", (engine) => {
-  let stage: Stage;
-  let db: Db;
+describe.each(engines)("the outages of the last 90 days, on $name", async (engine) => {
+  const { stage, db } = await startStageForEach(engine);
   let unwritten: Unwritten;
   const record = (broken: string[], atMs: number, by = unwritten, from = async () => db) =>
     recordOutages(
@@ -23,11 +22,8 @@ describe.each(engines)("the outages of the last 90 days, on $name", (engine) => 
     broken.includes(name) ? { name, isOutage: true as const } : { name };
   const list = (nowMs = startMs) => listOutages(db, nowMs);
 
-  beforeEach(async () => {
-    stage = await engine.prepare();
-    db = await stage.open();
+  beforeEach(() => {
     unwritten = new Map();
-    return stage.clear;
   });
 
   it("begin when they are first seen, and end when they were last seen", async () => {
