@@ -4,12 +4,23 @@ import { documents } from "@/lib/docs/documents";
 import { errorCatalogue } from "@/lib/http/errors";
 import { type Page, pages as register } from "@/lib/http/pages";
 import { borrowService } from "@/tests/support/block";
+import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
-const pages = new Map<string, string>();
+/** What a service answers at each address, which is asked once. */
+function reader(to: Service) {
+  const answers = new Map<string, Promise<Answer>>();
+  return (path: string) => {
+    const answer = answers.get(path) ?? to.ask(path);
+    answers.set(path, answer);
+    return answer;
+  };
+}
 
 const { service } = await borrowService();
-for (const { path } of documents) pages.set(path, (await service.ask(path)).text);
+const read = reader(service);
+const pages = new Map<string, string>();
+for (const { path } of documents) pages.set(path, (await read(path)).text);
 
 const idsOf = (html = "") => [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
 const textOf = (html = "") => html.replace(/<[^>]+>/g, "").replace(/&(quot|lt|gt|amp|#x27);/g, " ");
@@ -25,15 +36,15 @@ describe("every page", () => {
   );
 
   it.each(paths)("$path has no broken links", async ({ path }) => {
-    const html = pages.get(path) ?? (await service.ask(path)).text;
+    const html = (await read(path)).text;
     const targets = [...html.matchAll(/ href="(\/[^"]*|#[^"]+)"/g)].map(([, target = ""]) => target);
     expect(targets.length).toBeGreaterThan(0);
     for (const target of new Set(targets)) {
       const [page = "", anchor] = target.split("#");
       if (closed.some(({ path }) => path === page)) continue;
-      const linked = page === "" ? html : (pages.get(page) ?? (await service.ask(page)).text);
-      if (page !== "" && !pages.has(page)) expect((await service.ask(page)).status, target).toBe(200);
-      if (anchor) expect(idsOf(linked), target).toContain(anchor);
+      const linked = await read(page || path);
+      if (page) expect(linked.status, target).toBe(200);
+      if (anchor) expect(idsOf(linked.text), target).toContain(anchor);
     }
   });
 
@@ -45,7 +56,7 @@ describe("every page", () => {
   });
 
   it.each(documents)("$path is available as Markdown with absolute links", async (document) => {
-    const page = await service.ask(document.path);
+    const page = await read(document.path);
     expect(page.headers.link).toContain(`<${document.path}.md>; rel="alternate"; type="text/markdown"`);
     const { status, headers, text } = await service.ask(`${document.path}.md`);
     expect(status).toBe(200);
@@ -64,15 +75,15 @@ describe("without sign-in", () => {
       access === "session" || under ? [path] : [],
     );
     needsSignIn.push(register.signIn.path);
-    const closed = await unconfigured();
+    const readClosed = reader(await unconfigured());
     for (const { path, access } of Object.values<Page>(register)) {
       if (access !== "anyone" || needsSignIn.includes(path)) continue;
-      const { text } = await closed.ask(path);
+      const { text } = await readClosed(path);
       const targets = [...text.matchAll(/ (?:href|action)="(\/[^"#?]*)/g)].map(([, target = ""]) => target);
       expect(targets.length).toBeGreaterThan(0);
       for (const target of new Set(targets)) {
         expect(needsSignIn, `${path} leads to ${target}`).not.toContain(target);
-        const { status } = await closed.ask(target);
+        const { status } = await readClosed(target);
         // 405: the target of a form.
         expect([200, 405], `${path} leads to ${target}`).toContain(status);
       }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { retryAfterMs, sendDueMails } from "@/lib/mail/onboarding-runner";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
@@ -21,9 +21,7 @@ const leaseMs = 15_000;
 const world = { APP_URL: "https://office.example.com" };
 
 // For the runners in this process.
-beforeAll(() => {
-  process.env.APP_SECRET = besideDatabaseUrl.APP_SECRET;
-});
+process.env.APP_SECRET = besideDatabaseUrl.APP_SECRET;
 
 describe("retryAfterMs", () => {
   it("triples the delay after each failure, up to four hours", () => {
@@ -32,15 +30,12 @@ describe("retryAfterMs", () => {
   });
 });
 
-describe("a server without a sender", () => {
-  let service: Service;
+describe("a server without a sender", async () => {
   const email = "ceo@example.com";
-  beforeAll(async () => {
-    service = await Service.make({ SIGN_IN: "local" });
-    await service.adminJson("account", "add", email); // before the start, because the runner polls every five seconds
-    await service.run();
-  });
+  const service = await Service.make({ SIGN_IN: "local" });
   afterAll(() => service.stop());
+  await service.adminJson("account", "add", email); // before the start, because the runner polls every five seconds
+  await service.run();
 
   it("writes a due mail to DATA_DIR/mail", async () => {
     const [mail, ...others] = await eventually(async () => {
@@ -116,12 +111,12 @@ describe("a mail that is due", () => {
   });
 });
 
-describe.each(engines)("four runners on $name", (engine) => {
-  const ofDeletedAccounts = 60;
-  const ofAccounts = 240;
+describe.each(engines)("four runners on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const ofDeletedAccounts = 20;
+  const ofAccounts = 80;
 
   it("continue past mails of deleted accounts until none is due, and send each mail once", async () => {
-    const stage = await engine.prepare();
     const instances = await Promise.all(Array.from({ length: 4 }, stage.open));
     await writeDueMails(stage, { from: 0, to: ofDeletedAccounts + ofAccounts });
     await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${ofDeletedAccounts}`);
@@ -129,11 +124,10 @@ describe.each(engines)("four runners on $name", (engine) => {
     mailSender.whileSending = () => new Promise((resolve) => setTimeout(resolve, 20));
     const tallies = await Promise.all(instances.map((db) => sendDueMails(db, mailSender)));
     expect(tallies.reduce((sum, { sent }) => sum + sent, 0)).toBe(ofAccounts);
-    for (const { sent } of tallies) expect(sent).toBeGreaterThan(20);
+    for (const { sent } of tallies) expect(sent).toBeGreaterThan(5);
     expect(mailSender.sent).toHaveLength(ofAccounts);
     expect(new Set(mailSender.sent.map(({ to }) => to)).size).toBe(ofAccounts);
     expect(await stage.query("SELECT id FROM onboarding_emails WHERE state = 'scheduled'")).toEqual([]);
-    await stage.clear();
   });
 });
 

@@ -158,12 +158,12 @@ describe("connections", () => {
   ])("of %s hold at most 256 requests in work, and others are not cut", async (_, settings, line, from) => {
     const own = await Service.start({ RATE_LIMIT_HEALTH: "100000", ...settings });
     const headerOf = (n: number) => line.replace("%", n.toString(16));
-    const working: Socket[] = [];
-    for (let n = 0; n < 256; n++) {
+    const work = async (_: unknown, n: number) => {
       const socket = await open(from, own.port);
       expect(await askWithoutBody(socket, headerOf(n))).toEqual(["100"]);
-      working.push(socket);
-    }
+      return socket;
+    };
+    const working = await Promise.all(Array.from({ length: 256 }, work));
     const refused = await open(from, own.port);
     refused.write(
       `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n${headerOf(300)}\r\n`,
@@ -173,10 +173,11 @@ describe("connections", () => {
     expect(received).toContain('"message":"Too many requests: wait 2 seconds."');
     const other = line && "X-Forwarded-For: 192.0.2.9\r\n";
     expect(await answersOn(await open("127.0.4.2", own.port), other)).toEqual(["200"]);
-    for (const socket of working) {
+    const finish = async (socket: Socket) => {
       socket.write("abc");
       expect(statuses(String(await once(socket, "data")))).toEqual(["400"]);
-    }
+    };
+    await Promise.all(working.map(finish));
     expect(await answersOn(await open(from, own.port), headerOf(301))).toEqual(["200"]);
     await own.stop();
   });
