@@ -30,9 +30,7 @@ export const clockSteps: Experiment = {
       const { address, redeem } = await app.ask();
       return { redeem, back: new URL(await answerApp(owner, service, address.href)) };
     };
-    const check = async ({ access_token }: Tokens) =>
-      (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } }))
-        .status;
+    const check = ({ access_token }: Tokens) => service.statusFor(access_token);
     const outcome = (work: Promise<unknown>) =>
       work.then(
         () => "goes on",

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { closeStore, store } from "@/lib/db/store";
 import { ageOfSiteBanner, readSiteBanner, setBanner } from "@/lib/site-banner";
 import { createFolder } from "@/tests/support/leash";
@@ -7,16 +7,14 @@ const noonMs = Date.UTC(2026, 10, 21, 12);
 const twoHoursMs = 2 * 60 * 60 * 1000;
 const notice = (message: string) => ({ kind: "warning", message, startsAtMs: null, endsAtMs: null }) as const;
 
-beforeAll(async () => {
-  process.env.DATA_DIR = createFolder();
-  await store();
-});
+process.env.DATA_DIR = createFolder();
+const db = await store();
 afterAll(closeStore);
 
 it("keeps a copy of the notice for 15 seconds, also when the wall clock steps back or on", async () => {
-  await setBanner(await store(), notice("one"), Date.now());
+  await setBanner(db, notice("one"), Date.now());
   expect(await readSiteBanner(noonMs, 1_000_000)).toEqual({ kind: "warning", message: "one" });
-  await setBanner(await store(), notice("another"), Date.now());
+  await setBanner(db, notice("another"), Date.now());
   expect((await readSiteBanner(noonMs + twoHoursMs, 1_014_999))?.message).toBe("one");
   expect((await readSiteBanner(noonMs - twoHoursMs, 1_015_000))?.message).toBe("another");
 });
@@ -29,7 +27,7 @@ it("tells the age of the copy, so that caches and browsers keep it for 15 second
 
 it("shows a notice from its start, and no longer at its end", async () => {
   const planned = { ...notice("planned"), startsAtMs: noonMs, endsAtMs: noonMs + twoHoursMs };
-  await setBanner(await store(), planned, Date.now());
+  await setBanner(db, planned, Date.now());
   const messageAt = async (nowMs: number) => (await readSiteBanner(nowMs, 2_000_000))?.message;
   expect(await messageAt(noonMs - 1)).toBeUndefined();
   expect(await messageAt(noonMs)).toBe("planned");

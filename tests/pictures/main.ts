@@ -9,9 +9,9 @@ import { officeStates, openOffice } from "@/tests/pictures/office";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
-import { openidClient, type Tokens } from "@/tests/support/oauth-libraries";
+import { openidClient } from "@/tests/support/oauth-libraries";
 import { startWithOffice } from "@/tests/support/office-browser";
-import { answerApp } from "@/tests/support/owner";
+import { connectApp } from "@/tests/support/owner";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { sessionIn } from "@/tests/support/shop";
@@ -239,8 +239,9 @@ async function buyLicence(email: string, become: (subscription: string) => void)
 async function connectMany(email: string): Promise<void> {
   const owner = await Browser.signIn(service, email);
   await Browser.signIn(service, email);
-  await connectApp(owner);
-  const { access_token } = await connectApp(owner);
+  const app = await openidClient.makeApp(service);
+  await connectApp(app, owner, service);
+  const { access_token } = await connectApp(app, owner, service);
   await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } });
   await owner.pressAtHome("/home/token");
   for (let n = 0; n < 3; n++) await service.token(email);
@@ -249,13 +250,8 @@ async function connectMany(email: string): Promise<void> {
 /** Connects an app to an account, and ends it. */
 async function disconnect(email: string): Promise<void> {
   const owner = await Browser.signIn(service, email);
-  await connectApp(owner);
+  await connectApp(await openidClient.makeApp(service), owner, service);
   await owner.pressAtHome("/home/sessions/end", { session: "apps" });
-}
-
-async function connectApp(owner: Browser): Promise<Tokens> {
-  const { address, redeem } = await (await openidClient.makeApp(service)).ask();
-  return redeem(new URL(await answerApp(owner, service, address.href)));
 }
 
 /** The addresses of the pages that are reached by a mailed or generated link. */

@@ -58,11 +58,7 @@ export async function readQuestion(browser: Browser): Promise<{ request: string;
 export async function connectApps(browser: Browser, service: Service, count: number): Promise<string[]> {
   const app = await openidClient.makeApp(service);
   const tokens: string[] = [];
-  while (tokens.length < count) {
-    const { address, redeem } = await app.ask();
-    const { refresh_token = "" } = await redeem(new URL(await answerApp(browser, service, address.href)));
-    tokens.push(refresh_token);
-  }
+  while (tokens.length < count) tokens.push((await connectApp(app, browser, service)).refresh_token ?? "");
   return tokens;
 }
 

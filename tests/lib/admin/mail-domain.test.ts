@@ -1,6 +1,6 @@
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { getServers, setServers } from "node:dns/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { startDnsServer } from "@/tests/support/dns-server";
@@ -19,11 +19,8 @@ const smtp: MailSettings = { kind: "smtp", from, server, dkim };
 const resend = { kind: "resend", from, apiKey: "re_1", baseUrl: "", webhookKey: undefined } as const;
 
 const systems = getServers();
-let dns: Awaited<ReturnType<typeof startDnsServer>>;
-beforeAll(async () => {
-  dns = await startDnsServer();
-  setServers([dns.address]);
-});
+const dns = await startDnsServer();
+setServers([dns.address]);
 afterAll(() => {
   setServers(systems);
   dns.stop();

@@ -20,9 +20,6 @@ function forge(header: object, claims: object, key: KeyObject): string {
   return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
 }
 
-const ask = async (service: Service, token: string) =>
-  (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
-
 /** Copies a program's token on the access page. */
 async function copyToken(browser: Browser): Promise<string> {
   return JSON.parse((await browser.pressAtHome("/home/token")).text).token;
@@ -32,7 +29,9 @@ async function copyToken(browser: Browser): Promise<string> {
 async function showUnknownKey(service: Service, token: string): Promise<void> {
   const { iss } = claimsOf(token);
   const claims = { ...claimsOf(token), iss, exp: Date.now() / 1000 + 60 };
-  expect(await ask(service, `${encode({ alg: "RS256", kid: "unknown" })}.${encode(claims)}.x`)).toBe(401);
+  expect(await service.statusFor(`${encode({ alg: "RS256", kid: "unknown" })}.${encode(claims)}.x`)).toBe(
+    401,
+  );
 }
 
 describe.each(engines)("the keys of two instances on $name", async (engine) => {
@@ -91,9 +90,9 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
       `${encode({ alg: "RS256", kid })}.${encode({ ...claims, sub: "user_other" })}.${signature}`,
     ];
     for (const [at, token] of forged.entries()) {
-      expect(await ask(one, token), `forged token ${at}`).toBe(401);
+      expect(await one.statusFor(token), `forged token ${at}`).toBe(401);
     }
-    expect(await ask(one, token)).toBe(200);
+    expect(await one.statusFor(token)).toBe(200);
   });
 
   it("are rotated twice under load, and no request gets a 401", async () => {
@@ -102,7 +101,7 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
     let isOver = false;
     const load = [one, other, one, other].map(async (service, at) => {
       for (let sent = at; !isOver; sent++) {
-        const status = await ask(service, tokens[sent % tokens.length] ?? "");
+        const status = await service.statusFor(tokens[sent % tokens.length] ?? "");
         answers[status] = (answers[status] ?? 0) + 1;
         await sleep(10); // so that many requests meet the rotation without slowing it down
       }
@@ -131,12 +130,12 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
 
   it("are refused from the next request on when revoked, on every instance, and browsers stay signed in", async () => {
     const token = await copyToken(browser);
-    for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
+    for (const service of [one, other]) expect(await service.statusFor(token)).toBe(200);
     const { kid = "" } = headerOf(token);
     await one.adminJson("keys", "revoke", kid);
     for (const service of [one, other]) {
-      expect(await ask(service, token)).toBe(401);
-      expect(await ask(service, token)).toBe(401);
+      expect(await service.statusFor(token)).toBe(401);
+      expect(await service.statusFor(token)).toBe(401);
     }
     expect((await listKeys()).find((key) => key.kid === kid)?.state).toMatch(/^revoked /);
     await expect
@@ -145,7 +144,8 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
         return headerOf(browser.valueOf("__session")).kid;
       })
       .not.toBe(kid);
-    for (const service of [one, other]) expect(await ask(service, browser.valueOf("__session"))).toBe(200);
+    for (const service of [one, other])
+      expect(await service.statusFor(browser.valueOf("__session"))).toBe(200);
     const { text } = await one.ask("/.well-known/jwks.json");
     expect(text).not.toContain(kid);
   });
@@ -153,9 +153,9 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
   it("return 503 while the ring is unavailable, never 401, and then 200 again", async () => {
     const token = await copyToken(browser);
     await stage.query("ALTER TABLE signing_keys RENAME TO signing_keys_away");
-    for (const service of [one, other]) expect(await ask(service, token)).toBe(503);
+    for (const service of [one, other]) expect(await service.statusFor(token)).toBe(503);
     await stage.query("ALTER TABLE signing_keys_away RENAME TO signing_keys");
-    for (const service of [one, other]) expect(await ask(service, token)).toBe(200);
+    for (const service of [one, other]) expect(await service.statusFor(token)).toBe(200);
     // The instances write their log after the response.
     for (const service of [one, other]) await eventually(() => expect(service.takeErrors()).not.toEqual([]));
   });
@@ -171,7 +171,7 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
 
     const environment = { ...stage.environment, APP_SECRET: second };
     const untold = await Service.start(environment);
-    expect(await ask(untold, token)).toBe(503);
+    expect(await untold.statusFor(token)).toBe(503);
     expect((await untold.ask("/ready")).status).toBe(503);
     expect((await untold.admin("invite", "new@example.com")).code).toBe(1);
     expect(await stage.query("SELECT id FROM invitations WHERE accepted_at_ms IS NULL")).toEqual([]);
@@ -185,12 +185,12 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
     const readSealed = () => stage.query("SELECT sealed_key FROM signing_keys");
     const sealed = await readSealed();
     const told = await Service.start({ ...environment, APP_SECRET_PREVIOUS: first });
-    expect(await ask(told, token)).toBe(200);
+    expect(await told.statusFor(token)).toBe(200);
     await expect.poll(readSealed).not.toEqual(sealed);
     // A resealed key can be decrypted without the previous secret.
     await told.stop();
     await showUnknownKey(untold, token);
-    expect(await ask(untold, token)).toBe(200);
+    expect(await untold.statusFor(token)).toBe(200);
     await untold.stop({ expectErrors: true });
     await stage.clear();
   });

@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import { recordSessionUse } from "@/lib/auth/last-seen";
 import { listSessions } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { auditedTransaction } from "@/lib/db/audit";
-import { closeStore, type Db, store } from "@/lib/db/store";
+import { closeStore, store } from "@/lib/db/store";
 import { startAppSession } from "@/lib/oauth/app-session";
 import { createFolder } from "@/tests/support/leash";
 
-describe("when a session was last used", () => {
+describe("when a session was last used", async () => {
   const hourMs = 60 * 60 * 1000;
   const nowMs = 1_800_000_000_000;
-  let db: Db;
-  let accountId: string;
 
-  beforeAll(async () => {
-    vi.stubEnv("DATA_DIR", createFolder());
-    db = await store();
-    accountId = (await addAccount(db, "ceo@example.com", {}, nowMs)).id;
-    for (const id of ["one", "other"]) {
-      await startAppSession(db, { id, accountId, name: "Desk", origin: "a device" }, nowMs);
-    }
-  });
+  process.env.DATA_DIR = createFolder();
+  const db = await store();
   afterAll(closeStore);
+  const { id: accountId } = await addAccount(db, "ceo@example.com", {}, nowMs);
+  for (const id of ["one", "other"]) {
+    await startAppSession(db, { id, accountId, name: "Desk", origin: "a device" }, nowMs);
+  }
 
   const use = (id: string, last_seen_at_ms: number | null, atMs: number) =>
     recordSessionUse(

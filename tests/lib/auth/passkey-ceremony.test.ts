@@ -106,21 +106,27 @@ function verifyCreated(response: Response) {
   return attempt(() => verifyRegistration(party, readRegistration(party, toBody(response), isExpected)));
 }
 
+/** The lies that both ceremonies refuse in the same words. */
+const lies: [what: string, lies: Lies, words: string | RegExp][] = [
+  [
+    "from another origin",
+    { origin: "https://example.org.evil.example" },
+    "the response is from another origin",
+  ],
+  ["over plain HTTP", { origin: "http://example.org" }, "the response is from another origin"],
+  ["for another relying party", { rpId: "evil.example" }, /RP ID/],
+  ["to another challenge", { challenge: "b3RoZXI" }, "the challenge is not expected"],
+  ["from an embedded page", { crossOrigin: true }, embedded],
+  ["with a top origin", { topOrigin: party.origin }, embedded],
+  ["without user verification", { flags: flag.userPresent }, unverified],
+];
+
 describe("a registration", () => {
   const create = (lies: Lies) => verifyCreated(new Authenticator(party.origin).create(ask, lies));
 
   it.each<[string, Lies, string | RegExp]>([
-    [
-      "from another origin",
-      { origin: "https://example.org.evil.example" },
-      "the response is from another origin",
-    ],
-    ["for another relying party", { rpId: "evil.example" }, /RP ID/],
-    ["to another challenge", { challenge: "b3RoZXI" }, "the challenge is not expected"],
+    ...lies,
     ["of the other ceremony", { type: "webauthn.get" }, "the response is to another ceremony"],
-    ["from an embedded page", { crossOrigin: true }, embedded],
-    ["with a top origin", { topOrigin: party.origin }, embedded],
-    ["without user verification", { flags: flag.userPresent }, unverified],
     ["without user presence", { flags: flag.userVerified }, /User presence/],
     ["with an algorithm that was not offered", { algorithm: -65535 }, /Unexpected public key alg "-65535"/],
     ["with a self attestation by another key", { attestation: selfAttestation() }, /attestation|signature/i],
@@ -182,13 +188,8 @@ describe("an authentication", () => {
   });
 
   it.each<[string, Lies, string | RegExp]>([
-    ["from another origin", { origin: "http://example.org" }, "the response is from another origin"],
-    ["for another relying party", { rpId: "evil.example" }, /RP ID/],
-    ["to another challenge", { challenge: "b3RoZXI" }, "the challenge is not expected"],
+    ...lies,
     ["of the other ceremony", { type: "webauthn.create" }, "the response is to another ceremony"],
-    ["from an embedded page", { crossOrigin: true }, embedded],
-    ["with a top origin", { topOrigin: party.origin }, embedded],
-    ["without user verification", { flags: flag.userPresent }, unverified],
     ["without user presence", { flags: flag.userVerified }, /not present/],
     ["without a signature", { signature: Buffer.alloc(0) }, "the response is malformed"],
   ])("%s is refused", async (_, lies, words) => {

@@ -111,8 +111,7 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", async
       expect((await other.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
       expect((await passkeys.sendAssertion(owner, authenticator.get(challenge))).status).toBe(200);
       expect((await owner.post("/sign-in/renew")).status).toBe(204);
-      const headers = { authorization: `Bearer ${token}` };
-      expect((await service.ask("/api/entitlement", { headers })).status).toBe(200);
+      expect(await service.statusFor(token)).toBe(200);
       expect((await operator.post("/proof/passkey", operator.authenticator.get(proof))).status).toBe(200);
       expect((await operator.open("/today")).status).toBe(200);
       expect((await service.ask(link, { method: "POST" })).status).toBe(200);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { keyRing } from "@/lib/auth/key-ring";
 import { mintSessionToken } from "@/lib/auth/session-token";
 import { verifyToken } from "@/lib/auth/verifier";
@@ -7,9 +7,7 @@ import { createFolder } from "@/tests/support/leash";
 
 describe("a token that a key of our ring signed", () => {
   const nowMs = 1_800_000_000_000;
-  beforeAll(() => {
-    vi.stubEnv("DATA_DIR", createFolder());
-  });
+  process.env.DATA_DIR = createFolder();
   afterAll(closeStore);
 
   const terms = { subject: "user_1", sessionId: "sess_1", endsAtMs: nowMs + 60_000 };

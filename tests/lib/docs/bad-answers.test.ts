@@ -10,7 +10,7 @@ import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answ
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 
-const bad = serveBadAnswers();
+const bad = await serveBadAnswers();
 const execute = promisify(execFile);
 
 /** What a sample printed, how long it waited, and with what it failed. */

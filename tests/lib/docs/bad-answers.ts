@@ -1,6 +1,6 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll } from "vitest";
+import type { ServerResponse } from "node:http";
+import { afterAll } from "vitest";
+import { serve } from "@/tests/support/loopback";
 
 type Answer = (response: ServerResponse) => void;
 
@@ -112,15 +112,15 @@ export const badWaits = new Map(
  * @returns the base URL at which every request gets one answer, the one at which the first gets a yes, and what the other
  * host was sent
  */
-export function serveBadAnswers() {
+export async function serveBadAnswers() {
   const answers = [...badAnswers, ...badWaits];
   const asked = new Set<string>();
   const strayed: string[] = [];
-  const other = createServer((request, response) => {
+  const other = await serve((request, response) => {
     strayed.push(`${request.method} ${request.url} ${request.headers.authorization ?? ""}`);
     json(200, { ...yes, ...tokens })(response);
   });
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     const [kind = "", at = "", run] = (request.url ?? "").slice(1).split("/");
     const base = `${kind}/${at}/${run}`;
     const writeHead = response.writeHead.bind(response) as (
@@ -130,7 +130,7 @@ export function serveBadAnswers() {
     response.writeHead = ((status: number, headers: Record<string, string> = {}) =>
       writeHead(status, {
         ...headers,
-        ...(headers.location && { location: portOf(other, "localhost") + headers.location }),
+        ...(headers.location && { location: other.url + headers.location }),
       })) as typeof response.writeHead;
     if (kind === "after-yes" && !asked.has(base)) json(200, yes)(response);
     else answers[Number(at)]?.[1](response);
@@ -138,16 +138,7 @@ export function serveBadAnswers() {
   });
   let runs = 0;
   const urlOf = (kind: string) => (name: string) =>
-    `${portOf(server, "127.0.0.1")}/${kind}/${answers.findIndex(([one]) => one === name)}/${runs++}`;
-  beforeAll(async () => {
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    await new Promise<void>((resolve) => other.listen(0, "localhost", resolve));
-  });
-  afterAll(() => {
-    for (const one of [server, other]) one.close().closeAllConnections();
-  });
+    `${server.url}/${kind}/${answers.findIndex(([one]) => one === name)}/${runs++}`;
+  afterAll(() => Promise.all([server.stop(), other.stop()]));
   return { at: urlOf("always"), afterYes: urlOf("after-yes"), strayed };
 }
-
-const portOf = (server: ReturnType<typeof createServer>, host: string) =>
-  `http://${host}:${(server.address() as AddressInfo).port}`;

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -14,6 +13,7 @@ import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answ
 import { androidStubs } from "@/tests/support/android-stubs";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
+import { serve } from "@/tests/support/loopback";
 
 /** A client's output after a call: whether the company may run, why, and when it asks again (null: never). */
 type Said = { mayRun: boolean; why: string; seconds: number | null };
@@ -29,25 +29,22 @@ const refused = (status: number, code: Parameters<typeof exampleRefusal>[0], hea
   json(status, exampleRefusal(code, entitlementDenied), headers);
 
 const folder = createFolder();
-const bad = serveBadAnswers();
-let server: Server;
-let url = "";
+const bad = await serveBadAnswers();
 let script: Script[] = [];
 let tokens: string[] = [];
 
+const { url, stop } = await serve((request, response) => {
+  tokens.push(request.headers.authorization ?? "");
+  (script.shift() ?? ((nothing: ServerResponse) => nothing.destroy()))(response);
+});
+afterAll(stop);
+
 beforeAll(async () => {
-  server = createServer((request, response) => {
-    tokens.push(request.headers.authorization ?? "");
-    (script.shift() ?? ((nothing: ServerResponse) => nothing.destroy()))(response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   for (const [, { files, build: [program, ...args] = [] }] of installed) {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     if (program) await execute(program, args, inFolder);
   }
 }, 300_000);
-afterAll(() => server.close());
 
 /** A client from the documents, with a program that calls it at given times and prints its state. */
 type Client = {
@@ -358,13 +355,11 @@ describe.each(installed)("the complete client in %s", (_, client) => {
 
   it("does not run after a bad answer alone, keeps the last yes through it, and asks again soon", async () => {
     const names = [...badAnswers.keys()];
-    const alone = await ask(
-      [],
-      names.flatMap((name): Moment[] => [`at ${bad.at(name)}`, t]),
-    );
-    const after = await ask(
-      [],
-      names.flatMap((name): Moment[] => [`at ${bad.afterYes(name)}`, t, t + 1]),
+    const [alone = [], after = []] = await Promise.all(
+      [
+        names.flatMap((name): Moment[] => [`at ${bad.at(name)}`, t]),
+        names.flatMap((name): Moment[] => [`at ${bad.afterYes(name)}`, t, t + 1]),
+      ].map((moments) => ask([], moments)),
     );
     const results = names.map((name, at) => {
       const one = alone[at];

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { marked } from "marked";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { clientFiles, documentPages } from "@/lib/http/pages";
 import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
@@ -136,25 +136,19 @@ type Connection = {
   connect: (redirectUri: string, openBrowser: (address: string) => Promise<string>) => Promise<string>;
 };
 
-describe("the phone app", () => {
-  let make: (url?: string) => Connection;
+describe("the phone app", async () => {
   let kept = "";
   const inBrowser = (address: string) => answerApp(browser, service, address);
 
-  beforeAll(async () => {
-    const text = await readFile(clientFiles.typescript);
-    const { Connection } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
-    const vault = {
-      read: async () => kept,
-      write: async (token: string) => {
-        kept = token;
-      },
-    };
-    make = (url = service.url) => new Connection(url, "studio", vault);
-  });
-
-  const entitlement = async (token: string) =>
-    (await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } })).status;
+  const text = await readFile(clientFiles.typescript);
+  const { Connection } = await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  const vault = {
+    read: async () => kept,
+    write: async (token: string) => {
+      kept = token;
+    },
+  };
+  const make = (url = service.url): Connection => new Connection(url, "studio", vault);
 
   it("gets its answer at its own URL scheme", async () => {
     const connection = make();
@@ -164,7 +158,7 @@ describe("the phone app", () => {
       expect(back.startsWith(`${scheme}?`)).toBe(true);
       return back;
     });
-    expect(await entitlement(token)).toBe(200);
+    expect(await service.statusFor(token)).toBe(200);
     expect(await connection.readToken()).toBe(token);
   });
 
@@ -184,7 +178,7 @@ describe("the phone app", () => {
     const started = make();
     const [one, other] = await Promise.all([started.readToken(), started.readToken()]);
     expect(one).toBe(other);
-    expect(await entitlement(one)).toBe(200);
+    expect(await service.statusFor(one)).toBe(200);
     expect(await started.readToken("", performance.now() + hourMs)).not.toBe(one);
   });
 
@@ -194,10 +188,10 @@ describe("the phone app", () => {
     const dead = await connection.readToken();
     const { kid } = JSON.parse(Buffer.from(dead.split(".")[0] ?? "", "base64url").toString());
     await service.adminJson("keys", "revoke", kid);
-    expect(await entitlement(dead)).toBe(401);
+    expect(await service.statusFor(dead)).toBe(401);
     const renewed = await connection.readToken(dead);
     expect(renewed).not.toBe(dead);
-    expect(await entitlement(renewed)).toBe(200);
+    expect(await service.statusFor(renewed)).toBe(200);
     browser = await Browser.signIn(service, email);
   });
 

@@ -13,6 +13,7 @@ import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { spawnLeashed } from "@/tests/support/leash";
+import { randomFrom } from "@/tests/support/purchases";
 import { type Fault, startResendStandIn } from "@/tests/support/resend-stand-in";
 import { type Environment, Service } from "@/tests/support/service";
 
@@ -26,22 +27,13 @@ const maxKills = 12; // spread over about the time that the mails take
 const downFromMs = 2500;
 const downForMs = 2000;
 
-/** Random numbers from a seed, so that a failed run can be repeated, except for the timing of processes. */
-function dice(seed: number) {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
-    return state / 2 ** 32;
-  };
-}
-
 describe.each(engines)(
   "100 recipients, four runners and everything that can go wrong, on $name",
   (engine) => {
     it("delivers nothing after a 200, leaves nothing stuck, and sends nothing twice", {
       timeout: 90_000,
     }, async () => {
-      const random = dice(20_261_121);
+      const random = randomFrom(20_261_121);
       const stage = await engine.prepare();
       let startedAtMs = Number.POSITIVE_INFINITY;
       const faults: Fault[] = ["429", "500", "reset", "slow", "silent", "lost", "html"];

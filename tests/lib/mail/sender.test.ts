@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import PostalMime from "postal-mime";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parseSettings } from "@/lib/config/settings";
 import { createFileSender, eraseMailFilesTo, eraseOldMailFiles } from "@/lib/mail/file-sender";
 import type { Mail, SendError } from "@/lib/mail/mail";
@@ -97,11 +97,8 @@ function from() {
   return { name: "Corner Office", address: "office@example.com" };
 }
 
-describe("SMTP", () => {
-  let inbox: Awaited<ReturnType<typeof startSmtpInbox>>;
-  beforeAll(async () => {
-    inbox = await startSmtpInbox();
-  });
+describe("SMTP", async () => {
+  const inbox = await startSmtpInbox();
   afterEach(() => {
     inbox.fault = "none";
     inbox.received.length = 0;
@@ -192,11 +189,8 @@ describe("SMTP", () => {
   });
 });
 
-describe("Resend", () => {
-  let stand: Awaited<ReturnType<typeof startResendStandIn>>;
-  beforeAll(async () => {
-    stand = await startResendStandIn();
-  });
+describe("Resend", async () => {
+  const stand = await startResendStandIn();
   afterEach(() => {
     stand.fault = "none";
     stand.accepted.length = 0;

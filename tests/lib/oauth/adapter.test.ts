@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { closeStore, store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { createFolder } from "@/tests/support/leash";
@@ -7,9 +7,7 @@ describe("a row of the authorization server", () => {
   const codes = new OAuthState("AuthorizationCode");
   const devices = new OAuthState("DeviceCode");
 
-  beforeAll(() => {
-    vi.stubEnv("DATA_DIR", createFolder());
-  });
+  process.env.DATA_DIR = createFolder();
   afterAll(closeStore);
 
   it("is answered once, however many requests have read it before: the first answer counts", async () => {

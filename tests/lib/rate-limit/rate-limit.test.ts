@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
 import { createFolder } from "@/tests/support/leash";
 
-beforeAll(() => vi.stubEnv("DATA_DIR", createFolder()));
-afterAll(() => {
-  vi.useRealTimers();
-  vi.unstubAllEnvs();
-});
+Object.assign(process.env, { DATA_DIR: createFolder(), TRUSTED_PROXY_HOPS: "1" });
 
 describe("a limit of ours", () => {
   const limit = { perClient: 2, perNetwork: 4, inAll: 6, windowSeconds: 600 };
@@ -15,7 +11,6 @@ describe("a limit of ours", () => {
     headers: new Headers({ "x-forwarded-for": address }),
     browser,
   });
-  beforeAll(() => vi.stubEnv("TRUSTED_PROXY_HOPS", "1"));
 
   it("holds per /64, per /48 and in all, and leaves known browsers and their networks their share", async () => {
     const send = async (address: string, browser?: string) =>

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { Connections } from "@/lib/server/connections";
 import { limitRequestDuration } from "@/lib/server/request-deadline";
+import { listen } from "@/tests/support/port";
 
 const withinMs = 400;
 const mebibyte = Buffer.alloc(1024 * 1024);
@@ -15,17 +16,13 @@ function connectionsOf(server: Server): Connections {
   return connections;
 }
 
-describe("an exchange past its deadline", () => {
+describe("an exchange past its deadline", async () => {
   const server = createServer((incoming, outgoing) => {
     if (incoming.url === "/never") return;
     outgoing.end(incoming.url === "/large" ? Buffer.concat(Array(32).fill(mebibyte)) : "small");
   });
-  let port: number;
-  beforeAll(async () => {
-    limitRequestDuration(connectionsOf(server), { withinMs, unreadBytes: Number.POSITIVE_INFINITY }, 50);
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    port = (server.address() as AddressInfo).port;
-  });
+  limitRequestDuration(connectionsOf(server), { withinMs, unreadBytes: Number.POSITIVE_INFINITY }, 50);
+  const port = await listen(server);
   afterAll(() => {
     server.closeAllConnections();
     server.close();
@@ -68,8 +65,7 @@ describe("an exchange past its deadline", () => {
     const asked: ServerResponse[] = [];
     const patient = createServer((_, outgoing) => asked.push(outgoing));
     limitRequestDuration(connectionsOf(patient), { withinMs: 60_000, unreadBytes: 0 }, 50);
-    await once(patient.listen(0, "127.0.0.1"), "listening");
-    const answer = fetch(`http://127.0.0.1:${(patient.address() as AddressInfo).port}`);
+    const answer = fetch(`http://127.0.0.1:${await listen(patient)}`);
     await vi.waitFor(() => expect(asked).toHaveLength(1));
     vi.advanceTimersByTime(500);
     vi.useRealTimers();
@@ -92,12 +88,12 @@ describe("an exchange past its deadline", () => {
 it("responses that are not read are bounded in all: the oldest exchanges are reset", async () => {
   const server = createServer((_, outgoing) => outgoing.end(Buffer.concat(Array(32).fill(mebibyte))));
   limitRequestDuration(connectionsOf(server), { withinMs: 60_000, unreadBytes: 70 * mebibyte.length }, 50);
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  const port = await listen(server);
   const atServer: Socket[] = [];
   server.on("connection", (socket) => atServer.push(socket));
   const clients: Socket[] = [];
   for (let n = 0; n < 4; n++) {
-    const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    const client = connect(port, "127.0.0.1");
     clients.push(client.on("error", () => {}).pause());
     client.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     await once(server, "request");

@@ -1,11 +1,11 @@
-import type { Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { connect } from "node:net";
+import { afterAll, describe, expect, it } from "vitest";
 import { connectionLimits } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
 import { createFrontServer } from "@/lib/server/server";
 import { recordRaw } from "@/tests/support/answers";
 import { createFolder } from "@/tests/support/leash";
+import { listen } from "@/tests/support/port";
 
 const { health, unsubscribe } = operations;
 const inFront = { handlePage: async () => {}, throughNext: false };
@@ -16,12 +16,9 @@ const limits = {
   connectionsCheckingInterval: 50,
 };
 
-let server: Server;
-beforeAll(async () => {
-  vi.stubEnv("DATA_DIR", createFolder());
-  server = createFrontServer({ ...inFront, limits });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-});
+process.env.DATA_DIR = createFolder();
+const server = createFrontServer({ ...inFront, limits });
+const port = await listen(server);
 afterAll(async () => {
   // The handler of an aborted request has ended when a later request is answered.
   await trickle(`GET ${health.path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
@@ -33,7 +30,6 @@ function trickle(first: string): Promise<{ received: string; afterMs: number }> 
   return new Promise((resolve) => {
     const startedAtMs = performance.now();
     let received = "";
-    const { port } = server.address() as AddressInfo;
     const socket = connect(port, "127.0.0.1", () => socket.write(first));
     socket.on("data", (chunk) => {
       received += chunk;
