@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type pg from "pg";
-import type { IndexChange, SchemaChange } from "@/lib/db/migrations";
+import { executeAll, type IndexChange, type SchemaChange } from "@/lib/db/migrations";
 import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
 
@@ -34,7 +34,7 @@ export async function migrateEmbedded(
     for (const name of pending) {
       const change = changes[name] as SchemaChange;
       if ("up" in change) await change.up(transaction);
-      else for (const statement of toStatements(change, "")) await sql.raw(statement).execute(transaction);
+      else await executeAll(transaction, "makeIndexes" in change ? toStatements(change, "") : change);
       await record(transaction, name);
     }
     return pending;
@@ -122,13 +122,13 @@ async function tryApply(
     select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
   if (!rows[0]?.is_ours) return "locked";
   if (await isRecorded(transaction, name)) return "known";
-  if ("up" in change) {
-    await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
-    await change.up(transaction);
-  } else {
+  if ("makeIndexes" in change) {
     // Runs outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have written;
     // this one has not.
-    for (const statement of toStatements(change, "concurrently")) await sql.raw(statement).execute(store);
+    await executeAll(store, toStatements(change, "concurrently"));
+  } else {
+    await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
+    await ("up" in change ? change.up(transaction) : executeAll(transaction, change));
   }
   await record(transaction, name);
   return "applied";

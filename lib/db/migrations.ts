@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 
-/** A migration: a transaction, or indexes that are created while the table is in use. */
-export type SchemaChange = Migration | IndexChange;
+/** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
+export type SchemaChange = readonly string[] | Migration | IndexChange;
 
 /** Indexes to create, by name with their table and columns, and indexes to drop. */
 export type IndexChange = {
@@ -13,12 +13,10 @@ export type IndexChange = {
   dropIndexes?: string[];
 };
 
-/** The transaction of a migration that consists of these SQL statements. */
-const statements =
-  (...all: string[]) =>
-  async (db: QueryExecutorProvider) => {
-    for (const statement of all) await sql.raw(statement).execute(db);
-  };
+/** Executes SQL statements one after the other. */
+export async function executeAll(db: QueryExecutorProvider, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
 
 const ofAccount = "account_id text not null references accounts (id) on delete cascade";
 const ofOperator = "operator_id text not null references operators (id) on delete cascade";
@@ -33,54 +31,50 @@ const ofOperator = "operator_id text not null references operators (id) on delet
  * older lists of migrations on today's schema.
  */
 export const migrations: Record<string, SchemaChange> = {
-  "001-first-tables": {
-    up: statements(
-      `create table accounts (id text primary key, email text not null unique, subject text unique,
+  "001-first-tables": [
+    `create table accounts (id text primary key, email text not null unique, subject text unique,
         plan text not null, trial_ends_at_ms bigint, assistant_limit bigint,
         credit_thousandths bigint not null default 0, created_at_ms bigint not null,
         constraint accounts_balance check (credit_thousandths >= 0))`,
-      `create table credit_entries (id text primary key, ${ofAccount}, thousandths bigint not null,
+    `create table credit_entries (id text primary key, ${ofAccount}, thousandths bigint not null,
         reason text not null, created_at_ms bigint not null)`,
-      "create index credit_entries_account on credit_entries (account_id)",
-      `create table site_banner (id bigint primary key, kind text not null, message text not null,
+    "create index credit_entries_account on credit_entries (account_id)",
+    `create table site_banner (id bigint primary key, kind text not null, message text not null,
         starts_at_ms bigint, ends_at_ms bigint)`,
-      `create table onboarding_emails (id text primary key, ${ofAccount}, kind text not null,
+    `create table onboarding_emails (id text primary key, ${ofAccount}, kind text not null,
         due_at_ms bigint not null, state text not null,
         constraint onboarding_emails_once unique (account_id, kind))`,
-      "create table email_suppressions (email_hash text primary key, created_at_ms bigint not null)",
-      `create table local_sessions (id text primary key, ${ofAccount}, expires_at_ms bigint not null)`,
-      "create index local_sessions_account on local_sessions (account_id)",
-    ),
-  },
-  "002-sign-in": {
-    up: statements(
-      "create table waitlist (email text primary key, joined_at_ms bigint not null, invited_at_ms bigint)",
-      `create table invitations (id text primary key, email text not null, token_hash text unique,
+    "create table email_suppressions (email_hash text primary key, created_at_ms bigint not null)",
+    `create table local_sessions (id text primary key, ${ofAccount}, expires_at_ms bigint not null)`,
+    "create index local_sessions_account on local_sessions (account_id)",
+  ],
+  "002-sign-in": [
+    "create table waitlist (email text primary key, joined_at_ms bigint not null, invited_at_ms bigint)",
+    `create table invitations (id text primary key, email text not null, token_hash text unique,
         plan text not null, trial_ends_at_ms bigint, trial_days bigint, assistant_limit bigint,
         credit_thousandths bigint, created_at_ms bigint not null, expires_at_ms bigint not null,
         accepted_at_ms bigint)`,
-      "create index invitations_email on invitations (email)",
-      `create table sign_in_codes (browser_hash text primary key, email text not null,
+    "create index invitations_email on invitations (email)",
+    `create table sign_in_codes (browser_hash text primary key, email text not null,
         code_hash text not null, tries bigint not null, created_at_ms bigint not null,
         expires_at_ms bigint not null)`,
-      "create index sign_in_codes_email on sign_in_codes (email)",
-      "alter table local_sessions add column client_hash text",
-      "create unique index local_sessions_client on local_sessions (client_hash)",
-      `create table clerk_users (id text primary key, email text not null, updated_at_ms bigint not null,
+    "create index sign_in_codes_email on sign_in_codes (email)",
+    "alter table local_sessions add column client_hash text",
+    "create unique index local_sessions_client on local_sessions (client_hash)",
+    `create table clerk_users (id text primary key, email text not null, updated_at_ms bigint not null,
         is_deleted bigint not null default 0)`,
-    ),
-  },
+  ],
   "003-mail-delivery": {
     async up(db: Kysely<unknown>) {
       // The rows now outlive their account, and SQLite cannot drop a foreign key, so the table is created again.
-      await statements(
+      await executeAll(db, [
         "alter table onboarding_emails rename to onboarding_emails_before",
         `create table onboarding_emails (id text primary key, account_id text not null,
           recipient_hash text not null, kind text not null, due_at_ms bigint not null, state text not null,
           next_attempt_at_ms bigint not null, attempts bigint not null default 0, first_attempt_at_ms bigint,
           lease_until_ms bigint, failure text,
           constraint onboarding_emails_once_each unique (account_id, kind))`,
-      )(db);
+      ]);
       const mails = sql<
         Record<"id" | "account_id" | "kind" | "state" | "email", string> & { due_at_ms: number }
       >`
@@ -99,35 +93,31 @@ export const migrations: Record<string, SchemaChange> = {
             ${outcome}, ${failure})`;
         await insert.execute(db);
       }
-      await statements(
+      await executeAll(db, [
         "drop table onboarding_emails_before",
         "create index onboarding_emails_due on onboarding_emails (state, next_attempt_at_ms)",
         "create index onboarding_emails_recipient on onboarding_emails (recipient_hash)",
-      )(db);
+      ]);
     },
   },
-  "004-sessions-and-keys": {
-    up: statements(
-      `create table signing_keys (kid text primary key, place bigint not null unique, issuer text not null,
+  "004-sessions-and-keys": [
+    `create table signing_keys (kid text primary key, place bigint not null unique, issuer text not null,
         sealed_key text, made_at_ms bigint not null, signs_from_ms bigint, verifies_until_ms bigint,
         revoked_at_ms bigint)`,
-      "alter table local_sessions add column kind text",
-      "alter table local_sessions add column name text",
-      "alter table local_sessions add column begun_at_ms bigint",
-      "alter table local_sessions add column last_seen_at_ms bigint",
-      "alter table local_sessions add column made_in text references local_sessions (id) on delete cascade",
-      "create index local_sessions_expires_at_ms on local_sessions (expires_at_ms)",
-      "create index local_sessions_made_in on local_sessions (made_in)",
-    ),
-  },
-  "005-sign-in-mails": {
-    up: statements(
-      `create table sign_in_mails (id text primary key, kind text not null, sealed text not null,
+    "alter table local_sessions add column kind text",
+    "alter table local_sessions add column name text",
+    "alter table local_sessions add column begun_at_ms bigint",
+    "alter table local_sessions add column last_seen_at_ms bigint",
+    "alter table local_sessions add column made_in text references local_sessions (id) on delete cascade",
+    "create index local_sessions_expires_at_ms on local_sessions (expires_at_ms)",
+    "create index local_sessions_made_in on local_sessions (made_in)",
+  ],
+  "005-sign-in-mails": [
+    `create table sign_in_mails (id text primary key, kind text not null, sealed text not null,
         attempts bigint not null default 0, next_attempt_at_ms bigint not null,
         expires_at_ms bigint not null)`,
-      "create index sign_in_mails_next on sign_in_mails (next_attempt_at_ms)",
-    ),
-  },
+    "create index sign_in_mails_next on sign_in_mails (next_attempt_at_ms)",
+  ],
   // Partial indexes for the mail runner: finding the next mail stays fast, however many were sent.
   "007-mail-indexes": {
     makeIndexes: {
@@ -136,35 +126,29 @@ export const migrations: Record<string, SchemaChange> = {
     },
     dropIndexes: ["onboarding_emails_due"],
   },
-  "008-sign-in-emails": {
-    up: statements(
-      "alter table sign_in_codes add column share text not null default 'stranger'",
-      "alter table sign_in_codes add column asker_hash text",
-      "create index sign_in_codes_created on sign_in_codes (created_at_ms)",
-      "create index sign_in_codes_share on sign_in_codes (email, share, created_at_ms)",
-      `create table sign_in_emails (email text primary key, long_code_hash text not null,
+  "008-sign-in-emails": [
+    "alter table sign_in_codes add column share text not null default 'stranger'",
+    "alter table sign_in_codes add column asker_hash text",
+    "create index sign_in_codes_created on sign_in_codes (created_at_ms)",
+    "create index sign_in_codes_share on sign_in_codes (email, share, created_at_ms)",
+    `create table sign_in_emails (email text primary key, long_code_hash text not null,
         long_code_until_ms bigint not null)`,
-      "create index sign_in_emails_until on sign_in_emails (long_code_until_ms)",
-    ),
-  },
-  "009-connect": {
-    up: statements(
-      `create table connect_state (kind text not null, id_hash text not null, payload text not null,
+    "create index sign_in_emails_until on sign_in_emails (long_code_until_ms)",
+  ],
+  "009-connect": [
+    `create table connect_state (kind text not null, id_hash text not null, payload text not null,
         grant_id text, look_up_hash text, consumed_at_ms bigint, expires_at_ms bigint not null,
         constraint connect_state_id primary key (kind, id_hash))`,
-      "create index connect_state_grant_id on connect_state (grant_id)",
-      "create index connect_state_look_up_hash on connect_state (look_up_hash)",
-      "create index connect_state_expires_at_ms on connect_state (expires_at_ms)",
-    ),
-  },
-  "010-audit": {
-    up: statements(
-      `create table audit_entries (id text primary key, at_ms bigint not null, who text not null,
+    "create index connect_state_grant_id on connect_state (grant_id)",
+    "create index connect_state_look_up_hash on connect_state (look_up_hash)",
+    "create index connect_state_expires_at_ms on connect_state (expires_at_ms)",
+  ],
+  "010-audit": [
+    `create table audit_entries (id text primary key, at_ms bigint not null, who text not null,
         what text not null, whom text, "before" text, "after" text)`,
-      "create index audit_entries_at on audit_entries (at_ms, id)",
-      "create index audit_entries_whom on audit_entries (whom, at_ms, id)",
-    ),
-  },
+    "create index audit_entries_at on audit_entries (at_ms, id)",
+    "create index audit_entries_whom on audit_entries (whom, at_ms, id)",
+  ],
   // For the deletion of old rows.
   "011-retention": {
     makeIndexes: {
@@ -173,12 +157,10 @@ export const migrations: Record<string, SchemaChange> = {
       onboarding_emails_settled: "onboarding_emails (due_at_ms) where state in ('sent', 'stopped', 'failed')",
     },
   },
-  "020-connect-clients": {
-    up: statements(
-      `create table connect_clients (id text primary key, name text not null, redirect_uris text not null,
+  "020-connect-clients": [
+    `create table connect_clients (id text primary key, name text not null, redirect_uris text not null,
         added_at_ms bigint not null)`,
-    ),
-  },
+  ],
   // For counting failed mails, however many were sent.
   "040-failed-mails": {
     makeIndexes: {
@@ -187,76 +169,60 @@ export const migrations: Record<string, SchemaChange> = {
   },
   // Every instance queries these once an hour.
   "041-erasures": {
-    makeIndexes: {
-      audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'",
-    },
+    makeIndexes: { audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'" },
   },
   // For evicting the oldest unanswered authorization request.
   "042-connect-pending": {
-    makeIndexes: {
-      connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null",
-    },
+    makeIndexes: { connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null" },
   },
   // The waiting emails are counted at every join.
   "043-waitlist-waiting": {
-    makeIndexes: {
-      waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null",
-    },
+    makeIndexes: { waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null" },
   },
-  "044-clerk-ends": {
-    up: statements(
-      "alter table clerk_users add column barred_until_ms bigint",
-      "alter table clerk_users add column barred_told_at_ms bigint",
-      "alter table local_sessions add column clerk_session text",
-      "create table clerk_sessions_ended (id text primary key, ended_at_ms bigint not null)",
-      "create index clerk_sessions_ended_at on clerk_sessions_ended (ended_at_ms)",
-    ),
-  },
-  "045-refresh-token-parents": {
-    up: statements("alter table connect_state add column parent_hash text"),
-  },
-  "047-app-end-mails": {
-    up: statements(
-      "alter table local_sessions add column end_mail_at_ms bigint",
-      "alter table accounts add column app_end_mails_stopped_at_ms bigint",
-    ),
-  },
+  "044-clerk-ends": [
+    "alter table clerk_users add column barred_until_ms bigint",
+    "alter table clerk_users add column barred_told_at_ms bigint",
+    "alter table local_sessions add column clerk_session text",
+    "create table clerk_sessions_ended (id text primary key, ended_at_ms bigint not null)",
+    "create index clerk_sessions_ended_at on clerk_sessions_ended (ended_at_ms)",
+  ],
+  "045-refresh-token-parents": ["alter table connect_state add column parent_hash text"],
+  "047-app-end-mails": [
+    "alter table local_sessions add column end_mail_at_ms bigint",
+    "alter table accounts add column app_end_mails_stopped_at_ms bigint",
+  ],
   // Every instance looks once a minute for mails that are due.
   "048-app-end-mails-due": {
     makeIndexes: {
       local_sessions_end_mail: "local_sessions (end_mail_at_ms) where end_mail_at_ms is not null",
     },
   },
-  "050-passkeys": {
-    up: statements(
-      "alter table local_sessions add column confirmed_at_ms bigint",
-      "alter table local_sessions add column confirmed_by text",
-      `create table passkeys (id text primary key, ${ofAccount}, credential_id text not null unique,
+  "050-passkeys": [
+    "alter table local_sessions add column confirmed_at_ms bigint",
+    "alter table local_sessions add column confirmed_by text",
+    `create table passkeys (id text primary key, ${ofAccount}, credential_id text not null unique,
         rp_id text not null, public_key text not null, counter bigint not null, name text not null,
         added_at_ms bigint not null, last_used_at_ms bigint)`,
-      "create index passkeys_account on passkeys (account_id)",
-      "create table passkey_challenges (challenge text primary key, expires_at_ms bigint not null)",
-      `create table passkey_offers (account_id text primary key references accounts (id) on delete cascade,
+    "create index passkeys_account on passkeys (account_id)",
+    "create table passkey_challenges (challenge text primary key, expires_at_ms bigint not null)",
+    `create table passkey_offers (account_id text primary key references accounts (id) on delete cascade,
         declined_at_ms bigint not null)`,
-    ),
-  },
-  "055-billing": {
-    up: statements(
-      `create table billing_customers (account_id text primary key references accounts (id) on delete cascade,
+  ],
+  "055-billing": [
+    `create table billing_customers (account_id text primary key references accounts (id) on delete cascade,
         customer_id text not null unique, created_at_ms bigint not null, licence text, plan_before text,
         trial_ends_before_ms bigint, limit_before bigint, limit_given bigint)`,
-      `create table billing_subscriptions (id text primary key, ${ofAccount}, status text not null,
+    `create table billing_subscriptions (id text primary key, ${ofAccount}, status text not null,
         assistant_limit bigint, period_ends_ms bigint not null, ends_at_ms bigint,
         licence_until_ms bigint not null, version bigint not null, created_at_ms bigint not null,
         last_event text, last_event_at_ms bigint)`,
-      `create table billing_checkouts (id text primary key, ${ofAccount}, kind text not null,
+    `create table billing_checkouts (id text primary key, ${ofAccount}, kind text not null,
         price_id text not null, thousandths bigint not null, state text not null, session_id text unique,
         refunded_thousandths bigint not null default 0, created_at_ms bigint not null,
         last_event text, last_event_at_ms bigint)`,
-      // Two tabs that buy at once get the same checkout.
-      "create unique index billing_checkouts_open on billing_checkouts (account_id, kind) where state = 'open'",
-    ),
-  },
+    // Two tabs that buy at once get the same checkout.
+    "create unique index billing_checkouts_open on billing_checkouts (account_id, kind) where state = 'open'",
+  ],
   // For the reconciler, which looks for them every ten minutes.
   "056-billing-unsettled": {
     makeIndexes: {
@@ -266,24 +232,20 @@ export const migrations: Record<string, SchemaChange> = {
       billing_subscriptions_current: "billing_subscriptions (period_ends_ms) where licence_until_ms > 0",
     },
   },
-  "070-session-starts": {
-    up: statements(
-      "alter table local_sessions add column begun_by text",
-      "alter table local_sessions add column begun_in text",
-      "alter table local_sessions add column network text",
-    ),
-  },
+  "070-session-starts": [
+    "alter table local_sessions add column begun_by text",
+    "alter table local_sessions add column begun_in text",
+    "alter table local_sessions add column network text",
+  ],
   // Most sessions were made in none: after ANALYZE, SQLite scanned them all for each that ended.
   "080-sessions-made": {
     makeIndexes: { local_sessions_made: "local_sessions (made_in) where made_in is not null" },
     dropIndexes: ["local_sessions_made_in"],
   },
-  "081-trial-mails": {
-    up: statements(
-      "alter table accounts add column trial_mail_done_ms bigint",
-      "alter table accounts add column trial_mail_next_at_ms bigint",
-    ),
-  },
+  "081-trial-mails": [
+    "alter table accounts add column trial_mail_done_ms bigint",
+    "alter table accounts add column trial_mail_next_at_ms bigint",
+  ],
   // Every instance looks once a minute for mails that are due: three days before the end of a trial, and at its end.
   "082-trial-mails-due": {
     makeIndexes: {
@@ -293,22 +255,18 @@ export const migrations: Record<string, SchemaChange> = {
         "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)",
     },
   },
-  "085-status-outages": {
-    up: statements(
-      `create table status_outages (part text not null, started_at_ms bigint not null,
+  "085-status-outages": [
+    `create table status_outages (part text not null, started_at_ms bigint not null,
         seen_at_ms bigint not null, ended_at_ms bigint,
         constraint status_outages_key primary key (part, started_at_ms))`,
-      "create unique index status_outages_open on status_outages (part) where ended_at_ms is null",
-    ),
-  },
-  "090-sign-in-mail-attempts": {
-    up: statements(
-      `create table sign_in_mail_attempts (id text primary key, email text not null, kind text not null,
+    "create unique index status_outages_open on status_outages (part) where ended_at_ms is null",
+  ],
+  "090-sign-in-mail-attempts": [
+    `create table sign_in_mail_attempts (id text primary key, email text not null, kind text not null,
         at_ms bigint not null, state text not null, failure text)`,
-      "create index sign_in_mail_attempts_email on sign_in_mail_attempts (email, at_ms)",
-      "create index sign_in_mail_attempts_at on sign_in_mail_attempts (at_ms)",
-    ),
-  },
+    "create index sign_in_mail_attempts_email on sign_in_mail_attempts (email, at_ms)",
+    "create index sign_in_mail_attempts_at on sign_in_mail_attempts (at_ms)",
+  ],
   // For the operator's overview.
   "091-overview": {
     makeIndexes: {
@@ -316,19 +274,17 @@ export const migrations: Record<string, SchemaChange> = {
       email_suppressions_created: "email_suppressions (created_at_ms)",
     },
   },
-  "100-office": {
-    up: statements(
-      `create table operators (id text primary key, name text not null unique, added_at_ms bigint not null,
+  "100-office": [
+    `create table operators (id text primary key, name text not null unique, added_at_ms bigint not null,
         link_hash text unique, link_until_ms bigint)`,
-      `create table operator_passkeys (credential_id text primary key, ${ofOperator}, rp_id text not null,
+    `create table operator_passkeys (credential_id text primary key, ${ofOperator}, rp_id text not null,
         public_key text not null, counter bigint not null, added_at_ms bigint not null,
         last_used_at_ms bigint)`,
-      `create table operator_sessions (id_hash text primary key, ${ofOperator}, begun_at_ms bigint not null,
+    `create table operator_sessions (id_hash text primary key, ${ofOperator}, begun_at_ms bigint not null,
         last_used_at_ms bigint not null, expires_at_ms bigint not null, proved_at_ms bigint not null)`,
-      "create index operator_passkeys_operator on operator_passkeys (operator_id)",
-      "create index operator_sessions_operator on operator_sessions (operator_id)",
-    ),
-  },
+    "create index operator_passkeys_operator on operator_passkeys (operator_id)",
+    "create index operator_sessions_operator on operator_sessions (operator_id)",
+  ],
   // Each list of the office is read page by page in the order of an index.
   "101-office-lists": {
     makeIndexes: {
@@ -362,60 +318,48 @@ export const migrations: Record<string, SchemaChange> = {
       connect_state_client: `connect_state (substring(payload from '"clientId":"([^"]{1,100})')) where grant_id is not null`,
     },
   },
-  "130-secrets": {
-    up: statements(
-      "create table link_keys (id text primary key, sealed_key text not null, makes_from_ms bigint not null)",
-      "alter table local_sessions add column former_hash text",
-      "alter table local_sessions add column former_until_ms bigint",
-      "create index local_sessions_former on local_sessions (former_hash) where former_hash is not null",
-      "alter table operator_sessions add column former_hash text",
-      "alter table operator_sessions add column former_until_ms bigint",
-    ),
-  },
-  "135-app-origins": {
-    up: statements("alter table local_sessions add column app_origin text"),
-  },
-  "140-billing-readings": {
-    up: statements(
-      "alter table billing_subscriptions add column unpaid_since_ms bigint",
-      "alter table billing_subscriptions add column price_id text",
-      "alter table billing_subscriptions add column invoice_id text",
-      "alter table billing_subscriptions add column invoice_status text",
-      "alter table billing_subscriptions add column amount_due bigint",
-      "alter table billing_subscriptions add column currency text",
-      "alter table billing_checkouts add column taken_thousandths bigint",
-    ),
-  },
+  "130-secrets": [
+    "create table link_keys (id text primary key, sealed_key text not null, makes_from_ms bigint not null)",
+    "alter table local_sessions add column former_hash text",
+    "alter table local_sessions add column former_until_ms bigint",
+    "create index local_sessions_former on local_sessions (former_hash) where former_hash is not null",
+    "alter table operator_sessions add column former_hash text",
+    "alter table operator_sessions add column former_until_ms bigint",
+  ],
+  "135-app-origins": ["alter table local_sessions add column app_origin text"],
+  "140-billing-readings": [
+    "alter table billing_subscriptions add column unpaid_since_ms bigint",
+    "alter table billing_subscriptions add column price_id text",
+    "alter table billing_subscriptions add column invoice_id text",
+    "alter table billing_subscriptions add column invoice_status text",
+    "alter table billing_subscriptions add column amount_due bigint",
+    "alter table billing_subscriptions add column currency text",
+    "alter table billing_checkouts add column taken_thousandths bigint",
+  ],
   // For the operator's overview.
   "141-billing-attention": {
     makeIndexes: { billing_subscriptions_status: "billing_subscriptions (status)" },
   },
-  "150-session-ends": {
-    up: statements(
-      "alter table local_sessions add column last_date_ms bigint",
-      "alter table local_sessions add column ended_as text",
-      "alter table local_sessions add column checked_at_ms bigint",
-      "alter table local_sessions add column told text",
-    ),
-  },
-  "160-licence-mails": {
-    up: statements("alter table billing_subscriptions add column ending_mail_ms bigint"),
-  },
+  "150-session-ends": [
+    "alter table local_sessions add column last_date_ms bigint",
+    "alter table local_sessions add column ended_as text",
+    "alter table local_sessions add column checked_at_ms bigint",
+    "alter table local_sessions add column told text",
+  ],
+  "160-licence-mails": ["alter table billing_subscriptions add column ending_mail_ms bigint"],
   // Every instance looks once a minute for cancelled licences that end in three days.
   "161-licence-mails-due": {
     makeIndexes: {
       billing_subscriptions_ends: "billing_subscriptions (ends_at_ms) where ends_at_ms is not null",
     },
   },
-  "165-waitlist-confirmation": {
-    up: statements(
-      "alter table waitlist add column confirmation_hash text",
-      "alter table waitlist add column confirmation_mailed_at_ms bigint",
-      "alter table waitlist add column confirmed_at_ms bigint",
-      "alter table waitlist add column unconfirmed_until_ms bigint",
-      "alter table waitlist add column mailbox_hash text",
-    ),
-  },
+  "165-waitlist-confirmation": [
+    "alter table waitlist add column confirmation_hash text",
+    "alter table waitlist add column confirmation_mailed_at_ms bigint",
+    "alter table waitlist add column confirmed_at_ms bigint",
+    "alter table waitlist add column unconfirmed_until_ms bigint",
+    "alter table waitlist add column mailbox_hash text",
+  ],
   "166-waitlist-lookups": {
     makeIndexes: {
       waitlist_confirmation: "waitlist (confirmation_hash)",
@@ -423,7 +367,7 @@ export const migrations: Record<string, SchemaChange> = {
       waitlist_unconfirmed: "waitlist (unconfirmed_until_ms)",
     },
   },
-  "170-leavers": { up: statements("alter table accounts add column deletes_at_ms bigint") },
+  "170-leavers": ["alter table accounts add column deletes_at_ms bigint"],
   "171-leavers-due": {
     makeIndexes: { accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null" },
   },

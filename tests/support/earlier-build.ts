@@ -75,4 +75,4 @@ function git(...parameters: string[]): string {
   return execFileSync("git", parameters, { encoding: "utf8", stdio: "pipe" });
 }
 
-const countChanges = (source: string) => source.match(/^ {2}"\d{3}-[\w-]+": \{/gm)?.length ?? 0;
+const countChanges = (source: string) => source.match(/^ {2}"\d{3}-[\w-]+": [[{]/gm)?.length ?? 0;
