@@ -15,7 +15,7 @@ import {
   textTables,
 } from "@/lib/db/redaction";
 import { sweepDrafts } from "@/lib/db/snapshot";
-import { type Db, purgeDeletedRows } from "@/lib/db/store";
+import { type Db, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { eraseMailFilesTo } from "@/lib/mail/file-sender";
 import { requireKeys } from "@/lib/mail/link-keys";
@@ -65,7 +65,7 @@ export async function erasePerson(
   await auditedTransaction(db, about, nowMs, (transaction) => replaceAllMentions(transaction, newMentions));
   await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
   sweepDrafts(settings().dataDir);
-  await purgeDeletedRows();
+  await processStore().purgeDeleted();
 }
 
 /** Finds the person's other identifiers: the account's id, and the subjects of the account and of users at Clerk. */

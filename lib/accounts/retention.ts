@@ -4,7 +4,7 @@ import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
-import { type Db, purgeDeletedRows, store } from "@/lib/db/store";
+import { type Db, processStore, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { eraseOldMailFiles } from "@/lib/mail/file-sender";
 
@@ -60,7 +60,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
   await eraseMailFiles(settings().dataDir, await findErased(db));
-  await purgeDeletedRows();
+  await processStore().purgeDeleted();
 }
 
 let nextAtMs = 0;

@@ -22,52 +22,28 @@ export function isPostgres(db: Db): boolean {
 /** A query that takes longer fails. */
 export const queryTimeoutMs = 2000; // 2 seconds
 
-const processStore = () => processSingleton("store", () => new Store(settings()));
+/** The store of this process. */
+export const processStore = () => processSingleton("store", () => new Store(settings()));
 
 /** The process's database, migrated. Throws if it cannot be reached; the next call retries. */
 export function store(): Promise<Db> {
   return processStore().ready();
 }
 
-/** Migrates the process's database; returns the names of the migrations that it applied. */
-export function migrateStore(): Promise<string[]> {
-  return processStore().migrate();
-}
-
-/** Removes deleted rows from the embedded store's write-ahead log, which would keep them until it is overwritten. */
-export async function purgeDeletedRows(): Promise<void> {
-  const { databaseUrl, dataDir } = settings();
-  if (!databaseUrl) await purgeDeleted(fileIn(dataDir), performance.now() + queryTimeoutMs);
-}
-
-/** Bounds the embedded store's write-ahead log, which grows next to a long reader. */
-export async function boundStoreLog(): Promise<void> {
-  const { databaseUrl, dataDir } = settings();
-  if (!databaseUrl) await boundLog(fileIn(dataDir));
-}
-
-const fileIn = (dataDir: string) => join(dataDir, "store.sqlite");
-
 /** Closes the process's database. */
-export async function closeStore(): Promise<void> {
-  await processStore().close();
+export function closeStore(): Promise<void> {
+  return processStore().close();
 }
 
 type StoreSettings = Pick<Settings, "dataDir"> &
-  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;
-
-/**
- * The number of connections to PostgreSQL and of requests that wait for one; undefined for the embedded store, and before
- * the first query.
- */
-export function countConnections(): { used: number; idle: number; waiting: number } | undefined {
-  return processStore().countConnections();
-}
+  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool">>;
 
 /** The store on either engine. It opens nothing until first use. */
 export class Store {
   private connections: PostgresPool | undefined;
   private readonly db: Db;
+  /** Of the embedded store. */
+  private readonly file: string | undefined;
   private migrated: Promise<Db> | undefined;
 
   constructor(
@@ -83,17 +59,18 @@ export class Store {
       this.connections = new PostgresPool(url, options);
       return this.connections;
     };
+    const file = join(dataDir, "store.sqlite");
+    if (!databaseUrl) this.file = file;
     const dialect = databaseUrl
       ? new PostgresDialect({ pool: () => connect(databaseUrl) })
-      : sqliteDialect(fileIn(dataDir), queryTimeoutMs);
-    const measured = settings.metricsPort === undefined ? undefined : metrics();
-    const measure = ({ level, queryDurationMillis }: LogEvent) =>
+      : sqliteDialect(file, queryTimeoutMs);
+    const measured = metrics();
+    const log = ({ level, queryDurationMillis }: LogEvent) =>
       measured?.storeSeconds.observe(
         { outcome: level === "query" ? "answered" : "failed" },
         queryDurationMillis / 1000,
       );
-    const watched = measured ? { log: measure } : {};
-    this.db = new Kysely<Tables>({ dialect, plugins: [rejectUnaudited], ...watched });
+    this.db = new Kysely<Tables>({ dialect, plugins: [rejectUnaudited], ...(measured && { log }) });
   }
 
   ready(): Promise<Db> {
@@ -107,14 +84,29 @@ export class Store {
     return this.migrated;
   }
 
-  countConnections() {
+  /**
+   * The number of connections to PostgreSQL and of requests that wait for one; undefined for the embedded store, and before
+   * the first query.
+   */
+  countConnections(): ReturnType<PostgresPool["count"]> | undefined {
     return this.connections?.count();
+  }
+
+  /** Removes deleted rows from the embedded store's write-ahead log, which would keep them until it is overwritten. */
+  async purgeDeleted(): Promise<void> {
+    if (this.file) await purgeDeleted(this.file, performance.now() + queryTimeoutMs);
+  }
+
+  /** Bounds the embedded store's write-ahead log, which grows next to a long reader. */
+  async boundLog(): Promise<void> {
+    if (this.file) await boundLog(this.file);
   }
 
   close(): Promise<void> {
     return this.db.destroy();
   }
 
+  /** Returns the names of the migrations that it applied. */
   async migrate(): Promise<string[]> {
     const { databaseUrl, databaseDirectUrl = databaseUrl } = this.settings;
     const store = this.db.withoutPlugins() as unknown as MigrationDb;

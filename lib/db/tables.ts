@@ -368,9 +368,6 @@ export type Tables = {
     expires_at_ms: number;
     /** When the operator last used a passkey in this session. */
     proved_at_ms: number;
-    /** Written and read by the build before alone. */
-    former_hash: string | null;
-    former_until_ms: number | null;
   };
   /** The apps that the operator registered with the authorization server. */
   connect_clients: {

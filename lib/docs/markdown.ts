@@ -19,6 +19,11 @@ export function code(language: Language, text: string, label = ""): string {
   return `\`\`\`${`${language} ${label}`.trim()}\n${text.trim()}\n\`\`\``;
 }
 
+/** A block of JSON. */
+export function json(value: object, label = ""): string {
+  return code("json", JSON.stringify(value, null, 2), label);
+}
+
 /** The anchor of a heading: its words in lower case, joined with hyphens. Error codes stay unchanged. */
 export function anchorOf(heading: string): string {
   return heading

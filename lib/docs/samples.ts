@@ -7,58 +7,47 @@ import type { Operation } from "@/lib/http/operations";
  */
 
 /** One call in curl, TypeScript and Python. */
-export function callSamples(operation: Operation): string {
-  return [curl(operation), typescript(operation), python(operation)].join("\n\n");
-}
-
-function curl({ access, path }: Operation): string {
-  if (access === "signed link") return code("sh", `curl -sS --fail-with-body -X POST "$UNSUBSCRIBE_URL"`);
-  const header = access === "session" ? ` \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"` : "";
-  return code(
-    "sh",
-    `curl -sS --fail-with-body${access === "session" ? " \\\n  " : " "}"$CORNER_OFFICE_URL${path}"${header}`,
-  );
-}
-
-function typescript({ access, path }: Operation): string {
+export function callSamples({ access, path }: Operation): string {
   const isSigned = access === "signed link";
-  const url = isSigned ? `process.env.UNSUBSCRIBE_URL ?? ""` : `\`\${process.env.CORNER_OFFICE_URL}${path}\``;
-  const method = isSigned ? `\n  method: "POST",` : "";
-  const header =
+  const [bearerInShell, bearerInTypescript, bearerInPython] =
     access === "session"
-      ? `\n  headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },`
-      : "";
-  return code(
-    "ts",
-    `
-const response = await fetch(${url}, {${method}${header}
+      ? [
+          ` \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`,
+          `\n  headers: { Authorization: \`Bearer \${process.env.CORNER_OFFICE_TOKEN}\` },`,
+          `\nrequest.add_header("Authorization", "Bearer " + os.environ["CORNER_OFFICE_TOKEN"])`,
+        ]
+      : ["", "", ""];
+  const curl = isSigned
+    ? `-X POST "$UNSUBSCRIBE_URL"`
+    : `${bearerInShell && "\\\n  "}"$CORNER_OFFICE_URL${path}"${bearerInShell}`;
+  const fetched = isSigned
+    ? `process.env.UNSUBSCRIBE_URL ?? "", {\n  method: "POST",`
+    : `\`\${process.env.CORNER_OFFICE_URL}${path}\`, {${bearerInTypescript}`;
+  const requested = isSigned
+    ? `os.environ["UNSUBSCRIBE_URL"], method="POST"`
+    : `os.environ["CORNER_OFFICE_URL"] + "${path}"`;
+  return [
+    code("sh", `curl -sS --fail-with-body ${curl}`),
+    code(
+      "ts",
+      `
+const response = await fetch(${fetched}
   redirect: "error", // no other host gets what is sent here
   signal: AbortSignal.timeout(10_000),
 });
 const text = await response.text();
 if (response.status !== 200) throw new Error(\`\${response.status} \${text}\`); // error.hint says what to do
 console.log(${isSigned ? "text" : "JSON.parse(text)"});`,
-  );
-}
-
-function python({ access, path }: Operation): string {
-  const url =
-    access === "signed link"
-      ? `os.environ["UNSUBSCRIBE_URL"], method="POST"`
-      : `os.environ["CORNER_OFFICE_URL"] + "${path}"`;
-  const header =
-    access === "session"
-      ? `\nrequest.add_header("Authorization", "Bearer " + os.environ["CORNER_OFFICE_TOKEN"])`
-      : "";
-  return code(
-    "python",
-    `
-import ${access === "signed link" ? "os, urllib.error" : "json, os, urllib.error"}, urllib.request
+    ),
+    code(
+      "python",
+      `
+import ${isSigned ? "" : "json, "}os, urllib.error, urllib.request
 
 class NoRedirects(urllib.request.HTTPRedirectHandler):
     redirect_request = lambda *_: None  # no other host gets what is sent here
 
-request = urllib.request.Request(${url})${header}
+request = urllib.request.Request(${requested})${bearerInPython}
 try:
     with urllib.request.build_opener(NoRedirects).open(request, timeout=10) as response:
         status, text = response.status, response.read(65536).decode()
@@ -66,8 +55,9 @@ except urllib.error.HTTPError as refused:
     status, text = refused.code, refused.read(65536).decode()
 if status != 200:
     raise SystemExit(f"{status} {text}")  # error.hint says what to do
-print(${access === "signed link" ? "text" : "json.loads(text)"})`,
-  );
+print(${isSigned ? "text" : "json.loads(text)"})`,
+    ),
+  ].join("\n\n");
 }
 
 /** Reads a token without echoing it. One line, because otherwise a second pasted line would be read as the token. */

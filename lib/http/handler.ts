@@ -5,7 +5,7 @@ import { readBody } from "@/lib/http/body";
 import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { requireHost } from "@/lib/http/host-check";
+import { requireHostOfOffice, requireOurHost } from "@/lib/http/host-check";
 import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
 import { readKnownBrowser } from "@/lib/http/known-browser";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
@@ -52,7 +52,8 @@ const checks: readonly Check[] = [
   { isAsked: always, run: requireEnabled }, // 404
   { isAsked: always, run: requireMethod }, // 405
   { isAsked: ({ isVersioned }) => isVersioned, run: requireVersion1 }, // 400
-  { isAsked: ({ host }) => host, run: ({ route, headers }) => requireHost(route.host, headers) }, // 403, 421
+  { isAsked: ({ host }) => host === "ours", run: requireOurHost }, // 403
+  { isAsked: ({ host }) => host === "office", run: requireHostOfOffice }, // 421
   { isAsked: ({ methods }) => methods.some((method) => method === "OPTIONS"), run: answerOptions }, // 204
   { isAsked: always, run: ({ route, nowMs }) => requireBeforeSunset(route, nowMs) }, // 410
   { isAsked: ({ quota }) => quota, run: requireWithinQuota }, // 429

@@ -1,16 +1,11 @@
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
-import type { Route } from "@/lib/http/route";
 
-/** Refuses a request for another host than the one that its route needs. */
-export function requireHost(needed: Route["host"], headers: Headers): void {
-  if (needed === "office") requireHostOfOffice(headers);
-  else requireOurHost(headers);
-}
+type Sent = { headers: Headers };
 
 /** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
-function requireHostOfOffice(headers: Headers): void {
+export function requireHostOfOffice({ headers }: Sent): void {
   const { office } = settings();
   if (office && headers.get("host") === new URL(office.url).host) return;
   throw new ApiError("forbidden", {
@@ -24,7 +19,7 @@ function requireHostOfOffice(headers: Headers): void {
  * Refuses a request for another host (403), and one from a remote page to a loopback host (DNS rebinding). Pages of any
  * origin may call the public host, because browsers attach no credential that we accept.
  */
-function requireOurHost(headers: Headers): void {
+export function requireOurHost({ headers }: Sent): void {
   const host = hostnameOf(headers.get("host") ?? "");
   const { appUrl } = settings();
   if (host !== hostnameOf(appUrl) && !isLoopback(host)) {

@@ -27,11 +27,7 @@ export type Operation = Route & {
 const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 
 /** The refusals of the router and the common checks, which every operation shares. */
-const shared = {
-  400: ["invalid_request"],
-  405: ["method_not_allowed"],
-  500: ["internal_error"],
-} as const;
+const shared = { 400: ["invalid_request"], 405: ["method_not_allowed"], 500: ["internal_error"] } as const;
 
 /** The schema of an operation's response with this status. */
 export function schemaOf({ answer, denial = schemas.apiError }: Operation, status: Status): z.ZodType {

@@ -141,16 +141,8 @@ export const ownerActions = {
   exportPerson: { path: "/home/export", ...onAccount },
   leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },
   stay: { path: "/home/account/keep", ...ownAccount },
-  beginCheckout: {
-    path: "/home/checkout",
-    ...onBilling,
-    notImpersonated: "checkout refused",
-  },
-  openPortal: {
-    path: "/home/portal",
-    ...onBilling,
-    notImpersonated: "billing portal refused",
-  },
+  beginCheckout: { path: "/home/checkout", ...onBilling, notImpersonated: "checkout refused" },
+  openPortal: { path: "/home/portal", ...onBilling, notImpersonated: "billing portal refused" },
   mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
 } as const satisfies Record<string, Route>;
 

@@ -33,32 +33,9 @@ export function finalizeResponse(
   parts: ResponseParts,
   rateLimitHeaders: HeaderList = [],
 ): Answer {
-  const caching = cachingOf(route, parts);
-  if (!context.isOwn) logRequest(context, parts.status, route?.site);
-  return toAnswer(context.method, parts, [
-    ...defaultHeaders(route),
-    "cache-control",
-    caching,
-    ...requestIdHeader(context, caching),
-    ...rateLimitHeaders,
-  ]);
-}
-
-function cachingOf(route: Route | undefined, { status, caching }: ResponseParts): string {
-  return caching ?? (status === 200 ? route?.caching : undefined) ?? "no-store";
-}
-
-/** `X-Request-Id`, except on what shared caches keep: the id belongs to one client. */
-function requestIdHeader({ requestId }: RequestContext, caching: string): HeaderList {
-  return caching.startsWith("public") ? [] : ["x-request-id", requestId];
-}
-
-/** HEAD gets only the headers (RFC 9110 §9.3.2). */
-function toAnswer(
-  method: string,
-  { status, body, mediaType, headers = [] }: ResponseParts,
-  defaults: HeaderList,
-): Answer {
+  const { status, body, mediaType, headers = [] } = parts;
+  const caching = parts.caching ?? (status === 200 ? route?.caching : undefined) ?? "no-store";
+  if (!context.isOwn) logRequest(context, status, route?.site);
   let content: Answer["content"] = null;
   let contentHeaders: HeaderList = [];
   if (body !== null) {
@@ -69,8 +46,18 @@ function toAnswer(
   } else if (status !== 204 && status !== 304) {
     contentHeaders = ["content-length", "0"];
   }
-  const fields = [...defaults, ...headers, ...contentHeaders];
-  return { status, fields, content: method === "HEAD" ? null : content };
+  const fields = [
+    ...defaultHeaders(route),
+    "cache-control",
+    caching,
+    // Not on what shared caches keep: the id belongs to one client.
+    ...(caching.startsWith("public") ? [] : ["x-request-id", context.requestId]),
+    ...rateLimitHeaders,
+    ...headers,
+    ...contentHeaders,
+  ];
+  // HEAD gets only the headers (RFC 9110 §9.3.2).
+  return { status, fields, content: context.method === "HEAD" ? null : content };
 }
 
 /** The response to a refusal: its status, and the ApiError in JSON. */

@@ -20,7 +20,7 @@ export type Tool = {
   /** Tells the model what the tool returns and when to use it. */
   description: string;
   /** Whether it reads the caller's account and requires a bearer token. */
-  needsSession: boolean;
+  needsSession?: true;
   input: z.ZodType;
   /** The schema of a result, a 403 included; a tool without one returns text. */
   output?: z.ZodType;
@@ -48,7 +48,6 @@ export const tools: readonly Tool[] = [
     title: "Service health",
     description:
       "Reports that the Corner Office web app is up, and whether assistants run in it. Use it to check the connection.",
-    needsSession: false,
     input: nothing,
     output: schemas.health,
     run: () => health,
@@ -58,7 +57,6 @@ export const tools: readonly Tool[] = [
     title: "Site banner",
     description:
       "Returns the notice at the top of the site, or null if there is none. Use it to learn about outages, maintenance or offers.",
-    needsSession: false,
     input: nothing,
     output: schemas.siteBannerResponse,
     run: async () => ({ banner: await readSiteBanner() }),
@@ -88,7 +86,6 @@ export const tools: readonly Tool[] = [
     title: "Search the documents",
     description:
       "Searches the documents of Corner Office (HTTP API, error codes, limits, versions, MCP) and returns the best sections, each with a short excerpt. Use it first for any question about the API, then get_doc for the whole text.",
-    needsSession: false,
     input: z.strictObject({
       query: query.describe("Words to search for, 2 to 200 characters."),
       limit: z
@@ -117,7 +114,6 @@ export const tools: readonly Tool[] = [
     title: "Read a document",
     description:
       "Returns a document, or one section of it, as Markdown, by a path from search_docs. A long document is cut and ends with the paths of its other sections.",
-    needsSession: false,
     input: z.strictObject({
       path: z
         .string()
@@ -132,7 +128,6 @@ export const tools: readonly Tool[] = [
     name: "search",
     title: "Search for ChatGPT",
     description: "Like search_docs, in ChatGPT's form.",
-    needsSession: false,
     input: z.strictObject({ query }),
     output: z.strictObject({
       results: z.array(z.strictObject({ id: z.string(), title: z.string(), url: z.url() })),
@@ -145,7 +140,6 @@ export const tools: readonly Tool[] = [
     name: "fetch",
     title: "Fetch for ChatGPT",
     description: "Like get_doc by an id from search, in ChatGPT's form.",
-    needsSession: false,
     input: z.strictObject({ id: z.string().min(1).max(200) }),
     output: z.strictObject({
       id: z.string(),

@@ -3,7 +3,7 @@ import { sendMailsNow, sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
-import { boundStoreLog, store } from "@/lib/db/store";
+import { processStore, store } from "@/lib/db/store";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { sender } from "@/lib/mail/sender";
 import { sweepState } from "@/lib/oauth/sweep";
@@ -34,7 +34,7 @@ const tasks: Task[] = [
     5 * second,
     "expired data could not be deleted",
     async (signal) => {
-      await boundStoreLog();
+      await processStore().boundLog();
       await deleteExpiredHourly(signal);
     },
   ],

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
-import { countConnections, store } from "@/lib/db/store";
+import { processStore, store } from "@/lib/db/store";
 import { countByState, findBacklogs } from "@/lib/mail/backlog";
 import { log } from "@/lib/runtime/log";
 import type { Metrics } from "@/lib/runtime/metrics";
@@ -21,7 +21,7 @@ export function createMetricsServer(metrics: Metrics): Server {
 
 /** Measures the store's connections and outboxes. The outboxes and checkouts have no values while the store is unavailable. */
 async function measureStore(metrics: Metrics): Promise<void> {
-  for (const [state, connections] of Object.entries(countConnections() ?? {})) {
+  for (const [state, connections] of Object.entries(processStore().countConnections() ?? {})) {
     metrics.storeConnections.set({ state }, connections);
   }
   metrics.oldestUnsettledSeconds.reset();

@@ -8,8 +8,8 @@ export const caching: Mistakes = {
         "route?.caching",
       ],
       "shared caches keep the request id of one client": [
-        'return caching.startsWith("public") ? []',
-        'return caching === "" ? []',
+        '...(caching.startsWith("public") ? []',
+        '...(caching === "" ? []',
       ],
     },
     "lib/http/default-headers.ts": {

@@ -1,7 +1,7 @@
 import type { DocumentPage } from "@/lib/docs/document";
 import { fieldTable } from "@/lib/docs/documents/operations";
 import { to, toCode } from "@/lib/docs/links";
-import { code } from "@/lib/docs/markdown";
+import { json } from "@/lib/docs/markdown";
 import { exampleRefusal } from "@/lib/docs/responses";
 import { documentPages } from "@/lib/http/pages";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
@@ -15,7 +15,7 @@ export const errorObject: DocumentPage = {
 
 Every failure of every operation, and every unknown path, answers with this JSON. One parser is enough.
 
-${code("json", JSON.stringify(exampleRefusal("not_found"), null, 2))}
+${json(exampleRefusal("not_found"))}
 
 ## Fields
 
@@ -32,6 +32,6 @@ ${fieldTable(apiError)}
 
 [\`GET /api/entitlement\`](${to.entitlementOperation}) denies with the same object and additional fields:
 
-${code("json", JSON.stringify(exampleRefusal("trial_ended", entitlementDenied), null, 2))}
+${json(exampleRefusal("trial_ended", entitlementDenied))}
 `,
 };

@@ -2,7 +2,7 @@ import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import type { DocumentPage } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
-import { code, placeholderAddress, table } from "@/lib/docs/markdown";
+import { code, json, placeholderAddress, table } from "@/lib/docs/markdown";
 import { type KnownClient, knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { documentPages, pages } from "@/lib/http/pages";
@@ -15,7 +15,6 @@ const trial = (tried: KnownClient["tried"]) =>
     : typeof tried === "object"
       ? `version ${tried.version}`
       : "a program that follows its documents";
-const json = (value: object) => code("json", JSON.stringify(value, null, 2));
 
 export const mcp: DocumentPage = {
   path: documentPages.mcp.path,

@@ -2,7 +2,7 @@ import type { DocumentPage } from "@/lib/docs/document";
 import { describeRetirement } from "@/lib/docs/documents/policy";
 import { fieldsOf } from "@/lib/docs/fields";
 import { to, toCode } from "@/lib/docs/links";
-import { code, table } from "@/lib/docs/markdown";
+import { code, json, table } from "@/lib/docs/markdown";
 import { operationPage, operationWords } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
@@ -75,14 +75,11 @@ export function fieldTable(schema: Parameters<typeof fieldsOf>[0]): string {
 function examples(name: OperationName): string {
   const { example } = operationWords[name];
   const blocks = answersOf(operations[name]).flatMap(({ status, refusals }) =>
-    Object.entries(refusals).map(([error, body]) => code("json", toJson(body), `${status} ${error}`)),
+    Object.entries(refusals).map(([error, body]) => json(body, `${status} ${error}`)),
   );
-  const success =
-    typeof example === "string" ? code("text", example, "200") : code("json", toJson(example), "200");
+  const success = typeof example === "string" ? code("text", example, "200") : json(example, "200");
   return [success, ...blocks].join("\n\n");
 }
-
-const toJson = (value: object) => JSON.stringify(value, null, 2);
 
 function statusTable(operation: Operation): string {
   const rows = answersOf(operation).flatMap(({ status, meaning, refusals }) => {
