@@ -28,18 +28,14 @@ export function searchDocuments(query: string, limit: number): SearchHit[] {
   const terms = termsOf(query);
   const { index, sections } = processSingleton("search of the documents", makeIndex);
   const hits = index.search({ combineWith: "OR", queries: terms.map(toQuery) }, searchOptions);
-  const found = hits.map(({ queryTerms }) =>
-    terms.map((term) => variantsOf(term).some((one) => queryTerms.includes(one))),
-  );
-  const rarities = terms.map((_, at) => {
-    const count = found.filter((matches) => matches[at]).length;
-    return count === 0 ? 0 : Math.log(1 + sections.size / count);
-  });
   return hits
-    .map(({ id, score }, at) => {
+    .map(({ id, score, queryTerms }) => {
       const section = sections.get(id) as Section;
+      const found = terms.filter((term) => variantsOf(term).some((one) => queryTerms.includes(one)));
+      // A section with all words beats one with some.
+      const share = (found.length / terms.length) ** 1.5;
       const isNamed = section.name === terms.join(" ");
-      return { section, score: score * coverage(rarities, found[at] ?? []) * (isNamed ? 2 : section.weight) };
+      return { section, score: score * share * (isNamed ? 2 : section.weight) };
     })
     .sort((a, b) => b.score - a.score)
     .slice(0, limit)
@@ -140,12 +136,6 @@ function variantsOf(word: string): string[] {
   const stem = stemOf(word);
   const group = groups.find((stems) => stems.includes(stem)) ?? [];
   return [stem, ...group.filter((other) => other !== stem)];
-}
-
-/** A factor for the share of the terms' rarity that a section has, so that one with all terms beats one with some. */
-function coverage(rarities: number[], found: boolean[]): number {
-  const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
-  return (sum(rarities.filter((_, at) => found[at])) / sum(rarities)) ** 2;
 }
 
 function withPhrases(query: string): string {
