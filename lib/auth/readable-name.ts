@@ -23,56 +23,14 @@ const showsNothing = /[\p{C}\p{Default_Ignorable_Code_Point}\u2800\u{1D159}]/gu;
 /** Thai and pointed Hebrew use two marks per letter. More of them are drawn across the neighbouring lines. */
 const floodOfMarks = /(\p{M}{2})\p{M}+/gu;
 
-/** Cyrillic, Greek, Armenian and other letters that look like Latin ones, after those (Unicode TR39, confusables). */
+/** In each word, letters that look like its first one: Cyrillic, Greek, Armenian and others (Unicode TR39, confusables). */
+const confusables =
+  "AАΑᎪ BВΒᏴ CСϹᏟ DᎠ EЕΕᎬ FϜ GԌᏀ HНΗᎻ IІΙӀ JЈᎫͿ KКΚᏦ LᏞ MМΜᎷ NΝ OОΟՕ PРΡᏢ QԚ RᎡ SЅՏᏚ TТΤᎢ " +
+  "UՍ VѴᏙ WԜᎳ XХΧ YҮΥ ZΖᏃ aаαɑ cсϲ dԁ eеҽ gɡց hһհ iіιı jјϳ kκ lӏ nո oоοօ pрρ qԛզ sѕ uυս vνѵ " +
+  "wԝ xхχ yуүγ";
+
 const lookAlikes = new Map(
-  Object.entries({
-    A: "АΑᎪ",
-    B: "ВΒᏴ",
-    C: "СϹᏟ",
-    D: "Ꭰ",
-    E: "ЕΕᎬ",
-    F: "Ϝ",
-    G: "ԌᏀ",
-    H: "НΗᎻ",
-    I: "ІΙӀ",
-    J: "ЈᎫͿ",
-    K: "КΚᏦ",
-    L: "Ꮮ",
-    M: "МΜᎷ",
-    N: "Ν",
-    O: "ОΟՕ",
-    P: "РΡᏢ",
-    Q: "Ԛ",
-    R: "Ꭱ",
-    S: "ЅՏᏚ",
-    T: "ТΤᎢ",
-    U: "Ս",
-    V: "ѴᏙ",
-    W: "ԜᎳ",
-    X: "ХΧ",
-    Y: "ҮΥ",
-    Z: "ΖᏃ",
-    a: "аαɑ",
-    c: "сϲ",
-    d: "ԁ",
-    e: "еҽ",
-    g: "ɡց",
-    h: "һհ",
-    i: "іιı",
-    j: "јϳ",
-    k: "κ",
-    l: "ӏ",
-    n: "ո",
-    o: "оοօ",
-    p: "рρ",
-    q: "ԛզ",
-    s: "ѕ",
-    u: "υս",
-    v: "νѵ",
-    w: "ԝ",
-    x: "хχ",
-    y: "уүγ",
-  }).flatMap(([latin, others]) => [...others].map((other) => [other, latin] as const)),
+  confusables.split(" ").flatMap(([latin = "", ...others]) => others.map((other) => [other, latin] as const)),
 );
 
 function inLatinLetters(word: string): string {
