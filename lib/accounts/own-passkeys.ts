@@ -1,11 +1,6 @@
 import type { Owner } from "@/lib/accounts/owner";
-import {
-  CeremonyError,
-  creationOptions,
-  readRegistration,
-  verifyRegistration,
-} from "@/lib/auth/passkey-ceremony";
-import { challengeBrowser, expectedOf, refuseCeremonyErrors } from "@/lib/auth/passkey-sign-in";
+import { CeremonyError, creationOptions, verifyRegistration } from "@/lib/auth/passkey-ceremony";
+import { challengeBrowser, expectedOf } from "@/lib/auth/passkey-challenge";
 import { addPasskey, listPasskeys, maxPasskeys, relyingParty } from "@/lib/auth/passkeys";
 import { describeBrowser } from "@/lib/auth/session-name";
 import { store } from "@/lib/db/store";
@@ -27,15 +22,12 @@ export async function startPasskey(call: HandlerRequest, owner: Owner) {
 
 /** Adds the passkey that the owner's browser has created. Throws an {@link ApiError}. */
 export async function finishPasskey(call: HandlerRequest, owner: Owner): Promise<void> {
-  await refuseCeremonyErrors(async () => {
-    const party = relyingParty();
-    const registration = readRegistration(party, call.body, expectedOf(call, purposeOf(owner)));
-    const credential = await verifyRegistration(party, registration);
-    const passkey = { credential, challenge: registration.challenge, name: describeBrowser(call.headers) };
-    const outcome = await addPasskey(await store(), owner.account, passkey, call.nowMs);
-    if (outcome === "full") throw hasTooMany();
-    if (outcome !== "added") throw new CeremonyError(`the passkey or its challenge is ${outcome}`);
-  });
+  const isExpected = expectedOf(call, purposeOf(owner));
+  const verified = await verifyRegistration(relyingParty(), call.body, isExpected);
+  const passkey = { ...verified, name: describeBrowser(call.headers) };
+  const outcome = await addPasskey(await store(), owner.account, passkey, call.nowMs);
+  if (outcome === "full") throw hasTooMany();
+  if (outcome !== "added") throw new CeremonyError(`the passkey or its challenge is ${outcome}`);
 }
 
 function hasTooMany(): ApiError {

@@ -1,7 +1,9 @@
 import type { RegistrationResponseJSON } from "@simplewebauthn/server";
 import * as z from "zod";
+import { ApiError } from "@/lib/http/errors";
 import { parseJson } from "@/lib/http/json";
 import { loadLibrary } from "@/lib/runtime/load-library";
+import { log } from "@/lib/runtime/log";
 
 /*
  * The two ceremonies of WebAuthn Level 3, without accounts or storage: the caller brings the relying party, decides
@@ -23,11 +25,17 @@ const maxIdCharacters = 1364; // of 1023 bytes (§5.8.3)
 /** A credential to store (§4, credential record): its id and its COSE public key, both in base64url. */
 export type Credential = { id: string; publicKey: string; counter: number };
 
-/** A response that does not prove anything. Its message is for the log: the client gets no reason. */
-export class CeremonyError extends Error {}
-
-/** A response by a credential that is not stored here. The browser is told, so that it offers the credential no more. */
-export class UnknownCredentialError extends CeremonyError {}
+/** A response that proves nothing. The client gets no reason, which only the log has. */
+export class CeremonyError extends ApiError {
+  /** @param code - `not_found` for a credential that is not stored here: the browser offers it no more */
+  constructor(
+    readonly because: string,
+    code: "invalid_request" | "not_found" = "invalid_request",
+  ) {
+    super(code, { message: "This passkey was not accepted.", hint: "Try again, or sign in with a code." });
+    log().info({ because }, "a passkey was refused");
+  }
+}
 
 /**
  * The options to create a discoverable credential (§5.4).
@@ -76,74 +84,41 @@ const base64url = (maxCharacters: number) =>
     .max(maxCharacters)
     .regex(/^[\w-]+$/);
 
-const credentialFields = {
-  id: base64url(maxIdCharacters),
-  rawId: base64url(maxIdCharacters),
-  type: z.literal("public-key"),
-};
+const credential = <Response extends z.ZodRawShape>(response: Response) =>
+  z
+    .object({
+      id: base64url(maxIdCharacters),
+      rawId: base64url(maxIdCharacters),
+      type: z.literal("public-key"),
+      response: z.object({ clientDataJSON: base64url(8192), ...response }),
+    })
+    .transform((sent) => ({ ...sent, clientExtensionResults: {} }));
 
-const registrationResponse = z.object({
-  ...credentialFields,
-  response: z.object({ clientDataJSON: base64url(8192), attestationObject: base64url(16_384) }),
+const registrationResponse = credential({ attestationObject: base64url(16_384) });
+
+const authenticationResponse = credential({
+  authenticatorData: base64url(8192),
+  signature: base64url(4096),
+  userHandle: base64url(88).nullish(), // 64 bytes (§5.4.3)
 });
 
-const authenticationResponse = z.object({
-  ...credentialFields,
-  response: z.object({
-    clientDataJSON: base64url(8192),
-    authenticatorData: base64url(8192),
-    signature: base64url(4096),
-    userHandle: base64url(88).nullish(), // 64 bytes (§5.4.3)
-  }),
-});
-
-/** The data that a browser signs (§5.8.1). */
+/** What we check ourselves of the data that a browser signs (§5.8.1); the library checks the rest. */
 const clientData = z.object({
-  type: z.string(),
   challenge: z.string(),
-  origin: z.string(),
-  crossOrigin: z.boolean().optional(),
+  crossOrigin: z.boolean().default(false),
   topOrigin: z.unknown().optional(),
 });
 
-/** Responses to an expected challenge, made on a page of ours. Their signatures are not verified yet. */
-export type Registration = ReturnType<typeof readRegistration>;
-export type Authentication = ReturnType<typeof readAuthentication>;
+type IsExpected = (challenge: string) => boolean;
 
-/** Reads a response to {@link creationOptions}. Throws a {@link CeremonyError}. */
-export function readRegistration(
-  { origin }: RelyingParty,
-  body: Buffer,
-  isExpected: (challenge: string) => boolean,
-) {
-  const { response, ...credential } = parse(registrationResponse, body);
-  const challenge = readChallenge(response.clientDataJSON, "webauthn.create", origin, isExpected);
-  return { challenge, sent: { ...credential, response, clientExtensionResults: {} } };
-}
-
-/** Reads a response to {@link requestOptions}. Throws a {@link CeremonyError}. */
-export function readAuthentication(
-  { origin }: RelyingParty,
-  body: Buffer,
-  isExpected: (challenge: string) => boolean,
-) {
-  const { response, ...credential } = parse(authenticationResponse, body);
-  const challenge = readChallenge(response.clientDataJSON, "webauthn.get", origin, isExpected);
-  const { userHandle, ...signed } = response;
-  return {
-    challenge,
-    credentialId: credential.id,
-    /** In base64url; an authenticator may leave it out. */
-    userHandle: userHandle ?? undefined,
-    sent: { ...credential, response: signed, clientExtensionResults: {} },
-  };
-}
-
-/** Verifies a registration (§7.1). Throws a {@link CeremonyError}. */
+/** Verifies a response to {@link creationOptions} (§7.1). Throws a {@link CeremonyError}. */
 export async function verifyRegistration(
   { id, origin }: RelyingParty,
-  { challenge, sent }: Registration,
-): Promise<Credential> {
+  body: Buffer,
+  isExpected: IsExpected,
+): Promise<{ challenge: string; credential: Credential }> {
+  const sent = parse(registrationResponse, body);
+  const challenge = readChallenge(sent.response.clientDataJSON, isExpected);
   const { verifyRegistrationResponse } = await loadLibrary(() => import("@simplewebauthn/server"));
   const { verified, registrationInfo } = await refuseFailure(async () =>
     verifyRegistrationResponse({
@@ -159,45 +134,49 @@ export async function verifyRegistration(
   requireVerifiedUser(registrationInfo.userVerified);
   const { credential } = registrationInfo;
   if (credential.id !== sent.id) throw new CeremonyError("the response names another credential");
-  return {
-    id: credential.id,
-    publicKey: Buffer.from(credential.publicKey).toString("base64url"),
-    counter: credential.counter,
-  };
+  const publicKey = Buffer.from(credential.publicKey).toString("base64url");
+  return { challenge, credential: { id: credential.id, publicKey, counter: credential.counter } };
 }
 
 /**
- * Verifies an authentication (§7.2). Returns the signature counter, which the caller compares with the stored one.
- * Throws a {@link CeremonyError}.
+ * Verifies a response to {@link requestOptions} (§7.2) with the passkey of its credential. Returns the passkey, the user
+ * handle in base64url, which an authenticator may leave out, and the signature counter, which the caller compares with the
+ * stored one. Throws a {@link CeremonyError}.
  */
-export async function verifyAuthentication(
+export async function verifyAuthentication<Passkey extends { publicKey: string }>(
   { id, origin }: RelyingParty,
-  { challenge, sent }: Authentication,
-  publicKey: string,
-): Promise<{ counter: number }> {
+  body: Buffer,
+  isExpected: IsExpected,
+  findPasskey: (credentialId: string) => Promise<Passkey>,
+) {
+  const { response, ...sent } = parse(authenticationResponse, body);
+  const challenge = readChallenge(response.clientDataJSON, isExpected);
+  const { userHandle, ...signed } = response;
+  const passkey = await findPasskey(sent.id);
+  const publicKey = new Uint8Array(Buffer.from(passkey.publicKey, "base64url"));
   const { verifyAuthenticationResponse } = await loadLibrary(() => import("@simplewebauthn/server"));
   const { verified, authenticationInfo } = await refuseFailure(() =>
     verifyAuthenticationResponse({
-      response: sent,
+      response: { ...sent, response: signed },
       expectedChallenge: challenge,
       expectedOrigin: origin,
       expectedRPID: id,
       requireUserVerification: false,
-      credential: { id: sent.id, publicKey: Buffer.from(publicKey, "base64url"), counter: 0 },
+      credential: { id: sent.id, publicKey, counter: 0 },
     }),
   );
   if (!verified) throw new CeremonyError("the signature is not by the credential");
-  await requireWholeSignature(sent.response.signature, publicKey);
+  await requireWholeSignature(signed.signature, publicKey);
   requireVerifiedUser(authenticationInfo.userVerified);
-  return { counter: authenticationInfo.newCounter };
+  return { passkey, challenge, userHandle: userHandle ?? undefined, counter: authenticationInfo.newCounter };
 }
 
 /** Refuses bytes after an ECDSA signature (§6.5.5), which the library ignores: a response has one spelling. */
-async function requireWholeSignature(signature: string, publicKey: string): Promise<void> {
+async function requireWholeSignature(signature: string, publicKey: Uint8Array<ArrayBuffer>): Promise<void> {
   const { cose, decodeCredentialPublicKey } = await loadLibrary(
     () => import("@simplewebauthn/server/helpers"),
   );
-  const key = decodeCredentialPublicKey(new Uint8Array(Buffer.from(publicKey, "base64url")));
+  const key = decodeCredentialPublicKey(publicKey);
   if (!cose.isCOSEPublicKeyEC2(key)) return;
   const der = Buffer.from(signature, "base64url");
   const headBytes = der[1] === 0x81 ? 3 : 2; // X.690 §8.1.3
@@ -216,20 +195,12 @@ function parse<Shape>(schema: z.ZodType<Shape>, body: Buffer): Shape {
   return parsed.data;
 }
 
-/** The challenge of a response, if it is expected and the ceremony ran on a page of ours that no other page embeds. */
-function readChallenge(
-  clientDataJSON: string,
-  ceremony: "webauthn.create" | "webauthn.get",
-  expectedOrigin: string,
-  isExpected: (challenge: string) => boolean,
-): string {
+/** The challenge of a response, if it is expected and no other page embedded the one that it comes from. */
+function readChallenge(clientDataJSON: string, isExpected: IsExpected): string {
   const data = parse(clientData, Buffer.from(clientDataJSON, "base64url"));
-  const { type, challenge, origin, crossOrigin = false, topOrigin } = data;
-  if (type !== ceremony) throw new CeremonyError("the response is to another ceremony");
-  if (origin !== expectedOrigin) throw new CeremonyError("the response is from another origin");
-  if (crossOrigin || topOrigin !== undefined) throw new CeremonyError("the page was embedded");
-  if (!isExpected(challenge)) throw new CeremonyError("the challenge is not expected");
-  return challenge;
+  if (data.crossOrigin || data.topOrigin !== undefined) throw new CeremonyError("the page was embedded");
+  if (!isExpected(data.challenge)) throw new CeremonyError("the challenge is not expected");
+  return data.challenge;
 }
 
 /**

@@ -1,42 +1,56 @@
-import { randomBytes } from "node:crypto";
 import { ceremonyMs } from "@/lib/auth/passkey-ceremony";
+import { mintSecret } from "@/lib/auth/secret";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
-import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
+import { readCookie, writeCookie } from "@/lib/http/cookies";
+import type { HandlerRequest } from "@/lib/http/handler";
+import { seal, unseal } from "@/lib/runtime/seal";
 
 /*
- * A challenge proves itself, so that it costs us nothing until it is signed: 16 random bytes, when it expires, and an
- * HMAC of both, the secret of the browser that asked, and the purpose. Only a challenge whose signature was verified is
- * stored, until it expires, so that it works once.
+ * A challenge proves itself, so that it costs us nothing until it is signed: it is the instant when it expires, sealed for
+ * the secret of the browser that asked and for one purpose. Only a challenge whose signature was verified is stored, until
+ * it expires, so that it works once.
  */
 
-const nonceBytes = 16;
-const expiryBytes = 6; // Unix milliseconds
-const bodyBytes = nonceBytes + expiryBytes;
+/** How long a browser keeps the secret that binds its challenges. */
+export const browserSecretSeconds = 10 * 60; // longer than a challenge lives
+
+/** The cookie with the secret of a browser: an owner's or an operator's. */
+type BrowserCookie = "office-passkey" | "operator-browser";
+
+type Call = Pick<HandlerRequest, "headers" | "nowMs">;
 
 /**
- * Makes a challenge in base64url that lives five minutes.
+ * A challenge for this browser that lives five minutes, and the `Set-Cookie` that binds it. Tabs of one browser share the
+ * cookie.
  *
- * @param browser - the secret of the browser that asks
  * @param purpose - what the signature will be used for; it works for nothing else
  */
-export function makeChallenge(browser: string, purpose: string, nowMs: number): string {
-  const expiry = Buffer.alloc(expiryBytes);
-  expiry.writeUIntBE(nowMs + ceremonyMs, 0, expiryBytes);
-  const body = Buffer.concat([randomBytes(nonceBytes), expiry]);
-  const proof = keyedHash("passkey-challenge:v1", provenText(body, browser, purpose));
-  return Buffer.concat([body, Buffer.from(proof, "base64url")]).toString("base64url");
+export function challengeBrowser(
+  { headers, nowMs }: Call,
+  purpose: string,
+  kept: BrowserCookie = "office-passkey",
+): { challenge: string; cookie: string } {
+  const browser = readCookie(headers, kept) ?? mintSecret();
+  return {
+    challenge: seal("passkey-challenge:v2", labelOf(browser, purpose), String(nowMs + ceremonyMs)),
+    cookie: writeCookie(kept, browser, browserSecretSeconds),
+  };
 }
 
-/** Whether we gave this challenge to this browser for this purpose within the last five minutes. */
-export function isChallenge(challenge: string, browser: string, purpose: string, nowMs: number): boolean {
-  const bytes = Buffer.from(challenge, "base64url");
-  // Each challenge has one spelling: another one would count as unused.
-  if (bytes.toString("base64url") !== challenge || bytes.length <= bodyBytes) return false;
-  const [body, proof] = [bytes.subarray(0, bodyBytes), bytes.toString("base64url", bodyBytes)];
-  const isOurs = isKeyedHash(proof, "passkey-challenge:v1", provenText(body, browser, purpose));
-  return isOurs && nowMs < expiryOf(challenge);
+/** Returns a function that checks whether a challenge was given to this browser for this purpose, and still lives. */
+export function expectedOf(
+  { headers, nowMs }: Call,
+  purpose: string,
+  kept: BrowserCookie = "office-passkey",
+): (challenge: string) => boolean {
+  const browser = readCookie(headers, kept);
+  return (challenge) =>
+    browser !== undefined &&
+    nowMs < Number(unseal("passkey-challenge:v2", labelOf(browser, purpose), challenge) ?? 0);
 }
+
+const labelOf = (browser: string, purpose: string) => JSON.stringify([browser, purpose]);
 
 /** Uses a challenge up in the caller's transaction. Returns whether it was unused. */
 export async function consumeChallenge(transaction: Db, challenge: string, nowMs: number): Promise<boolean> {
@@ -44,16 +58,8 @@ export async function consumeChallenge(transaction: Db, challenge: string, nowMs
   return hasRow(
     transaction
       .insertInto("passkey_challenges")
-      .values({ challenge, expires_at_ms: expiryOf(challenge) })
+      .values({ challenge, expires_at_ms: nowMs + ceremonyMs })
       .onConflict((conflict) => conflict.column("challenge").doNothing())
       .returning("challenge"),
   );
-}
-
-function expiryOf(challenge: string): number {
-  return Buffer.from(challenge, "base64url").readUIntBE(nonceBytes, expiryBytes);
-}
-
-function provenText(body: Buffer, browser: string, purpose: string): string {
-  return JSON.stringify([body.toString("hex"), browser, purpose]);
 }

@@ -95,7 +95,7 @@ export function addPasskey(
  * Records the use of a passkey whose signature over this challenge was verified. Returns whether it counts: a challenge
  * works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied.
  */
-export async function usePasskey(
+export async function recordPasskeyUse(
   db: Db,
   { id, email }: { id: string; email: string },
   { challenge, counter }: { challenge: string; counter: number },

@@ -151,7 +151,7 @@ export function findOperatorPasskey(db: Db, credentialId: string) {
   return db
     .selectFrom("operator_passkeys")
     .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
-    .select(["operators.id", "operators.name", "operator_passkeys.public_key as publicKey"])
+    .select(["operators.id", "operators.name", "credential_id as credentialId", "public_key as publicKey"])
     .where("credential_id", "=", credentialId)
     .executeTakeFirst();
 }

@@ -1,13 +1,11 @@
 import {
   CeremonyError,
   creationOptions,
-  readAuthentication,
-  readRegistration,
   requestOptions,
   verifyAuthentication,
   verifyRegistration,
 } from "@/lib/auth/passkey-ceremony";
-import { challengeBrowser, expectedOf, refuseCeremonyErrors } from "@/lib/auth/passkey-sign-in";
+import { challengeBrowser, expectedOf } from "@/lib/auth/passkey-challenge";
 import type { Db } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
@@ -51,16 +49,12 @@ export async function finishPasskey(db: Db, call: HandlerRequest): Promise<Respo
   const { headers, nowMs, body } = call;
   const token = readCookie(headers, "operator-link") ?? "";
   const operator = (await findByLink(db, token, nowMs)) ?? refuseLink();
-  return refuseCeremonyErrors(async () => {
-    const party = officeParty();
-    const registration = readRegistration(party, body, expectedOf(call, linkPurpose(operator), kept));
-    const credential = await verifyRegistration(party, registration);
-    const { challenge } = registration;
-    if (!(await addOperatorPasskey(db, operator, { token, credential, challenge }, nowMs))) {
-      throw new CeremonyError("the link, the challenge or the passkey was used before");
-    }
-    return answer({}, [await signIn(db, operator, call), clearCookie("operator-link")]);
-  });
+  const isExpected = expectedOf(call, linkPurpose(operator), kept);
+  const verified = await verifyRegistration(officeParty(), body, isExpected);
+  if (!(await addOperatorPasskey(db, operator, { token, ...verified }, nowMs))) {
+    throw new CeremonyError("the link, the challenge or the passkey was used before");
+  }
+  return answer({}, [await signIn(db, operator, call), clearCookie("operator-link")]);
 }
 
 /** The options to sign in, or to prove in a session that it is still its operator. Only the challenge differs. */
@@ -70,42 +64,36 @@ export function askForPasskey(call: HandlerRequest, session?: OfficeSession): Re
 }
 
 /** Signs an operator in by a passkey. Throws a 400 without a reason, which only the log has. */
-export function signInWithPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
-  return refuseCeremonyErrors(async () => {
-    const { operator, use } = await verify(db, call, signInPurpose);
-    return answer({}, [await signIn(db, operator, call, use)]);
-  });
+export async function signInWithPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
+  const { operator, use } = await verify(db, call, signInPurpose);
+  return answer({}, [await signIn(db, operator, call, use)]);
 }
 
 /** Records the proof in the session, which gets another cookie. A passkey of another operator proves nothing here. */
-export function prove(db: Db, call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
-  return refuseCeremonyErrors(async () => {
-    const { operator, use } = await verify(db, call, proofPurpose(session));
-    if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
-    const change = { what: "operator proof", name: operator.name };
-    const cookie = await changeOperator(db, change, call.nowMs, async (transaction) => {
-      await use(transaction);
-      const cookie = await proveSession(transaction, session.idHash, call.nowMs);
-      return cookie ?? Promise.reject(new CeremonyError("the session has ended"));
-    });
-    return answer({}, [cookie]);
+export async function prove(db: Db, call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
+  const { operator, use } = await verify(db, call, proofPurpose(session));
+  if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
+  const change = { what: "operator proof", name: operator.name };
+  const cookie = await changeOperator(db, change, call.nowMs, async (transaction) => {
+    await use(transaction);
+    const cookie = await proveSession(transaction, session.idHash, call.nowMs);
+    return cookie ?? Promise.reject(new CeremonyError("the session has ended"));
   });
+  return answer({}, [cookie]);
 }
 
 /** Reads and verifies a signature. `use` uses passkey and challenge up, in the transaction of what they are good for. */
 async function verify(db: Db, call: HandlerRequest, purpose: string) {
-  const party = officeParty();
-  const authentication = readAuthentication(party, call.body, expectedOf(call, purpose, kept));
-  const { credentialId, challenge } = authentication;
-  const passkey = await findOperatorPasskey(db, credentialId);
-  if (!passkey) throw new CeremonyError("the passkey is not registered here");
-  const { publicKey, ...operator } = passkey;
-  const { counter } = await verifyAuthentication(party, authentication, publicKey);
+  const isExpected = expectedOf(call, purpose, kept);
+  const find = async (credentialId: string) =>
+    (await findOperatorPasskey(db, credentialId)) ??
+    Promise.reject(new CeremonyError("the passkey is not registered here"));
+  const signed = await verifyAuthentication(officeParty(), call.body, isExpected, find);
   const use = async (transaction: Db) => {
-    if (await useOperatorPasskey(transaction, credentialId, { challenge, counter }, call.nowMs)) return;
+    if (await useOperatorPasskey(transaction, signed.passkey.credentialId, signed, call.nowMs)) return;
     throw new CeremonyError("the passkey or its challenge was used before");
   };
-  return { operator, use };
+  return { operator: signed.passkey, use };
 }
 
 function signIn(

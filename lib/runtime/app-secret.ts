@@ -15,7 +15,7 @@ export type Purpose =
   | "known-browser:v1"
   | "link-key:v1"
   | "log-subject:v1"
-  | "passkey-challenge:v1"
+  | "passkey-challenge:v2"
   | "refresh-token:v1"
   | "security-mail:v1"
   | "sign-in-code:v1"

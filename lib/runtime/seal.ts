@@ -18,7 +18,10 @@ export function seal(purpose: Purpose, label: string, text: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
 }
 
-/** Decrypts a sealed text with the current or the previous secret; `undefined` if it is not authentic. */
+/**
+ * Decrypts a sealed text with the current or the previous secret; `undefined` if it is not authentic, or not in its one
+ * spelling in base64url.
+ */
 export function unseal(purpose: Purpose, label: string, sealed: string): string | undefined {
   for (const key of derivedKeys(purpose)) {
     const text = open(key, label, sealed);
@@ -38,6 +41,7 @@ export function sealedBy(purpose: Purpose, label: string, sealed: string): Seale
 
 function open(key: KeyObject, label: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, "base64url");
+  if (bytes.toString("base64url") !== sealed) return undefined;
   const nonce = bytes.subarray(0, nonceBytes);
   const tag = bytes.subarray(nonceBytes, nonceBytes + tagBytes);
   if (tag.length < tagBytes) return undefined;

@@ -1,6 +1,6 @@
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-session";
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
-import { browserSecretSeconds } from "@/lib/auth/passkey-sign-in";
+import { browserSecretSeconds } from "@/lib/auth/passkey-challenge";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { confirmationMs } from "@/lib/auth/waitlist-confirmation";
 import { codeMinutes, describeSeconds, invitationDays, longCodeHours } from "@/lib/config/durations";

@@ -1,23 +1,30 @@
 import { describe, expect, it } from "vitest";
-import { isChallenge, makeChallenge } from "@/lib/auth/passkey-challenge";
-import { mintSecret } from "@/lib/auth/secret";
+import { challengeBrowser, expectedOf } from "@/lib/auth/passkey-challenge";
 
-const browser = mintSecret();
 const atMs = Date.UTC(2026, 10, 21);
 const fiveMinutesMs = 5 * 60 * 1000;
-const challenge = makeChallenge(browser, "sign in", atMs);
+
+const { challenge, cookie } = challengeBrowser({ headers: new Headers(), nowMs: atMs }, "sign in");
+const ours = { cookie: cookie.split(";", 1)[0] ?? "" };
+const another = { cookie: ours.cookie.replace(/=.*/, "=another") };
+
+type Answer = { sent?: string; headers?: Record<string, string>; purpose?: string; afterMs?: number };
+
+function isExpected({ sent = challenge, headers = ours, purpose = "sign in", afterMs = 0 }: Answer = {}) {
+  return expectedOf({ headers: new Headers(headers), nowMs: atMs + afterMs }, purpose)(sent);
+}
 
 describe("a challenge", () => {
   it("lives five minutes", () => {
-    expect(isChallenge(challenge, browser, "sign in", atMs)).toBe(true);
-    expect(isChallenge(challenge, browser, "sign in", atMs + fiveMinutesMs - 1)).toBe(true);
-    expect(isChallenge(challenge, browser, "sign in", atMs + fiveMinutesMs)).toBe(false);
+    expect(isExpected()).toBe(true);
+    expect(isExpected({ afterMs: fiveMinutesMs - 1 })).toBe(true);
+    expect(isExpected({ afterMs: fiveMinutesMs })).toBe(false);
   });
 
   it("is given to one browser, for one purpose", () => {
-    expect(isChallenge(challenge, mintSecret(), "sign in", atMs)).toBe(false);
-    expect(isChallenge(challenge, "", "sign in", atMs)).toBe(false);
-    expect(isChallenge(challenge, browser, "add to acc_1", atMs)).toBe(false);
+    expect(isExpected({ headers: another })).toBe(false);
+    expect(isExpected({ headers: {} })).toBe(false);
+    expect(isExpected({ purpose: "add to acc_1" })).toBe(false);
   });
 
   it("counts in one spelling only, with every bit as it was given", () => {
@@ -25,10 +32,10 @@ describe("a challenge", () => {
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = Buffer.from(bytes);
       changed.writeUInt8((changed[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3);
-      expect(isChallenge(changed.toString("base64url"), browser, "sign in", atMs), `bit ${bit}`).toBe(false);
+      expect(isExpected({ sent: changed.toString("base64url") }), `bit ${bit}`).toBe(false);
     }
-    for (const other of ["", challenge.slice(0, -1), `${challenge}A`, `${challenge}=`, ` ${challenge}`]) {
-      expect(isChallenge(other, browser, "sign in", atMs), other).toBe(false);
+    for (const sent of ["", challenge.slice(0, -1), `${challenge}A`, `${challenge}=`, ` ${challenge}`]) {
+      expect(isExpected({ sent }), sent).toBe(false);
     }
   });
 });
