@@ -41,7 +41,7 @@ import * as ready from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
 import { type mcpServer, operations } from "@/lib/http/operations";
 import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
-import { connectEndpoint } from "@/lib/oauth/provider-bridge";
+import { connectEndpoint } from "@/lib/oauth/endpoint";
 import { register } from "@/lib/oauth/registration";
 
 /** A route handler, or the module of one: its GET or POST takes every method of the route. */

@@ -1,8 +1,20 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import * as z from "zod";
-import { hash } from "@/lib/oauth/id-hash";
+import { hashSecret } from "@/lib/auth/secret";
+import { type Db, store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
-import { withStore } from "@/lib/oauth/with-store";
+import { log } from "@/lib/runtime/log";
+
+/** Uses the store. A failure is logged and becomes a 503 with `Retry-After`: the client can send the request again. */
+export async function withStore<T>(work: (db: Db) => Promise<T>): Promise<T> {
+  try {
+    return await work(await store());
+  } catch (failure) {
+    log().error({ err: failure }, "the authorization server could not use the store");
+    throw new ApiError("unavailable");
+  }
+}
 
 const storedRow = z.object({
   payload: z.string().transform((text): AdapterPayload => JSON.parse(text)),
@@ -24,7 +36,7 @@ export class OAuthState implements Adapter {
   /** Stores a row. A refresh token is stored when its {@link TokenRotation} is committed. */
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
     const { jti: _, consumed, ...stored } = payload;
-    const key = { kind: this.kind, id_hash: hash(id) };
+    const key = { kind: this.kind, id_hash: hashSecret("connect", id) };
     const row = {
       payload: JSON.stringify(stored),
       grant_id: grantIdOf(payload),
@@ -45,17 +57,12 @@ export class OAuthState implements Adapter {
     );
   }
 
-  /** The payload of a row. A {@link TokenRotation} reads a refresh token once, and its commit decides on it. */
+  /** The payload of a row. A refresh token was read for the rate limit; the commit of its rotation decides on it. */
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const found = await (this.isRefreshToken ? this.readOnce(id) : this.read("id_hash", id));
+    const { credential } = this.isRefreshToken ? TokenRotation.current() : {};
+    const isKnown = credential?.kind === this.kind && credential.jti === id;
+    const found = isKnown ? credential : await this.read("id_hash", id);
     return found && { ...found, jti: id };
-  }
-
-  private readOnce(id: string): Promise<AdapterPayload | undefined> {
-    const { refreshTokens } = TokenRotation.current();
-    const known = refreshTokens.get(id) ?? this.read("id_hash", id);
-    refreshTokens.set(id, known);
-    return known;
   }
 
   findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
@@ -70,7 +77,7 @@ export class OAuthState implements Adapter {
         .updateTable("connect_state")
         .set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })
         .where("kind", "=", this.kind)
-        .where(by, "=", hash(id))
+        .where(by, "=", hashSecret("connect", id))
         .where("payload", "=", JSON.stringify(before))
         .returning("kind")
         .executeTakeFirst(),
@@ -89,7 +96,11 @@ export class OAuthState implements Adapter {
 
   async destroy(id: string): Promise<void> {
     await withStore((db) =>
-      db.deleteFrom("connect_state").where("kind", "=", this.kind).where("id_hash", "=", hash(id)).execute(),
+      db
+        .deleteFrom("connect_state")
+        .where("kind", "=", this.kind)
+        .where("id_hash", "=", hashSecret("connect", id))
+        .execute(),
     );
   }
 
@@ -109,7 +120,7 @@ export class OAuthState implements Adapter {
         .selectFrom("connect_state")
         .select(["payload", "consumed_at_ms", "expires_at_ms"])
         .where("kind", "=", this.kind)
-        .where(by, "=", hash(id))
+        .where(by, "=", hashSecret("connect", id))
         .where("expires_at_ms", ">", Date.now())
         .executeTakeFirst(),
     );
@@ -133,5 +144,5 @@ function grantIdOf({ grantId, result }: AdapterPayload): string | null {
 }
 
 function hashOptional(id: string | undefined): string | null {
-  return id === undefined ? null : hash(id);
+  return id === undefined ? null : hashSecret("connect", id);
 }

@@ -1,10 +1,10 @@
+import { hashSecret } from "@/lib/auth/secret";
 import { oauthBounds } from "@/lib/config/limits";
 import { readCookie } from "@/lib/http/cookies";
 import { tooManyRequests } from "@/lib/http/errors";
 import { type HandlerRequest, requireWithinLimit } from "@/lib/http/handler";
 import { connectEndpoints } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { hash } from "@/lib/oauth/id-hash";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { counter } from "@/lib/rate-limit/rate-limit";
 
@@ -26,7 +26,7 @@ export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> 
   TokenRotation.current().credential = live;
   if (!live) return requireWithinLimit("connect", call, `${name}-refused`);
   const { windowSeconds, credentials } = oauthBounds;
-  const key = (kind === "RefreshToken" && live.grantId) || hash(id);
+  const key = (kind === "RefreshToken" && live.grantId) || hashSecret("connect", id);
   const spent = await counter(name, credentials[kind], windowSeconds).consume(key);
   const { allowed, retryAfterSeconds = windowSeconds } = spent;
   if (!allowed) throw tooManyRequests(retryAfterSeconds);

@@ -1,5 +1,6 @@
-import type { AdapterPayload, InteractionResults } from "oidc-provider";
+import type { AdapterPayload } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/owner";
+import { hashSecret } from "@/lib/auth/secret";
 import { endSession } from "@/lib/auth/session-changes";
 import { describeStart } from "@/lib/auth/session-name";
 import { recordAudit } from "@/lib/db/audit";
@@ -10,7 +11,6 @@ import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
-import { hash } from "@/lib/oauth/id-hash";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import {
   describeClient,
@@ -21,11 +21,17 @@ import {
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
 
-/** A request that waits for approval: by an app in this browser, or by a device whose code was typed in it. */
-export type AuthorizationRequest = { by: "request"; uid: string } | { by: "user_code"; code: string };
-
 const requests = new OAuthState("Interaction");
 const devices = new OAuthState("DeviceCode");
+
+/** Where a request by an app in this browser waits for approval. */
+const ofApp = (uid: string) => ({ by: "request", state: requests, key: "id_hash", id: uid }) as const;
+
+/** Where a request by a device waits whose code was typed in this browser. */
+const ofDevice = (code: string) =>
+  ({ by: "user_code", state: devices, key: "look_up_hash", id: code }) as const;
+
+type AuthorizationRequest = ReturnType<typeof ofApp | typeof ofDevice>;
 
 /**
  * Reads the authorization request from a browser's cookie: the request that was started in this browser, or the device
@@ -34,16 +40,15 @@ const devices = new OAuthState("DeviceCode");
 export function readAuthorizationRequest(cookie: string | undefined): AuthorizationRequest | undefined {
   if (!cookie) return undefined;
   const [, sealed] = /^device\.(.+)$/.exec(cookie) ?? [];
-  if (!sealed) return { by: "request", uid: cookie };
+  if (!sealed) return ofApp(cookie);
   const code = unseal("connect-device:v1", "", sealed);
-  return code === undefined ? undefined : { by: "user_code", code };
+  return code === undefined ? undefined : ofDevice(code);
 }
 
 /** The cookie value for a typed device code; `undefined` if no device is waiting with this code. */
 export async function startDeviceApproval(typed: string): Promise<string | undefined> {
   const code = normalize(typed);
-  const isShown = (await readPending({ by: "user_code", code })) !== undefined;
-  return isShown ? `device.${seal("connect-device:v1", "", code)}` : undefined;
+  return (await readPending(ofDevice(code))) ? `device.${seal("connect-device:v1", "", code)}` : undefined;
 }
 
 /** The page to continue with after sign-in: the approval if a request waits for it in this browser, else home or another. */
@@ -76,16 +81,15 @@ const maxSeen = 20;
  */
 export async function keepSeenRequest(
   db: Db,
-  authorizationRequest: AuthorizationRequest,
+  { state, key, id }: AuthorizationRequest,
   accountId: string,
 ): Promise<void> {
-  const { state, by, id } = storageOf(authorizationRequest);
-  const seenBy = `seen by ${hash(accountId)}`;
+  const seenBy = `seen by ${hashSecret("connect", accountId)}`;
   await db
     .updateTable("connect_state")
     .set({ grant_id: seenBy })
     .where("kind", "=", state.kind)
-    .where(by, "=", hash(id))
+    .where(key, "=", hashSecret("connect", id))
     .where("grant_id", "is", null)
     .where((eb) => {
       const seen = eb.selectFrom("connect_state").where("grant_id", "=", seenBy);
@@ -131,20 +135,23 @@ export async function approve(
     origin: describeOrigin(client.origin),
     startedIn: describeStart(headers),
     clerkSession,
-    mailId: deriveMailId(`new-app:v1:${storageOf(authorizationRequest).id}`),
+    mailId: deriveMailId(`new-app:v1:${authorizationRequest.id}`),
   };
   await startAppSession(db, session, nowMs);
   await extendRegisteredClient(db, client.clientId, nowMs);
-  const isFirst = await settle(authorizationRequest, {
-    onRequest: { login: { accountId: account.subject, remember: false }, consent: { grantId } },
-    onDevice: {
-      accountId: account.subject,
-      grantId,
-      scope: accountScope,
-      resource: resources.length === 1 ? resources[0] : resources,
-      authTime: Math.floor(nowMs / 1000),
-    },
-  });
+  const accountId = account.subject;
+  const isFirst = await settle(
+    authorizationRequest,
+    authorizationRequest.by === "request"
+      ? { result: { login: { accountId, remember: false }, consent: { grantId } } }
+      : {
+          accountId,
+          grantId,
+          scope: accountScope,
+          resource: resources.length === 1 ? resources[0] : resources,
+          authTime: Math.floor(nowMs / 1000),
+        },
+  );
   if (!isFirst) await endSession(db, { by: "service", what: "app end" }, session.id, nowMs);
 }
 
@@ -162,11 +169,13 @@ export async function decline(
   if (!(await readPending(authorizationRequest))) return;
   const after = { name: nameSession(client), origin: describeOrigin(client.origin) };
   await recordAudit(db, { by, what: "app decline", whom: account.email, after }, nowMs);
-  const description = "The owner of the account declined.";
-  await settle(authorizationRequest, {
-    onRequest: { error: "access_denied", error_description: description },
-    onDevice: { error: "access_denied", errorDescription: description },
-  });
+  const [error, description] = ["access_denied", "The owner of the account declined."];
+  await settle(
+    authorizationRequest,
+    authorizationRequest.by === "request"
+      ? { result: { error, error_description: description } }
+      : { error, errorDescription: description },
+  );
 }
 
 async function readPending(authorizationRequest: AuthorizationRequest): Promise<AdapterPayload | undefined> {
@@ -174,16 +183,8 @@ async function readPending(authorizationRequest: AuthorizationRequest): Promise<
   return stored && isPending(stored) ? stored : undefined;
 }
 
-function read(authorizationRequest: AuthorizationRequest): Promise<AdapterPayload | undefined> {
-  const { state, by, id } = storageOf(authorizationRequest);
-  return state.read(by, id);
-}
-
-/** Where a request is stored until it is answered. */
-function storageOf(authorizationRequest: AuthorizationRequest) {
-  return authorizationRequest.by === "request"
-    ? ({ state: requests, by: "id_hash", id: authorizationRequest.uid } as const)
-    : ({ state: devices, by: "look_up_hash", id: authorizationRequest.code } as const);
+function read({ state, key, id }: AuthorizationRequest): Promise<AdapterPayload | undefined> {
+  return state.read(key, id);
 }
 
 function isPending({ result, accountId, error }: AdapterPayload): boolean {
@@ -201,19 +202,10 @@ async function grant(clientId: string, accountId: string, resources: string[]): 
  * Stores the owner's answer. The authorization server passes it to an app when the browser returns, and to a device at
  * its next poll. Returns false if the request was answered in the meantime.
  */
-async function settle(
-  authorizationRequest: AuthorizationRequest,
-  { onRequest, onDevice }: { onRequest: InteractionResults; onDevice: AdapterPayload },
-): Promise<boolean> {
-  const { state, by, id } = storageOf(authorizationRequest);
-  const stored = await state.read(by, id);
-  if (!stored || !isPending(stored)) return false;
-  return state.amend(
-    by,
-    id,
-    stored,
-    authorizationRequest.by === "request" ? { result: onRequest } : onDevice,
-  );
+async function settle(authorizationRequest: AuthorizationRequest, answer: AdapterPayload): Promise<boolean> {
+  const { state, key, id } = authorizationRequest;
+  const stored = await readPending(authorizationRequest);
+  return stored !== undefined && state.amend(key, id, stored, answer);
 }
 
 /** Formats a device code as the device shows it: in two groups of four letters. */

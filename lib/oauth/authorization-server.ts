@@ -7,7 +7,7 @@ import { findCurrentSession } from "@/lib/auth/session";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { connectEndpoints, pages } from "@/lib/http/pages";
-import { OAuthState } from "@/lib/oauth/adapter";
+import { OAuthState, withStore } from "@/lib/oauth/adapter";
 import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
@@ -16,7 +16,6 @@ import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { makeRingKey } from "@/lib/oauth/signing-key";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
-import { withStore } from "@/lib/oauth/with-store";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { log } from "@/lib/runtime/log";
 

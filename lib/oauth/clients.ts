@@ -1,10 +1,9 @@
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { settings } from "@/lib/config/settings";
-import { OAuthState } from "@/lib/oauth/adapter";
+import { OAuthState, withStore } from "@/lib/oauth/adapter";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { findIssuedClient } from "@/lib/oauth/registered-clients";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
-import { withStore } from "@/lib/oauth/with-store";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 

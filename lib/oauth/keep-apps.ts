@@ -1,10 +1,10 @@
+import { hashSecret } from "@/lib/auth/secret";
 import { currentSessions } from "@/lib/auth/session";
 import { asIso } from "@/lib/config/instants";
 import { endsFrom } from "@/lib/config/session-lifetimes";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { endMailAtMs, grantOfSession } from "@/lib/oauth/app-session";
-import { hash } from "@/lib/oauth/id-hash";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
@@ -42,7 +42,7 @@ async function keepGrant(transaction: Db, grantId: string, nowMs: number): Promi
       .where("kind", "=", kind);
   await extend("RefreshToken", lifetimes.refreshToken).where("grant_id", "=", grantId).execute();
   const grant = await extend("Grant", lifetimes.grant)
-    .where("id_hash", "=", hash(grantId))
+    .where("id_hash", "=", hashSecret("connect", grantId))
     .returning("payload")
     .executeTakeFirst();
   if (grant) await extendRegisteredClient(transaction, JSON.parse(grant.payload).clientId, nowMs);

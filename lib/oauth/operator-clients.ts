@@ -7,23 +7,17 @@ import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
 import { beginOfClient, clientOfState } from "@/lib/db/connect-state";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { findRegisteredClient, forgetRegisteredClient } from "@/lib/oauth/registered-clients";
 
 /** An app that the operator has added, so that owners see its name and it can use its own URL scheme. */
-export type AddedClient = { id: string; name: string; redirectUris: string[]; addedAtMs: number };
+type AddedClient = ReturnType<typeof toClient>;
 
-const row = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    redirect_uris: z.string().transform((text) => z.array(z.string()).parse(JSON.parse(text))),
-    added_at_ms: z.int(),
-  })
-  .transform(({ id, name, redirect_uris, added_at_ms }): AddedClient => {
-    return { id, name, redirectUris: redirect_uris, addedAtMs: added_at_ms };
-  });
+function toClient({ id, name, redirect_uris, added_at_ms: addedAtMs }: Tables["connect_clients"]) {
+  return { id, name, redirectUris: z.array(z.string()).parse(JSON.parse(redirect_uris)), addedAtMs };
+}
 
 /** Adds a client. Throws an {@link ApiError} if its id is taken. */
 export async function addClient(
@@ -51,13 +45,13 @@ export async function addClient(
 /** All clients that the operator has added, ordered by id. */
 export async function listClients(db: Db): Promise<AddedClient[]> {
   const rows = await db.selectFrom("connect_clients").selectAll().orderBy("id").execute();
-  return rows.map((found) => row.parse(found));
+  return rows.map(toClient);
 }
 
 export async function findClient(db: Db, id: string): Promise<AddedClient | undefined> {
   if (id.includes("\0")) return undefined; // PostgreSQL refuses to look for it.
   const found = await db.selectFrom("connect_clients").selectAll().where("id", "=", id).executeTakeFirst();
-  return found && row.parse(found);
+  return found && toClient(found);
 }
 
 /**

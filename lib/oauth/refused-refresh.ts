@@ -1,8 +1,8 @@
 import { type Ending, readEnding } from "@/lib/auth/ended-app";
+import { hashSecret } from "@/lib/auth/secret";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import type { Db } from "@/lib/db/store";
 import { appSessionId } from "@/lib/oauth/app-session";
-import { hash } from "@/lib/oauth/id-hash";
 
 /** Each reason, for the developer or the agent that reads it, in the characters of RFC 6749 §5.2. */
 const endingWords: Record<Ending, string> = {
@@ -29,7 +29,7 @@ export async function describeRefusedRefresh(
     .selectFrom("connect_state")
     .select(["grant_id", "payload"])
     .where("kind", "=", "RefreshToken")
-    .where("id_hash", "=", hash(refreshToken))
+    .where("id_hash", "=", hashSecret("connect", refreshToken))
     .where("expires_at_ms", ">", nowMs)
     .executeTakeFirst();
   if (!token?.grant_id || JSON.parse(token.payload).clientId !== clientId) return undefined;

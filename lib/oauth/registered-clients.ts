@@ -1,6 +1,6 @@
 import * as z from "zod";
+import { hashSecret } from "@/lib/auth/secret";
 import type { Db } from "@/lib/db/store";
-import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { seal, unseal } from "@/lib/runtime/seal";
 
@@ -15,14 +15,7 @@ const purpose = "client-id:v1";
 const removedKind = "RemovedClient";
 
 /** A registered client. Everything except the times is the client's own, unverified claim. */
-export type RegisteredClient = {
-  id: string;
-  name: string;
-  redirectUris: string[];
-  /** Unknown for clients that registered with a build that did not store it. */
-  addedAtMs: number | undefined;
-  forgottenAtMs: number;
-};
+type RegisteredClient = ReturnType<typeof toClient>;
 
 const registration = z.object({
   client_id: z.string(),
@@ -32,13 +25,6 @@ const registration = z.object({
 });
 
 type Registration = z.infer<typeof registration>;
-
-const row = z
-  .object({
-    payload: z.string().transform((text) => registration.parse(JSON.parse(text))),
-    expires_at_ms: z.int(),
-  })
-  .transform(({ payload, expires_at_ms }) => toClient(payload, expires_at_ms));
 
 /** Registers a client: returns its metadata with the id that contains them. */
 export function issueClient(
@@ -51,14 +37,11 @@ export function issueClient(
 
 /** All registered clients that an owner has approved, ordered by expiry. */
 export async function listRegisteredClients(db: Db, nowMs: number): Promise<RegisteredClient[]> {
-  const rows = await db
-    .selectFrom("connect_state")
-    .select(["payload", "expires_at_ms"])
-    .where("kind", "=", "Client")
+  const rows = await approvedClients(db)
     .where("expires_at_ms", ">", nowMs)
     .orderBy("expires_at_ms")
     .execute();
-  return rows.map((found) => row.parse(found));
+  return rows.map(fromRow);
 }
 
 export async function findRegisteredClient(
@@ -66,20 +49,21 @@ export async function findRegisteredClient(
   id: string,
   nowMs: number,
 ): Promise<RegisteredClient | undefined> {
-  const found = await db
-    .selectFrom("connect_state")
-    .select(["payload", "expires_at_ms"])
-    .where("kind", "=", "Client")
-    .where("id_hash", "=", hash(id))
+  const approved = await approvedClients(db)
+    .where("id_hash", "=", hashSecret("connect", id))
     .executeTakeFirst();
-  if (found) return row.parse(found);
+  if (approved) return fromRow(approved);
   const issued = await findIssuedClient(db, id, nowMs);
   return issued && toClient(issued, unusedUntilMs(issued));
 }
 
+function approvedClients(db: Db) {
+  return db.selectFrom("connect_state").select(["payload", "expires_at_ms"]).where("kind", "=", "Client");
+}
+
 /** Deletes a registered client, and blocks its id until that expires. */
 export async function forgetRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
-  const id_hash = hash(id);
+  const id_hash = hashSecret("connect", id);
   await db.deleteFrom("connect_state").where("kind", "=", "Client").where("id_hash", "=", id_hash).execute();
   const issued = openClientId(id, nowMs);
   if (!issued) return;
@@ -92,7 +76,11 @@ export async function forgetRegisteredClient(db: Db, id: string, nowMs: number):
 
 /** Extends the lifetime of a registered client after an approval; does nothing for other clients. */
 export async function extendRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
-  const row = { kind: "Client", id_hash: hash(id), expires_at_ms: nowMs + lifetimes.usedClient * 1000 };
+  const row = {
+    kind: "Client",
+    id_hash: hashSecret("connect", id),
+    expires_at_ms: nowMs + lifetimes.usedClient * 1000,
+  };
   const extended = await db
     .updateTable("connect_state")
     .set(row)
@@ -117,16 +105,14 @@ export async function findIssuedClient(db: Db, id: string, nowMs: number): Promi
     .selectFrom("connect_state")
     .select("kind")
     .where("kind", "=", removedKind)
-    .where("id_hash", "=", hash(id))
+    .where("id_hash", "=", hashSecret("connect", id))
     .executeTakeFirst();
   return removed ? undefined : issued;
 }
 
-/** The metadata in an id, until it expires. Only the canonical spelling counts: another would evade a removal. */
+/** The metadata in an id, until it expires. */
 function openClientId(id: string, nowMs: number): Registration | undefined {
-  const sealed = id.slice(idPrefix.length);
-  const isCanonical = Buffer.from(sealed, "base64url").toString("base64url") === sealed;
-  const text = id.startsWith(idPrefix) && isCanonical ? unseal(purpose, idPrefix, sealed) : undefined;
+  const text = id.startsWith(idPrefix) ? unseal(purpose, idPrefix, id.slice(idPrefix.length)) : undefined;
   if (text === undefined) return undefined;
   const issued = registration.parse({ client_id: id, ...JSON.parse(text) });
   return unusedUntilMs(issued) > nowMs ? issued : undefined;
@@ -137,9 +123,15 @@ function unusedUntilMs({ client_id_issued_at = 0 }: Registration): number {
   return (client_id_issued_at + lifetimes.unusedClient) * 1000;
 }
 
-function toClient(client: Registration, forgottenAtMs: number): RegisteredClient {
-  const { client_id: id, client_name: name, redirect_uris: redirectUris } = client;
-  const { client_id_issued_at: issuedAt } = client;
-  const addedAtMs = issuedAt === undefined ? undefined : issuedAt * 1000;
+function fromRow({ payload, expires_at_ms }: { payload: string; expires_at_ms: number }): RegisteredClient {
+  return toClient(registration.parse(JSON.parse(payload)), expires_at_ms);
+}
+
+function toClient(
+  { client_id: id, client_name: name, redirect_uris: redirectUris, client_id_issued_at }: Registration,
+  forgottenAtMs: number,
+) {
+  // Unknown for clients that registered with a build that did not store it.
+  const addedAtMs = client_id_issued_at === undefined ? undefined : client_id_issued_at * 1000;
   return { id, name, redirectUris, addedAtMs, forgottenAtMs };
 }

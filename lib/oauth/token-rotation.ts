@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AdapterPayload } from "oidc-provider";
+import { hashSecret } from "@/lib/auth/secret";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
-import { hash } from "@/lib/oauth/id-hash";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
@@ -23,8 +23,6 @@ export class TokenRotation {
   used: { kind: string; id: string } | undefined;
   /** The refresh token that is issued. If another one was used, {@link commit} gives it another id. */
   issued: Omit<StateRow, "parent_hash"> | undefined;
-  /** The refresh tokens that were read: the rate limit and the library ask for the same one. */
-  readonly refreshTokens = new Map<string, Promise<AdapterPayload | undefined>>();
   /** The payload of the valid code or token that the request carries. */
   credential: AdapterPayload | undefined;
   /** When the session ends whose tokens are issued. */
@@ -78,7 +76,7 @@ export class TokenRotation {
     nowMs: number,
   ): Promise<{ successor?: string } | { replayOf: string } | undefined> {
     const isRefresh = kind === "RefreshToken";
-    const idHash = hash(id);
+    const idHash = hashSecret("connect", id);
     // Uses of one token take turns, because each update or lock waits for the one before. A use of the successor that
     // commits at the same moment counts as later.
     const firstUse = await transaction
@@ -102,12 +100,15 @@ export class TokenRotation {
       if (!use) return undefined;
       const { grant_id: grantId, consumed_at_ms: firstUsedAtMs } = use;
       const isLate = nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
-      if (isLate && grantId && (await isReplay(transaction, grantId, idHash))) return { replayOf: grantId };
-      const stored = await findStored(transaction, keyedHashes("refresh-token:v1", id));
+      const successors = await listSuccessors(transaction, grantId, idHash);
+      if (isLate && grantId && wasAnswered(successors)) return { replayOf: grantId };
+      const stored = keyedHashes("refresh-token:v1", id).find((derived) =>
+        successors.some(({ id_hash }) => id_hash === hashSecret("connect", derived)),
+      );
       if (stored) return { successor: stored };
       if (isLate) await retireSuccessors(transaction, grantId, idHash, nowMs);
     }
-    await this.issue(transaction, { parent_hash: idHash, id_hash: hash(successor) });
+    await this.issue(transaction, { parent_hash: idHash, id_hash: hashSecret("connect", successor) });
     return { successor };
   }
 
@@ -133,15 +134,22 @@ function lockUsed(transaction: Db, idHash: string) {
     .executeTakeFirst();
 }
 
-/** The refresh token of these that is stored. */
-async function findStored(transaction: Db, ids: string[]): Promise<string | undefined> {
-  const row = await transaction
+/** The refresh tokens that were issued for one. An earlier build issued several. */
+function listSuccessors(transaction: Db, grantId: string | null, idHash: string) {
+  return transaction
     .selectFrom("connect_state")
-    .select("id_hash")
-    .where("kind", "=", "RefreshToken")
-    .where("id_hash", "in", ids.map(hash))
-    .executeTakeFirst();
-  return ids.find((id) => hash(id) === row?.id_hash);
+    .select(["id_hash", "consumed_at_ms"])
+    .where("grant_id", "=", grantId)
+    .where("parent_hash", "=", idHash)
+    .execute();
+}
+
+/**
+ * Whether an app that uses a token again has had the answer to its first use: it has used the successor. If it has not, the
+ * answer may have been lost. A build that did not store whose successor a token is has stored none.
+ */
+function wasAnswered(successors: { consumed_at_ms: number | null }[]): boolean {
+  return successors.length === 0 || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
 }
 
 /**
@@ -160,20 +168,6 @@ async function retireSuccessors(
     .where("grant_id", "=", grantId)
     .where("parent_hash", "=", idHash)
     .execute();
-}
-
-/**
- * Whether an app that uses a token again has had the answer to its first use: it has used the successor. If it has not, the
- * answer may have been lost. An earlier build issued several; a build that did not store whose successor a token is has stored none.
- */
-async function isReplay(transaction: Db, grantId: string, idHash: string): Promise<boolean> {
-  const successors = await transaction
-    .selectFrom("connect_state")
-    .select("consumed_at_ms")
-    .where("grant_id", "=", grantId)
-    .where("parent_hash", "=", idHash)
-    .execute();
-  return successors.length === 0 || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
 }
 
 /** Deletes the oldest refresh tokens of a grant above the number that is kept, so that an app that renews all the time fills no store. */

@@ -34,7 +34,7 @@ const madeOfText = [
   "lib/docs/highlight.ts",
   "lib/docs/search.ts",
   "lib/http/request-context.ts",
-  "lib/oauth/provider-bridge.ts",
+  "lib/oauth/endpoint.ts",
 ];
 
 type Found = { file: string; pattern: RegExp };

@@ -101,7 +101,7 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
         requestCookie={requestCookie}
         client={client}
         userCode={
-          authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.code) : undefined
+          authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.id) : undefined
         }
         reader={reader}
         readersNetwork={clientNetwork(headers)}

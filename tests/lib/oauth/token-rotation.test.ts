@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { hashSecret } from "@/lib/auth/secret";
 import { findCurrentSession } from "@/lib/auth/session";
 import { oauthBounds } from "@/lib/config/limits";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
-import { hash } from "@/lib/oauth/id-hash";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
@@ -28,7 +28,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
     const grantId = `grant ${++grants}`;
     const session = { id: appSessionId(grantId), accountId: "account", name: "An app", origin: "a device" };
     await startAppSession(db, session, startMs);
-    const row = { kind: "AuthorizationCode", id_hash: hash(grantId), grant_id: grantId };
+    const row = { kind: "AuthorizationCode", id_hash: hashSecret("connect", grantId), grant_id: grantId };
     await db
       .insertInto("connect_state")
       .values({ ...row, payload: "{}", look_up_hash: null, consumed_at_ms: null, expires_at_ms: startMs })
@@ -90,11 +90,11 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
     const issuedBefore = async (grantId: string, parent: string, parentUsedAtMs: number) => {
       const id = `${grantId} from before`;
       await stage.query(
-        `UPDATE connect_state SET consumed_at_ms = ${parentUsedAtMs} WHERE id_hash = '${hash(parent)}'`,
+        `UPDATE connect_state SET consumed_at_ms = ${parentUsedAtMs} WHERE id_hash = '${hashSecret("connect", parent)}'`,
       );
       await stage.query(
         `INSERT INTO connect_state (kind, id_hash, payload, grant_id, expires_at_ms, parent_hash)
-         VALUES ('RefreshToken', '${hash(id)}', '{}', '${grantId}', ${startMs + 60 * minuteMs}, '${hash(parent)}')`,
+         VALUES ('RefreshToken', '${hashSecret("connect", id)}', '{}', '${grantId}', ${startMs + 60 * minuteMs}, '${hashSecret("connect", parent)}')`,
       );
       return id;
     };
@@ -119,15 +119,17 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
 
   it("writes nothing if the token cannot be stored", async () => {
     const { grantId, first } = await connect();
-    const unused = `SELECT 1 FROM connect_state WHERE id_hash = '${hash(grantId)}' AND consumed_at_ms IS NULL`;
-    await stage.query(`UPDATE connect_state SET consumed_at_ms = NULL WHERE id_hash = '${hash(grantId)}'`);
+    const unused = `SELECT 1 FROM connect_state WHERE id_hash = '${hashSecret("connect", grantId)}' AND consumed_at_ms IS NULL`;
+    await stage.query(
+      `UPDATE connect_state SET consumed_at_ms = NULL WHERE id_hash = '${hashSecret("connect", grantId)}'`,
+    );
     await expect(use(grantId, codes, grantId, first, startMs), "an id that exists").rejects.toThrow();
     expect(await stage.query(unused)).toHaveLength(1);
   });
 
   it("refuses a token that was deleted in the meantime, and does not end the session", async () => {
     const { first, refresh, isAlive } = await connect();
-    await stage.query(`DELETE FROM connect_state WHERE id_hash = '${hash(first)}'`);
+    await stage.query(`DELETE FROM connect_state WHERE id_hash = '${hashSecret("connect", first)}'`);
     expect(await refresh(first)).toBeUndefined();
     expect(await isAlive()).toBe(true);
   });
@@ -151,6 +153,6 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
     const rows = await list();
     expect(rows).toHaveLength(maxRows);
     expect(rows[0]?.id_hash, "the oldest are deleted").toBe(`${grantId}-${renewals + 2}`);
-    expect(rows.at(-1)?.id_hash).toBe(hash(newest ?? ""));
+    expect(rows.at(-1)?.id_hash).toBe(hashSecret("connect", newest ?? ""));
   });
 });

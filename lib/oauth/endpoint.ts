@@ -9,6 +9,7 @@ import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/htt
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
+import { withStore } from "@/lib/oauth/adapter";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { authorizationServer, networkHeader, serverCookies } from "@/lib/oauth/authorization-server";
 import { describeRefusedRefresh } from "@/lib/oauth/refused-refresh";
@@ -16,7 +17,6 @@ import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/
 import { accountScope } from "@/lib/oauth/resources";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
-import { withStore } from "@/lib/oauth/with-store";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 
