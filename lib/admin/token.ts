@@ -2,7 +2,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import type { AdminCommand } from "@/lib/admin/command";
 import { programTokenSeconds } from "@/lib/auth/session";
 import { startProgramSession } from "@/lib/auth/session-changes";
-import { nameOperatorsToken } from "@/lib/auth/session-name";
+import { nameToken } from "@/lib/auth/session-name";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -36,7 +36,7 @@ export async function mintTokenFor(db: Db, email: string): Promise<{ token: stri
     });
   }
   const nowMs = Date.now();
-  const name = nameOperatorsToken(nowMs);
+  const name = nameToken("from the operator", nowMs);
   const by = "operator";
   const { token, expiresAtMs } = await startProgramSession(db, { id, subject }, { by, name }, nowMs);
   return { token, expiresAt: new Date(expiresAtMs).toISOString() };

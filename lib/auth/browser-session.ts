@@ -1,8 +1,8 @@
 import { expressionBuilder } from "kysely";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
-import { type Confirmation, mintSessionId, type StartedIn } from "@/lib/auth/session";
-import { confirmSession, endSessionsOf, startSession } from "@/lib/auth/session-changes";
+import type { Confirmation } from "@/lib/auth/session";
+import { changeSessions, endSessionsOf } from "@/lib/auth/session-changes";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -28,55 +28,32 @@ export function isRecentlyConfirmed(confirmedAtMs: number | null | undefined, no
   return confirmedAtMs != null && Math.abs(nowMs - confirmedAtMs) < confirmationMs;
 }
 
-type NewBrowser = {
-  accountId: string;
-  name: string;
-  confirmedBy: Confirmation;
-  startedIn: StartedIn;
-  /** Whether the owner gets a mail, because the account was used in other browsers so far. */
-  isNew: boolean;
-};
-
-/** Starts a browser session. Returns the secret that renews it; only its hash is stored. */
-export async function startBrowserSession(
-  db: Db,
-  { accountId, name, confirmedBy, startedIn, isNew }: NewBrowser,
-  nowMs: number,
-): Promise<string> {
-  const secret = mintSecret();
-  await startSession(
-    db,
-    { by: "owner", what: "sign in" },
-    {
-      id: mintSessionId(),
-      account_id: accountId,
-      kind: "browser",
-      name,
-      ...endsFrom("browser", nowMs),
-      client_hash: hashSecret("client", secret),
-      confirmed_by: confirmedBy,
-      startedIn,
-      mail: isNew ? { kind: "new browser" } : undefined,
-    },
-    nowMs,
-  );
-  return secret;
-}
-
-/** Confirms a browser's session. Returns the secret that replaces the browser's. */
+/**
+ * Records that the owner has proved again in this browser who they are: its session lasts as if it began now. Returns the
+ * secret that replaces the browser's.
+ */
 export async function confirmBrowserSession(
   db: Db,
-  session: { sessionId: string; accountId: string },
+  { sessionId, accountId }: { sessionId: string; accountId: string },
   by: Confirmation,
   nowMs: number,
 ): Promise<string> {
   const secret = mintSecret();
-  const confirmation = {
-    by,
-    clientHash: hashSecret("client", secret),
-    formerUntilMs: nowMs + formerSecretMs,
-  };
-  await confirmSession(db, session, confirmation, nowMs);
+  const find = async () => [sessionId];
+  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, find, (transaction) =>
+    transaction
+      .updateTable("local_sessions")
+      .set(({ ref }) => ({
+        confirmed_at_ms: nowMs,
+        confirmed_by: by,
+        client_hash: hashSecret("client", secret),
+        former_hash: ref("client_hash"),
+        former_until_ms: nowMs + formerSecretMs,
+        ...endsFrom("browser", nowMs),
+      }))
+      .where("id", "=", sessionId)
+      .execute(),
+  );
   return secret;
 }
 

@@ -23,19 +23,15 @@ export async function createClerkInvitation(email: string): Promise<string> {
   };
   const calling = clerkClient().then(({ invitations }) => invitations.createInvitation(invitation));
   const { url } = await withTimeout(timeoutMs, calling).catch((failure) => {
-    if (failure?.status === 429) throw new ClerkIsBusy("upstream_failed", explain(describeFailure(failure)));
-    throw noInvitation(describeFailure(failure));
+    const Refusal = failure?.status === 429 ? ClerkIsBusy : ApiError;
+    throw new Refusal("upstream_failed", explain(describeFailure(failure)));
   });
-  if (!url) throw noInvitation("Clerk returned no link.");
+  if (!url) throw new ApiError("upstream_failed", explain("Clerk returned no link."));
   return url;
 }
 
 /** Clerk has taken as many invitations as it takes in an hour. */
 export class ClerkIsBusy extends ApiError {}
-
-function noInvitation(message: string): ApiError {
-  return new ApiError("upstream_failed", explain(message));
-}
 
 function explain(message: string) {
   const hint = "Try again; if it happens again, look at Clerk's dashboard and status page.";

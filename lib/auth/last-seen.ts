@@ -22,37 +22,33 @@ export function recordSessionUse(id: string, row: Used, nowMs: number): number {
   const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
   if (last_seen_at_ms !== null && nowMs - last_seen_at_ms < everyMs) return expires_at_ms;
   const recorded = processSingleton("sessions seen", () => new RecentCache<number>(maxRemembered, everyMs));
+  const endsAtMs = last_date_ms === null ? expires_at_ms : idleEnd(last_date_ms, nowMs);
   if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) >= everyMs) {
     recorded.set(id, nowMs, nowMs);
-    writeLastSeen(id, nowMs).catch((failure) =>
+    writeLastSeen(id, row, endsAtMs, nowMs).catch((failure) =>
       log().warn({ err: failure }, "a session's last use could not be recorded"),
     );
   }
-  return last_date_ms === null ? expires_at_ms : idleEnd(last_date_ms, nowMs);
+  return endsAtMs;
 }
 
-/** Moves nothing of a session that has ended in the meantime. */
-async function writeLastSeen(id: string, nowMs: number): Promise<void> {
+/** Moves nothing of a session that has ended in the meantime, or whose owner has moved its last date. */
+async function writeLastSeen(
+  id: string,
+  { last_date_ms }: Used,
+  expires_at_ms: number,
+  nowMs: number,
+): Promise<void> {
   const db = await store();
-  const untilMs = idleEnd(Number.POSITIVE_INFINITY, nowMs);
   await db
     .updateTable("local_sessions")
-    .set(({ eb, ref, val }) => ({
-      last_seen_at_ms: nowMs,
-      expires_at_ms: eb
-        .case()
-        .when("last_date_ms", "is", null)
-        .then(ref("expires_at_ms"))
-        .when("last_date_ms", "<", untilMs)
-        .then(ref("last_date_ms").$castTo<number>())
-        .else(val(untilMs))
-        .end(),
-    }))
+    .set({ last_seen_at_ms: nowMs, expires_at_ms })
     .where("id", "=", id)
+    .where("last_date_ms", "is not distinct from", last_date_ms)
     .where("expires_at_ms", ">", nowMs)
     .where("ended_as", "is", null)
-    .where((session) =>
-      session.or([session("last_seen_at_ms", "is", null), session("last_seen_at_ms", "<=", nowMs - everyMs)]),
+    .where(({ or, eb }) =>
+      or([eb("last_seen_at_ms", "is", null), eb("last_seen_at_ms", "<=", nowMs - everyMs)]),
     )
     .execute();
 }

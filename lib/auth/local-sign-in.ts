@@ -6,16 +6,18 @@ import {
   renewBrowserSession,
   sessionTokenSeconds,
   signOut,
-  startBrowserSession,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { sendMailsNow } from "@/lib/auth/outbox-runner";
-import type { Confirmation } from "@/lib/auth/session";
+import { hashSecret, mintSecret } from "@/lib/auth/secret";
+import { type Confirmation, mintSessionId } from "@/lib/auth/session";
+import { startSession } from "@/lib/auth/session-changes";
 import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { dayMs } from "@/lib/config/durations";
+import { endsFrom } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
@@ -69,8 +71,8 @@ async function sendWithoutRunner(): Promise<void> {
 
 /**
  * Starts a session of a browser for the account of an email, in place of one of another account. A browser that is signed
- * in to this account keeps its session, which is confirmed. Returns the browser's new secret; `undefined` if there is no
- * such account.
+ * in to this account keeps its session, which is confirmed. Returns the secret that renews the session, of which only a hash
+ * is stored; `undefined` if there is no such account.
  *
  * @param by - how the owner has proved who they are
  */
@@ -88,11 +90,21 @@ export async function startOwnSession(
     return { secret: await confirmBrowserSession(db, current, by, nowMs), to };
   }
   if (current) await signOut(db, { secret: undefined, sessionId: current.sessionId }, nowMs);
-  const startedIn = describeStart(headers);
   const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
-  const name = describeBrowser(headers);
-  const browser = { accountId: account.id, name, confirmedBy: by, startedIn, isNew };
-  return { secret: await startBrowserSession(db, browser, nowMs), to: pages.home.path };
+  const secret = mintSecret();
+  const session = {
+    id: mintSessionId(),
+    account_id: account.id,
+    kind: "browser",
+    name: describeBrowser(headers),
+    ...endsFrom("browser", nowMs),
+    client_hash: hashSecret("client", secret),
+    confirmed_by: by,
+    startedIn: describeStart(headers),
+    ...(isNew && { mail: { kind: "new browser" } as const }),
+  };
+  await startSession(db, { by: "owner", what: "sign in" }, session, nowMs);
+  return { secret, to: pages.home.path };
 }
 
 type Started = { secret: string; to: string };

@@ -12,7 +12,7 @@ import {
 } from "@/lib/auth/session";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { dayMs } from "@/lib/config/durations";
-import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -187,15 +187,16 @@ async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number
     .select("id")
     .where("account_id", "=", accountId)
     .where("expires_at_ms", "<=", nowMs);
-  const kept = await ended
+  const kept = ended
     .where("kind", "=", "app")
     .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
     .orderBy("expires_at_ms", "desc")
-    .limit(maxSessions)
+    .limit(maxSessions);
+  await transaction
+    .deleteFrom("local_sessions")
+    .where("id", "in", ended)
+    .where("id", "not in", kept)
     .execute();
-  const rows = await ended.execute();
-  const ids = rows.map(({ id }) => id).filter((id) => !kept.some((row) => row.id === id));
-  if (ids.length > 0) await transaction.deleteFrom("local_sessions").where("id", "in", ids).execute();
 }
 
 /** How the audit records that a session ended because its account had too many. */
@@ -230,33 +231,6 @@ export async function countCrowdedOut(db: Db, email: string, sinceMs: number): P
   return entries.reduce((sum, { before }) => sum + Object.keys(JSON.parse(before ?? "{}")).length, 0);
 }
 
-/**
- * Records that the owner has proved again in this browser who they are: its session lasts as if it began now. The secret
- * of this hash replaces the browser's, which can be read with until `formerUntilMs`.
- */
-export async function confirmSession(
-  db: Db,
-  { sessionId, accountId }: { sessionId: string; accountId: string },
-  { by, clientHash, formerUntilMs }: { by: Confirmation; clientHash: string; formerUntilMs: number },
-  nowMs: number,
-): Promise<void> {
-  const find = async () => [sessionId];
-  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, find, (transaction) =>
-    transaction
-      .updateTable("local_sessions")
-      .set(({ ref }) => ({
-        confirmed_at_ms: nowMs,
-        confirmed_by: by,
-        client_hash: clientHash,
-        former_hash: ref("client_hash"),
-        former_until_ms: formerUntilMs,
-        ...endsFrom("browser", nowMs),
-      }))
-      .where("id", "=", sessionId)
-      .execute(),
-  );
-}
-
 type AuditSource = { by: Actor; what: string };
 
 /**
@@ -265,7 +239,7 @@ type AuditSource = { by: Actor; what: string };
  *
  * @param find - the ids of the sessions that will change
  */
-function changeSessions<T>(
+export function changeSessions<T>(
   db: Db,
   source: AuditSource,
   accountId: string,

@@ -56,15 +56,7 @@ export function distinctNames(sessions: readonly Pick<Session, "id" | "name">[])
 }
 
 /** For example "Token copied on 21 November". */
-export function nameCopiedToken(nowMs: number): string {
-  return `Token copied on ${dayOf(nowMs)}`;
-}
-
-/** For example "Token from the operator on 21 November". */
-export function nameOperatorsToken(nowMs: number): string {
-  return `Token from the operator on ${dayOf(nowMs)}`;
-}
-
-function dayOf(nowMs: number): string {
-  return new Date(nowMs).toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+export function nameToken(origin: "copied" | "from the operator", nowMs: number): string {
+  const date = { day: "numeric", month: "long", timeZone: "UTC" } as const;
+  return `Token ${origin} on ${new Date(nowMs).toLocaleDateString("en-GB", date)}`;
 }

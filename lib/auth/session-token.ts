@@ -12,9 +12,6 @@ export type ParsedToken = NonNullable<ReturnType<typeof parseSessionToken>>;
 /** A token and its expiry in Unix milliseconds. */
 export type MintedToken = { token: string; expiresAtMs: number };
 
-/** The claims of a token to mint. */
-export type TokenTerms = { subject: string; sessionId: string; origin?: string; endsAtMs: number };
-
 /** The maximum lifetime of our tokens, and so how long a retired key must still verify. */
 export const maxTokenSeconds = 60 * 60; // 1 hour
 
@@ -58,8 +55,9 @@ const claimsSchema = z.object({
  */
 export function parseSessionToken(token: string) {
   if (token.length > maxTokenCharacters || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
-  const header = headerSchema.safeParse(decodeOrUndefined(() => decodeProtectedHeader(token)));
-  const claims = claimsSchema.safeParse(decodeOrUndefined(() => decodeJwt(token)));
+  const decoded = decode(token);
+  const header = headerSchema.safeParse(decoded?.header);
+  const claims = claimsSchema.safeParse(decoded?.claims);
   if (!header.success || !claims.success) return undefined;
   const { iss, sub, sid, azp, aud, act, exp, nbf, iat } = claims.data;
   return {
@@ -77,10 +75,10 @@ export function parseSessionToken(token: string) {
   };
 }
 
-/** The decoded value; `undefined` if the library throws. */
-function decodeOrUndefined<T>(decode: () => T): T | undefined {
+/** The unverified parts of a token; `undefined` if the library throws. */
+function decode(token: string) {
   try {
-    return decode();
+    return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };
   } catch {
     return undefined;
   }
@@ -108,10 +106,11 @@ export async function isSignedBy({ token }: ParsedToken, publicKey: KeyObject): 
 
 /** Mints a token of the key's issuer. Throws a `RangeError` if it would live longer than {@link maxTokenSeconds}. */
 export async function mintSessionToken(
-  { subject, sessionId, origin, endsAtMs }: TokenTerms,
+  terms: { subject: string; sessionId: string; origin?: string; endsAtMs: number },
   key: { kid: string; issuer: string; privateKey: KeyObject },
   nowMs: number,
 ): Promise<MintedToken> {
+  const { subject, sessionId, origin, endsAtMs } = terms;
   const iat = Math.floor(nowMs / 1000);
   const exp = Math.floor(endsAtMs / 1000);
   if (exp - iat > maxTokenSeconds) throw new RangeError("a token must end within the hour");

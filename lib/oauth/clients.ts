@@ -2,7 +2,7 @@ import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { settings } from "@/lib/config/settings";
 import { OAuthState, withStore } from "@/lib/oauth/adapter";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
-import { findIssuedClient } from "@/lib/oauth/registered-clients";
+import { findRegisteredClient } from "@/lib/oauth/registered-clients";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
@@ -42,16 +42,14 @@ export const unnamedClient = "An app that gave no name";
  */
 export class ClientStore extends OAuthState {
   override async find(id: string): Promise<AdapterPayload | undefined> {
-    const added = await withStore((db) => findClient(db, id));
-    const client = added
-      ? { client_id: added.id, client_name: added.name, redirect_uris: added.redirectUris }
-      : ((settings().connectRegistration ? await this.findRegistered(id) : undefined) ?? findHolder(id));
+    const { connectRegistration } = settings();
+    const known =
+      (await withStore((db) => findClient(db, id))) ??
+      (connectRegistration ? await withStore((db) => findRegisteredClient(db, id, Date.now())) : undefined);
+    if (!known) return findHolder(id);
     // Older builds accepted spellings of redirect URIs that are not allowed now.
-    return client && { ...client, redirect_uris: client.redirect_uris?.filter(isAllowedRedirectUri) };
-  }
-
-  private async findRegistered(id: string): Promise<AdapterPayload | undefined> {
-    return (await super.find(id)) ?? withStore((db) => findIssuedClient(db, id, Date.now()));
+    const redirect_uris = known.redirectUris.filter(isAllowedRedirectUri);
+    return { client_id: known.id, client_name: known.name, redirect_uris };
   }
 }
 

@@ -37,10 +37,7 @@ export function issueClient(
 
 /** All registered clients that an owner has approved, ordered by expiry. */
 export async function listRegisteredClients(db: Db, nowMs: number): Promise<RegisteredClient[]> {
-  const rows = await approvedClients(db)
-    .where("expires_at_ms", ">", nowMs)
-    .orderBy("expires_at_ms")
-    .execute();
+  const rows = await approvedClients(db, nowMs).orderBy("expires_at_ms").execute();
   return rows.map(fromRow);
 }
 
@@ -49,7 +46,7 @@ export async function findRegisteredClient(
   id: string,
   nowMs: number,
 ): Promise<RegisteredClient | undefined> {
-  const approved = await approvedClients(db)
+  const approved = await approvedClients(db, nowMs)
     .where("id_hash", "=", hashSecret("connect", id))
     .executeTakeFirst();
   if (approved) return fromRow(approved);
@@ -57,8 +54,12 @@ export async function findRegisteredClient(
   return issued && toClient(issued, unusedUntilMs(issued));
 }
 
-function approvedClients(db: Db) {
-  return db.selectFrom("connect_state").select(["payload", "expires_at_ms"]).where("kind", "=", "Client");
+function approvedClients(db: Db, nowMs: number) {
+  return db
+    .selectFrom("connect_state")
+    .select(["payload", "expires_at_ms"])
+    .where("kind", "=", "Client")
+    .where("expires_at_ms", ">", nowMs);
 }
 
 /** Deletes a registered client, and blocks its id until that expires. */
@@ -98,7 +99,7 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
 }
 
 /** The metadata of a client that no owner has approved yet. */
-export async function findIssuedClient(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
+async function findIssuedClient(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
   const issued = openClientId(id, nowMs);
   if (!issued) return undefined;
   const removed = await db

@@ -106,8 +106,8 @@ export const connect: Mistakes = {
     },
     "lib/oauth/clients.ts": {
       "an agent that holds a token cannot renew it while the host of its document is away": [
-        "?? findHolder(id)",
-        "?? undefined",
+        "return findHolder(id);",
+        "return undefined;",
       ],
       "an agent that was taken off the list renews its token": [
         "settings().connectClients.includes(id) ? TokenRotation.credentialOf(id) : undefined",
@@ -134,8 +134,8 @@ export const connect: Mistakes = {
   "tests/app/connect-registration.test.ts": {
     "lib/oauth/clients.ts": {
       "a registered app stays known after registration is switched off": [
-        "settings().connectRegistration ? await this.findRegistered(id) : undefined",
-        "await this.findRegistered(id)",
+        "connectRegistration ? await withStore((db) => findRegisteredClient(db, id, Date.now())) : undefined",
+        "await withStore((db) => findRegisteredClient(db, id, Date.now()))",
       ],
     },
     "lib/oauth/adapter.ts": {

@@ -140,8 +140,8 @@ export const sessions: Mistakes = {
         "nowMs >= 0",
       ],
       "the last use of a session is not stored": [
-        "      last_seen_at_ms: nowMs,\n",
-        "      last_seen_at_ms: null,\n",
+        ".set({ last_seen_at_ms: nowMs, expires_at_ms })",
+        ".set({ expires_at_ms })",
       ],
       "use brings an ended session back": '    .where("expires_at_ms", ">", nowMs)\n',
     },

@@ -6,7 +6,7 @@ import { exportPerson } from "@/lib/accounts/person";
 import { declinePasskeys, maxNameCharacters, removePasskeys, renamePasskey } from "@/lib/auth/passkeys";
 import { readableName } from "@/lib/auth/readable-name";
 import { endSessionsOf, startProgramSession } from "@/lib/auth/session-changes";
-import { describeStart, nameCopiedToken } from "@/lib/auth/session-name";
+import { describeStart, nameToken } from "@/lib/auth/session-name";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer";
 import { store } from "@/lib/db/store";
@@ -122,7 +122,7 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
   mintToken: ownerHandler(ownerActions.mintToken, async ({ headers, nowMs }, owner) => {
     const { account, session, clerkSession } = owner;
-    const name = nameCopiedToken(nowMs);
+    const name = nameToken("copied", nowMs);
     const program = {
       by: "owner",
       name,
