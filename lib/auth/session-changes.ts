@@ -2,7 +2,6 @@ import { type Insertable, sql } from "kysely";
 import { endingOf } from "@/lib/auth/ended-app";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
-  type Confirmation,
   currentSessions,
   mintSessionId,
   programTokenSeconds,
@@ -131,15 +130,14 @@ function selectIds(db: Db, accountId: string, which: SessionSelection) {
   return group;
 }
 
-type Row = Insertable<Tables["local_sessions"]>;
+type NewSession = Omit<Insertable<Tables["local_sessions"]>, StartColumn> & {
+  name: string;
+  startedIn?: StartedIn | undefined;
+  mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
+};
 
-type NewSession = Pick<Row, "id" | "account_id" | "kind" | "expires_at_ms" | "last_date_ms" | "client_hash"> &
-  Pick<Row, "made_in" | "clerk_session" | "end_mail_at_ms" | "app_origin"> & {
-    name: string;
-    confirmed_by?: Confirmation;
-    startedIn?: StartedIn | undefined;
-    mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
-  };
+/** A column that says when and where a session started. */
+type StartColumn = "confirmed_at_ms" | "begun_at_ms" | "begun_by" | "begun_in" | "network";
 
 /** Maximum current sessions of one account. */
 export const maxSessions = 100;

@@ -2,6 +2,7 @@ import { IncomingMessage, type RequestListener, ServerResponse } from "node:http
 import { Socket } from "node:net";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
@@ -53,12 +54,12 @@ const maxLogged = 400; // characters of a client id
 async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (settings().signIn.kind === "none") throw new ApiError("not_configured");
   const { url, headers, body, context } = call;
-  const { authorization, device, revocation } = connectEndpoints;
+  const { authorization, device, revocation, token } = connectEndpoints;
   const tokens = new TokenRotation(url.pathname === revocation.path ? "app end" : "app replay");
   await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
-  const fields = [...url.searchParams, ...new URLSearchParams(body.toString())].flat();
-  if (fields.some((text) => text.includes("\0"))) {
+  const form = new URLSearchParams(body.toString());
+  if ([...url.searchParams, ...form].flat().some((text) => text.includes("\0"))) {
     const error_description = "A parameter has a NUL character.";
     return isForBrowsers(url)
       ? refuse(headers, appProblem, error_description)
@@ -89,7 +90,8 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");
   const issued = statusCode === 200 ? await withStore((db) => tokens.commit(db, Date.now())) : {};
   if (statusCode === 400 || !issued) {
-    const ended = await describeEnded(call);
+    const describe = (db: Db) => describeRefusedRefresh(db, form, Date.now());
+    const ended = url.pathname === token.path ? await withStore(describe) : undefined;
     if (ended ?? !issued) return refuseGrant(ended ?? "It was used before. Ask the owner again.");
   }
   if (statusCode === 400 && isForBrowsers(url)) return refuseClient(call, JSON.parse(payload) as Refusal);
@@ -147,15 +149,6 @@ function withEnd(payload: string, { sessionEndsAtMs }: TokenRotation, successor:
     ...answer,
     ...(refresh_token && { refresh_token: successor ?? refresh_token, refresh_token_expires_in }),
   });
-}
-
-/** Why the session has ended of a refresh token that is sent, if it has. */
-async function describeEnded({ url, body }: HandlerRequest): Promise<string | undefined> {
-  const fields = new URLSearchParams(body.toString());
-  const refreshToken = fields.get("refresh_token");
-  if (url.pathname !== connectEndpoints.token.path || !refreshToken) return undefined;
-  const token = { refreshToken, clientId: fields.get("client_id") };
-  return withStore((db) => describeRefusedRefresh(db, token, Date.now()));
 }
 
 /** The answer to a code or refresh token that must not be used, or not again (RFC 6749 §5.2). */

@@ -17,14 +17,16 @@ const endingWords: Record<Ending, string> = {
 };
 
 /**
- * Why the session of a refresh token has ended, in words for the client that holds it; `undefined` if the token is not
- * ours, is another client's, or its session has not ended.
+ * Why the session has ended of the refresh token in these fields, in words for the client that sends them; `undefined` if
+ * there is no token, it is not ours or another client's, or its session has not ended.
  */
 export async function describeRefusedRefresh(
   db: Db,
-  { refreshToken, clientId }: { refreshToken: string; clientId: string | null },
+  fields: URLSearchParams,
   nowMs: number,
 ): Promise<string | undefined> {
+  const refreshToken = fields.get("refresh_token");
+  if (!refreshToken) return undefined;
   const token = await db
     .selectFrom("connect_state")
     .select(["grant_id", "payload"])
@@ -32,7 +34,7 @@ export async function describeRefusedRefresh(
     .where("id_hash", "=", hashSecret("connect", refreshToken))
     .where("expires_at_ms", ">", nowMs)
     .executeTakeFirst();
-  if (!token?.grant_id || JSON.parse(token.payload).clientId !== clientId) return undefined;
+  if (!token?.grant_id || JSON.parse(token.payload).clientId !== fields.get("client_id")) return undefined;
   const session = await db
     .selectFrom("local_sessions")
     .select(["ended_as", "expires_at_ms", "last_date_ms"])

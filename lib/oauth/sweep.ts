@@ -14,7 +14,7 @@ const pendingKinds = ["Interaction", "DeviceCode"];
  * no owner has answered.
  */
 export async function sweepState(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
-  await deleteUntil(db, nowMs, {}, signal);
+  await deleteUntil(db, nowMs, undefined, signal);
   for (const kind of pendingKinds) {
     const evicted = await db
       .selectFrom("connect_state")
@@ -26,14 +26,14 @@ export async function sweepState(db: Db, nowMs: number, signal?: AbortSignal): P
       .offset(oauthBounds.pendingRows)
       .executeTakeFirst();
     // All rows of a kind have the same lifetime, so the first to expire is the oldest.
-    if (evicted) await deleteUntil(db, evicted.expires_at_ms, { pendingKind: kind }, signal);
+    if (evicted) await deleteUntil(db, evicted.expires_at_ms, kind, signal);
   }
 }
 
 async function deleteUntil(
   db: Db,
   untilMs: number,
-  { pendingKind }: { pendingKind?: string },
+  pendingKind: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let rows = db.selectFrom("connect_state").where("expires_at_ms", "<=", untilMs);

@@ -171,7 +171,7 @@ export const sessions: Mistakes = {
     },
     "lib/oauth/refused-refresh.ts": {
       "another client is told why an app's access ended":
-        " || JSON.parse(token.payload).clientId !== clientId",
+        ' || JSON.parse(token.payload).clientId !== fields.get("client_id")',
     },
     "lib/oauth/keep-apps.ts": {
       "an app that is kept loses its grant":
