@@ -50,8 +50,8 @@ export const connect: Mistakes = {
     },
     "lib/oauth/approval.ts": {
       "a cookie names a device's code that was not typed": [
-        'code === undefined ? undefined : { by: "user_code", code }',
-        '{ by: "user_code", code: code ?? sealed }',
+        "code === undefined ? undefined : ofDevice(code)",
+        "ofDevice(code ?? sealed)",
       ],
     },
     "lib/auth/readable-name.ts": {
