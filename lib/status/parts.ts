@@ -19,17 +19,49 @@ const countersWithinMs = 400; // the timeout of a request's counters
 const lookAgainAfterMs = 1000; // for all viewers together
 const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: the runner polls every few seconds
 
+type State = Omit<Part, "name">;
+
+const works: State = { colour: "good", says: "Works" };
+const outage = (colour: LightColour, says: string): State => ({ colour, says, isOutage: true });
+
 /** The state of every part, as this process knows it or checks it now. */
 export async function listParts(nowMs: number): Promise<Part[]> {
   const { oldestDueAtMs, areCountersThere } = await lookAround(nowMs);
   const isStoreThere = oldestDueAtMs !== undefined;
+  const api: State =
+    readinessProblems().length === 0
+      ? works
+      : { colour: "soon", says: "Starting or stopping: accepts no new visitors" };
+  const counters =
+    areCountersThere === false
+      ? outage("soon", "Counted separately on each instance: the shared counters are unavailable")
+      : works;
+  const mcp = isStoreThere ? api : outage("soon", "Works, except the tools that read an account");
   return [
-    tellOfApi(),
-    tellOfAccounts(isStoreThere),
-    tellOfMail(oldestDueAtMs, nowMs),
-    tellOfCounters(areCountersThere),
-    tellOfMcp(isStoreThere),
+    { name: "Public API", ...api },
+    { name: "Accounts and credits", ...stateOfAccounts(isStoreThere) },
+    { name: "Mail", ...stateOfMail(oldestDueAtMs, nowMs) },
+    { name: "Rate limits", ...counters },
+    { name: "MCP server", ...mcp },
   ];
+}
+
+function stateOfAccounts(isStoreThere: boolean): State {
+  if (!isStoreThere) return outage("stopped", "Unavailable");
+  const noWritesSinceMs = outageSince("writes");
+  if (noWritesSinceMs !== undefined)
+    return outage("soon", `Can be read, not changed since ${clock(noWritesSinceMs)}`);
+  return settings().signIn.kind === "none" ? { colour: "soon", says: "Sign-in is not set up" } : works;
+}
+
+function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
+  const failsSinceMs = outageSince("mail");
+  if (failsSinceMs !== undefined)
+    return outage("stopped", `Not accepted for delivery since ${clock(failsSinceMs)}`);
+  if (oldestDueAtMs === undefined) return { colour: "unknown", says: "The store is unavailable" };
+  if (oldestDueAtMs > 0 && nowMs - oldestDueAtMs > mailWaitsAfterMs)
+    return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
+  return settings().mail.kind === "files" ? { colour: "unknown", says: "Not being delivered" } : works;
 }
 
 const unwritten: Unwritten = new Map();
@@ -89,53 +121,6 @@ async function askCounters(): Promise<boolean | undefined> {
   } catch {
     return false;
   }
-}
-
-function tellOfApi(): Part {
-  const name = "Public API";
-  if (readinessProblems().length === 0) return { name, colour: "good", says: "Works" };
-  return { name, colour: "soon", says: "Starting or stopping: accepts no new visitors" };
-}
-
-function tellOfAccounts(isStoreThere: boolean): Part {
-  const name = "Accounts and credits";
-  if (!isStoreThere) return { name, colour: "stopped", says: "Unavailable", isOutage: true };
-  const noWritesSinceMs = outageSince("writes");
-  if (noWritesSinceMs !== undefined) {
-    const says = `Can be read, not changed since ${clock(noWritesSinceMs)}`;
-    return { name, colour: "soon", says, isOutage: true };
-  }
-  if (settings().signIn.kind === "none") return { name, colour: "soon", says: "Sign-in is not set up" };
-  return { name, colour: "good", says: "Works" };
-}
-
-function tellOfMail(oldestDueAtMs: number | undefined, nowMs: number): Part {
-  const name = "Mail";
-  const failsSinceMs = outageSince("mail");
-  if (failsSinceMs !== undefined) {
-    const says = `Not accepted for delivery since ${clock(failsSinceMs)}`;
-    return { name, colour: "stopped", says, isOutage: true };
-  }
-  if (oldestDueAtMs === undefined) return { name, colour: "unknown", says: "The store is unavailable" };
-  if (oldestDueAtMs > 0 && nowMs - oldestDueAtMs > mailWaitsAfterMs)
-    return { name, colour: "soon", says: `Delayed since ${clock(oldestDueAtMs)}`, isOutage: true };
-  if (settings().mail.kind === "files") return { name, colour: "unknown", says: "Not being delivered" };
-  return { name, colour: "good", says: "Works" };
-}
-
-function tellOfCounters(areThere: boolean | undefined): Part {
-  const name = "Rate limits";
-  if (areThere === false) {
-    const says = "Counted separately on each instance: the shared counters are unavailable";
-    return { name, colour: "soon", says, isOutage: true };
-  }
-  return { name, colour: "good", says: "Works" };
-}
-
-function tellOfMcp(isStoreThere: boolean): Part {
-  const name = "MCP server";
-  if (isStoreThere) return { ...tellOfApi(), name };
-  return { name, colour: "soon", says: "Works, except the tools that read an account", isOutage: true };
 }
 
 /** A time in UTC, to the second: the reader's time zone is not known here. */
