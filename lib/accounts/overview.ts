@@ -8,105 +8,91 @@ import type { Tables } from "@/lib/db/tables";
 import { countSealedMails } from "@/lib/mail/outbox";
 
 const maxTrials = 100;
+const count = sql<number>`count(*)`.as("count");
 
 /** Counts the accounts by plan and state, and what wants an operator's attention. Lists at most 100 ending trials. */
 export async function readOverview(db: Db, nowMs: number) {
   const sinceMs = nowMs - 30 * dayMs;
   const firstDay = Math.floor(nowMs / dayMs) - 29;
-  const count = sql<number>`count(*)`.as("count");
-  const trials = db.selectFrom("accounts").select(count).where(sql`plan`, "=", sql`'trial'`); // as in the partial index
-  // The embedded store answers nothing else during a statement: others get their turn after each.
-  const running = await trials.where("trial_ends_at_ms", ">", nowMs).executeTakeFirstOrThrow();
-  await yieldToEventLoop();
-  const ended = await trials.where("trial_ends_at_ms", "<=", nowMs).executeTakeFirstOrThrow();
-  await yieldToEventLoop();
-  const others = await db
-    .selectFrom("accounts")
-    .select(["plan", count])
-    .where(sql`plan`, "<>", sql`'trial'`) // as in the partial index
-    .groupBy("plan")
-    .execute();
-  await yieldToEventLoop();
-  const days = await readInOneQuery(db, {
-    signIns: perDay(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", firstDay),
-    newAccounts: perDay(db.selectFrom("accounts"), "created_at_ms", firstDay),
-    unsubscribes: perDay(db.selectFrom("email_suppressions"), "created_at_ms", firstDay),
+  const accounts = db.selectFrom("accounts");
+  const trials = accounts.where(sql`plan`, "=", sql`'trial'`); // as in the partial index
+  const subscriptions = db.selectFrom("billing_subscriptions").select(count);
+  const audited = (...whats: string[]) =>
+    db.selectFrom("audit_entries").select(count).where("what", "in", whats).where("at_ms", ">=", sinceMs);
+  const byPlan = await countEach({
+    trials: trials.select(count).where("trial_ends_at_ms", ">", nowMs),
+    endedTrials: trials.select(count).where("trial_ends_at_ms", "<=", nowMs),
+    licensed: accounts.select(count).where("plan", "=", "licensed"),
+    hobby: accounts.select(count).where("plan", "=", "hobby"),
   });
-  await yieldToEventLoop();
-  const found = await readInOneQuery(db, {
-    waiting: db
-      .selectFrom("waitlist")
-      .select(({ fn }) => [count, fn.min<number | null>("joined_at_ms").as("oldest_at_ms")])
-      .where("invited_at_ms", "is", null),
+  const billing = await countEach({
+    pastDue: subscriptions.where("status", "in", ["past_due", "unpaid"]),
+    unknownToStripe: subscriptions.where("status", "=", "gone"),
+    unsettledForADay: db
+      .selectFrom("billing_checkouts")
+      .select(count)
+      .where(sql`state`, "in", sql`('open', 'unpaid')`) // as in the partial index
+      .where("created_at_ms", ">", nowMs - 15 * dayMs)
+      .where("created_at_ms", "<", nowMs - dayMs),
+    orphanedIn30Days: audited("purchase without account", "subscription for another price"),
+    // Payments that came back, or credits that could not.
+    returnedIn30Days: audited(
+      "subscription refunded",
+      "credits refunded",
+      "credits dispute lost",
+      "credits refund failed",
+      "credits not taken back",
+    ),
+    twiceIn30Days: audited("second subscription"),
+  });
+  const others = await countEach({
     failedOnboarding: db
       .selectFrom("onboarding_emails")
       .select(count)
       .where(sql`state`, "=", sql`'failed'`) // as in the partial index
       .where("next_attempt_at_ms", ">=", sinceMs),
-    failedSignIn: db
+    failedOthers: db
       .selectFrom("sign_in_mail_attempts")
       .select(count)
       .where("state", "=", "failed")
       .where(sql`state`, "<>", sql`'sent'`) // as in the partial index
       .where("at_ms", ">=", sinceMs),
     unsubscribed: db.selectFrom("email_suppressions").select(count).where("created_at_ms", ">=", sinceMs),
-    ending: db
-      .selectFrom("accounts")
-      .select(["email", "trial_ends_at_ms"])
-      .where(sql`plan`, "=", sql`'trial'`) // as in the partial index
-      .where("trial_ends_at_ms", ">", nowMs)
-      .where("trial_ends_at_ms", "<=", nowMs + 7 * dayMs)
-      .orderBy("trial_ends_at_ms")
-      .limit(maxTrials),
-    pastDue: db
-      .selectFrom("billing_subscriptions")
-      .select(count)
-      .where("status", "in", ["past_due", "unpaid"]),
-    gone: db.selectFrom("billing_subscriptions").select(count).where("status", "=", "gone"),
-    unsettled: db
-      .selectFrom("billing_checkouts")
-      .select(count)
-      .where(sql`state`, "in", sql`('open', 'unpaid')`) // as in the partial index
-      .where("created_at_ms", ">", nowMs - 15 * dayMs)
-      .where("created_at_ms", "<", nowMs - dayMs),
-    orphaned: toldOf(db, ["purchase without account", "subscription for another price"], sinceMs),
-    returned: toldOf(db, returnedPayments, sinceMs),
-    twice: toldOf(db, ["second subscription"], sinceMs),
     apps: db
       .selectFrom("local_sessions")
       .select(count)
       .where(sql`kind`, "=", sql`'app'`) // as in the partial index
       .where("expires_at_ms", ">", nowMs),
   });
-  const sumOf = (rows: { count: number }[]) => rows.reduce((sum, row) => sum + Number(row.count), 0);
-  const { lost } = await countSealedMails(db);
-  const countOf = (plan: string) => Number(others.find((row) => row.plan === plan)?.count ?? 0);
+  const days = await readInOneQuery(db, {
+    signIns: perDay(db.selectFrom("audit_entries").where("what", "=", "sign in"), "at_ms", firstDay),
+    newAccounts: perDay(accounts, "created_at_ms", firstDay),
+    unsubscribes: perDay(db.selectFrom("email_suppressions"), "created_at_ms", firstDay),
+  });
+  await yieldToEventLoop();
+  const waiting = await db
+    .selectFrom("waitlist")
+    .select(({ fn }) => [count, fn.min<number | null>("joined_at_ms").as("oldest_at_ms")])
+    .where("invited_at_ms", "is", null)
+    .executeTakeFirstOrThrow();
+  const ending = await trials
+    .select(["email", "trial_ends_at_ms"])
+    .where("trial_ends_at_ms", ">", nowMs)
+    .where("trial_ends_at_ms", "<=", nowMs + 7 * dayMs)
+    .orderBy("trial_ends_at_ms")
+    .limit(maxTrials)
+    .execute();
   return {
-    accounts: {
-      trials: Number(running.count),
-      endedTrials: Number(ended.count),
-      licensed: countOf("licensed"),
-      hobby: countOf("hobby"),
-    },
-    waiting: sumOf(found.waiting),
-    oldestWaitingAtMs: found.waiting[0]?.oldest_at_ms ?? null,
-    connectedApps: sumOf(found.apps),
-    mailsFailedIn30Days: sumOf([...found.failedOnboarding, ...found.failedSignIn]),
+    accounts: byPlan,
+    waiting: Number(waiting.count),
+    oldestWaitingAtMs: waiting.oldest_at_ms,
+    connectedApps: others.apps,
+    mailsFailedIn30Days: others.failedOnboarding + others.failedOthers,
     /** Waiting mails that this process cannot open, because another `APP_SECRET` sealed them. */
-    mailsNotOpened: lost,
-    unsubscribedIn30Days: sumOf(found.unsubscribed),
-    billing: {
-      pastDue: sumOf(found.pastDue),
-      unknownToStripe: sumOf(found.gone),
-      unsettledForADay: sumOf(found.unsettled),
-      orphanedIn30Days: sumOf(found.orphaned),
-      returnedIn30Days: sumOf(found.returned),
-      twiceIn30Days: sumOf(found.twice),
-    },
-    trialsEnding: found.ending.map(({ email, trial_ends_at_ms }) => ({
-      email,
-      endsAt: asIso(trial_ends_at_ms),
-    })),
+    mailsNotOpened: (await countSealedMails(db)).lost,
+    unsubscribedIn30Days: others.unsubscribed,
+    billing,
+    trialsEnding: ending.map(({ email, trial_ends_at_ms }) => ({ email, endsAt: asIso(trial_ends_at_ms) })),
     days: {
       signIns: toDays(days.signIns, firstDay),
       newAccounts: toDays(days.newAccounts, firstDay),
@@ -115,18 +101,16 @@ export async function readOverview(db: Db, nowMs: number) {
   };
 }
 
-/** What the audit says of payments that came back, or of credits that could not. */
-const returnedPayments = [
-  "subscription refunded",
-  "credits refunded",
-  "credits dispute lost",
-  "credits refund failed",
-  "credits not taken back",
-];
+type Count = { executeTakeFirstOrThrow: () => Promise<{ count: number }> };
 
-function toldOf(db: Db, whats: string[], sinceMs: number) {
-  const entries = db.selectFrom("audit_entries").select(sql<number>`count(*)`.as("count"));
-  return entries.where("what", "in", whats).where("at_ms", ">=", sinceMs);
+/** Runs one count after the other: the embedded store answers nothing else during one, so others get their turn between. */
+async function countEach<Name extends string>(queries: Record<Name, Count>): Promise<Record<Name, number>> {
+  const counts = {} as Record<Name, number>;
+  for (const [name, query] of Object.entries<Count>(queries)) {
+    counts[name as Name] = Number((await query.executeTakeFirstOrThrow()).count);
+    await yieldToEventLoop();
+  }
+  return counts;
 }
 
 /** Counts rows by day (since 1970, in UTC) from the first day on. */
@@ -137,7 +121,7 @@ function perDay<Table extends keyof Tables>(
 ) {
   const day = sql<number>`${sql.ref(column)} / ${sql.lit(dayMs)}`;
   return rows
-    .select([day.as("day"), sql<number>`count(*)`.as("count")])
+    .select([day.as("day"), count])
     .where(sql<number>`${sql.ref(column)}`, ">=", firstDay * dayMs)
     .groupBy(day);
 }
