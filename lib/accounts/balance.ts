@@ -1,10 +1,26 @@
 import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
-import { requireAccount } from "@/lib/accounts/require-account";
+import { challenge } from "@/lib/auth/credential";
+import { ApiError, errorCatalogue } from "@/lib/http/errors";
 import type { creditsBalance } from "@/lib/http/schemas";
+import { retryAfterOutage } from "@/lib/runtime/jitter";
 
-/** Returns the caller's balance. Throws an {@link ApiError} if it cannot be read. */
+/**
+ * Returns the caller's balance. Throws an {@link ApiError}: 401 if they are signed out, else 503, because signing in again
+ * would not help.
+ */
 export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
-  return { credits: toCredits(requireAccount(caller, "balance_unavailable").creditThousandths) };
+  switch (caller.is) {
+    case "account":
+      return { credits: toCredits(caller.account.creditThousandths) };
+    case "signed-out":
+      throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
+    case "unavailable":
+      throw new ApiError("balance_unavailable", { headers: retryAfterOutage() });
+    case "unreadable":
+      throw new ApiError("balance_unavailable", { hint: errorCatalogue.forbidden.hint });
+    case "unconfigured":
+      throw new ApiError("balance_unavailable", { hint: errorCatalogue.not_configured.hint });
+  }
 }
