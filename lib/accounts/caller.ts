@@ -14,15 +14,12 @@ import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-/** The caller of an account route, or why it could not be identified. */
+/** The caller of an account route, or why it could not be identified. Without a session, an account is only looked at. */
 export type Caller =
-  | { is: "account"; account: Account; session: CallerSession }
+  | { is: "account"; account: Account; session?: CallerSession }
   | { is: "signed-out"; tokenWasSent: boolean }
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
   | { is: "unreadable" | "unconfigured" | "unavailable" };
-
-/** The basis of an entitlement: the account, or why it could not be read. */
-export type Identified = Exclude<Caller, { is: "account" }> | { is: "account"; account: Account };
 
 /** The caller's session: one of ours, or Clerk's own in a browser or an app that uses its SDK. */
 export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });

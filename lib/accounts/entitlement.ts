@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
-import type { Caller, Identified } from "@/lib/accounts/caller";
+import type { Caller } from "@/lib/accounts/caller";
 import { readEnd } from "@/lib/accounts/licence-state";
 import { challenge } from "@/lib/auth/credential";
 import { recordCheck } from "@/lib/auth/last-check";
@@ -26,12 +26,9 @@ export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus
  * The caller's entitlement at `nowMs`, as the API returns it; what an app was told is recorded. If they may not run,
  * throws the EntitlementDenied error: an {@link ApiError} whose body has `ok`, `status` and `message` next to `error`.
  */
-export async function readEntitlement(
-  caller: Caller | Identified,
-  nowMs: number,
-): Promise<EntitlementAllowed> {
+export async function readEntitlement(caller: Caller, nowMs: number): Promise<EntitlementAllowed> {
   const decided = decideEntitlement(caller, nowMs);
-  if ("session" in caller && caller.session.kind === "app")
+  if (caller.is === "account" && caller.session?.kind === "app")
     recordCheck(caller.session.sessionId, decided.status, nowMs);
   if (decided.ok) return decided;
   const isEnd = decided.status === "trial-ended" && caller.is === "account";
@@ -49,7 +46,7 @@ async function readEndInTime(account: Account): Promise<AccountEnd | undefined> 
   }
 }
 
-function denialOf(status: DeniedStatus, caller: Identified, end: AccountEnd | undefined): ApiError {
+function denialOf(status: DeniedStatus, caller: Caller, end: AccountEnd | undefined): ApiError {
   if (status === "trial-ended" && !end) return denialOf("unavailable", { is: "unavailable" }, end);
   const code = denialCodes[status];
   const { message, hint } = end ? endWords(end) : errorCatalogue[code];
@@ -66,7 +63,7 @@ function denialOf(status: DeniedStatus, caller: Identified, end: AccountEnd | un
  *
  * @param chance - spreads the times at which clients check again; at least 0 and less than 1
  */
-export function decideEntitlement(caller: Identified, nowMs: number, chance = Math.random()): Entitlement {
+export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.random()): Entitlement {
   if (caller.is === "account") return decideForAccount(caller.account, nowMs, chance);
   return { ok: false, status: caller.is === "unreadable" ? "invalid" : caller.is };
 }
@@ -89,7 +86,7 @@ export function decideForAccount(account: Account, nowMs: number, chance = Math.
   };
 }
 
-function headersFor(caller: Identified): Record<string, string> {
+function headersFor(caller: Caller): Record<string, string> {
   if (caller.is === "signed-out") return { "www-authenticate": challenge(caller.tokenWasSent) };
   if (caller.is === "unavailable") return retryAfterOutage();
   return {};

@@ -70,7 +70,7 @@ async function findAtClerk({ headers, context, nowMs }: OwnerRequest): Promise<F
   if (caller.is === "unavailable") throw new ApiError("unavailable");
   if (caller.is !== "account") return noOwner;
   const { account, session } = caller;
-  if (session.kind !== "clerk") throw onlyInBrowser();
+  if (session?.kind !== "clerk") throw onlyInBrowser();
   const by = session.actor === undefined ? "owner" : (`impersonator ${session.actor}` as const);
   return { account, session: undefined, clerkSession: session.sessionId, by };
 }

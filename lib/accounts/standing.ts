@@ -1,5 +1,5 @@
 import type { Account } from "@/lib/accounts/account";
-import type { Identified } from "@/lib/accounts/caller";
+import type { Caller } from "@/lib/accounts/caller";
 import { type DeniedStatus, decideEntitlement, type EntitlementAllowed } from "@/lib/accounts/entitlement";
 import { endOf, type Licence, licenceStateOf } from "@/lib/accounts/licence-state";
 import { dayMs } from "@/lib/config/durations";
@@ -20,7 +20,7 @@ const checkRefusalAgainSeconds = 10;
 
 /** What an account may do, and how that is said. */
 export function describeStanding(
-  caller: Exclude<Identified, { is: "signed-out" }>,
+  caller: Exclude<Caller, { is: "signed-out" }>,
   nowMs: number,
   licence?: Licence,
 ): Standing {
