@@ -15,25 +15,19 @@ import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
-/** A row, as the terms of its account. SQLite checks no types. */
-const invitedTerms = z
-  .object({
-    plan: z.enum(plans),
-    trial_ends_at_ms: z.int().nullable(),
-    trial_days: z.int().nullable(),
-    assistant_limit: z.int().nullable(),
-    credit_thousandths: z.int().nullable(),
-    expires_at_ms: z.int(),
-  })
-  .transform(
-    (row): AccountTerms => ({
-      plan: row.plan,
-      trialEndsAtMs: row.trial_ends_at_ms ?? undefined,
-      trialDays: row.trial_days ?? undefined,
-      assistantLimit: row.assistant_limit ?? undefined,
-      creditThousandths: row.credit_thousandths ?? undefined,
-    }),
-  );
+const optional = z
+  .int()
+  .nullable()
+  .transform((value) => value ?? undefined);
+
+/** The terms of a row. SQLite checks no types. */
+const invitedTerms = z.object({
+  plan: z.enum(plans),
+  trialEndsAtMs: optional,
+  trialDays: optional,
+  assistantLimit: optional,
+  creditThousandths: optional,
+});
 
 /**
  * Creates an invitation in the caller's transaction, replacing any that this email has not accepted. Returns the token
@@ -49,8 +43,8 @@ export async function invite(
   validateTerms(terms);
   const token = mintSecret();
   if (await accountBy(transaction, "email", email).select("id").executeTakeFirst()) throw emailTaken();
-  const invitation = { email, terms, tokenHash: hashSecret("invitation", token), acceptedAtMs: null };
-  await writeInvitation(transaction, invitation, nowMs);
+  const columns = { email, token_hash: hashSecret("invitation", token) };
+  await writeInvitation(transaction, columns, terms, nowMs);
   return token;
 }
 
@@ -112,7 +106,10 @@ export async function consumeInvitation(
     .where("accepted_at_ms", "is", null)
     .where("expires_at_ms", ">", nowMs);
   if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);
-  const row = await taking.returningAll().executeTakeFirst();
+  const row = await taking
+    .returning(["plan", "trial_ends_at_ms as trialEndsAtMs", "trial_days as trialDays"])
+    .returning(["assistant_limit as assistantLimit", "credit_thousandths as creditThousandths"])
+    .executeTakeFirst();
   return row && invitedTerms.parse(row);
 }
 
@@ -126,35 +123,26 @@ export async function addAccount(
   const about = { by: "operator", what: "account add", ...auditedAccount(email) } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await openAccount(transaction, email, terms, nowMs);
-    const accepted = { email: account.email, terms, tokenHash: null, acceptedAtMs: nowMs };
-    await writeInvitation(transaction, accepted, nowMs);
+    const columns = { email: account.email, accepted_at_ms: nowMs };
+    await writeInvitation(transaction, columns, terms, nowMs);
     return account;
   });
 }
 
-type NewInvitation = {
-  email: string;
-  terms: AccountTerms;
-  tokenHash: string | null;
-  acceptedAtMs: number | null;
-};
-
-/**
- * Writes an invitation, replacing any that its email has not accepted, and marks the email as invited on the waitlist.
- */
+/** Writes an invitation, replacing any that its email has not accepted, and marks the email as invited on the waitlist. */
 async function writeInvitation(
   transaction: Db,
-  { email, terms, tokenHash, acceptedAtMs }: NewInvitation,
+  columns: { email: string; token_hash?: string; accepted_at_ms?: number },
+  terms: AccountTerms,
   nowMs: number,
 ): Promise<void> {
-  await withdrawInvitation(transaction, email);
-  await markInvited(transaction, email, nowMs);
+  await withdrawInvitation(transaction, columns.email);
+  await markInvited(transaction, columns.email, nowMs);
   await transaction
     .insertInto("invitations")
     .values({
       id: randomUUID(),
-      email,
-      token_hash: tokenHash,
+      ...columns,
       plan: terms.plan ?? "trial",
       trial_ends_at_ms: terms.trialEndsAtMs ?? null,
       trial_days: terms.trialDays ?? null,
@@ -162,7 +150,6 @@ async function writeInvitation(
       credit_thousandths: terms.creditThousandths ?? null,
       created_at_ms: nowMs,
       expires_at_ms: nowMs + invitationMs,
-      accepted_at_ms: acceptedAtMs,
     })
     .execute();
 }
