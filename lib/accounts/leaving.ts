@@ -72,18 +72,8 @@ async function findDeletion(db: Db, id: string): Promise<number | null | undefin
   return row?.deletes_at_ms;
 }
 
-/** The ids of the accounts whose time has come, the longest due first. */
-export async function listLeavers(db: Db, nowMs: number, limit: number): Promise<string[]> {
-  const rows = await due(db, nowMs).orderBy("deletes_at_ms").limit(limit).execute();
-  return rows.map(({ id }) => id);
-}
-
-/** The email of an account whose time has come; `undefined` if it is gone or stays. */
-export async function findLeaver(db: Db, id: string, nowMs: number): Promise<string | undefined> {
-  return (await due(db, nowMs).where("id", "=", id).executeTakeFirst())?.email;
-}
-
-function due(db: Db, nowMs: number) {
+/** The accounts whose time has come: a query. */
+export function dueLeavers(db: Db, nowMs: number) {
   return db.selectFrom("accounts").select(["id", "email"]).where("deletes_at_ms", "<=", nowMs);
 }
 

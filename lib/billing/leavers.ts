@@ -1,5 +1,5 @@
 import { erasePerson } from "@/lib/accounts/erasure";
-import { findLeaver, listLeavers } from "@/lib/accounts/leaving";
+import { dueLeavers } from "@/lib/accounts/leaving";
 import { deleteCustomer } from "@/lib/billing/customer";
 import type { Db } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";
@@ -11,13 +11,14 @@ const maxAtOnce = 100;
  * away, an account stays as it is and is tried again.
  */
 export async function eraseLeavers(db: Db, nowMs: number): Promise<void> {
-  for (const id of await listLeavers(db, nowMs, maxAtOnce)) {
+  const leavers = await dueLeavers(db, nowMs).orderBy("deletes_at_ms").limit(maxAtOnce).execute();
+  for (const { id } of leavers) {
     try {
       // Read again: while others were erased, the address may have passed to another account.
-      const email = await findLeaver(db, id, nowMs);
-      if (email === undefined) continue;
-      await deleteCustomer(db, "email", email, nowMs);
-      await erasePerson(db, email, nowMs, "owner");
+      const leaver = await dueLeavers(db, nowMs).where("id", "=", id).executeTakeFirst();
+      if (!leaver) continue;
+      await deleteCustomer(db, "email", leaver.email, nowMs);
+      await erasePerson(db, leaver.email, nowMs, "owner");
       log().info("an account was deleted, as its owner had asked");
     } catch (failure) {
       log().warn({ err: failure, account: id }, "an account could not be deleted yet; it is tried again");
