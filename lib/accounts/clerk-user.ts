@@ -35,25 +35,17 @@ export const clerkUser = z
       }),
     ),
   })
-  .transform(({ id, updated_at, primary_email_address_id, email_addresses, ...bars }) => ({
-    id,
-    updatedAtMs: updated_at,
-    barredForMs: readBars(bars),
-    email: email_addresses
-      .find(
-        (address) => address.id === primary_email_address_id && address.verification?.status === "verified",
-      )
-      ?.email_address.toLowerCase(),
-  }));
-
-type Bars = { banned: boolean; locked: boolean; lockout_expires_in_seconds?: number | null | undefined };
-
-/** How long Clerk bars a user, in milliseconds. Clerk sends no event when a lock ends. */
-function readBars({ banned, locked, lockout_expires_in_seconds: lockedFor }: Bars): number {
-  if (banned) return Number.POSITIVE_INFINITY;
-  if (!locked) return 0;
-  return lockedFor == null ? Number.POSITIVE_INFINITY : lockedFor * 1000;
-}
+  .transform(({ id, updated_at, primary_email_address_id, email_addresses, banned, locked, ...user }) => {
+    const lockedForMs = locked ? (user.lockout_expires_in_seconds ?? Number.POSITIVE_INFINITY) * 1000 : 0;
+    const primary = email_addresses.find((address) => address.id === primary_email_address_id);
+    return {
+      id,
+      updatedAtMs: updated_at,
+      /** Clerk sends no event when a lock ends. */
+      barredForMs: banned ? Number.POSITIVE_INFINITY : lockedForMs,
+      email: primary?.verification?.status === "verified" ? primary.email_address.toLowerCase() : undefined,
+    };
+  });
 
 /**
  * Updates our account from a user of Clerk: links it to the account with its email, or accepts the invitation for its
