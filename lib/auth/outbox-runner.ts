@@ -65,7 +65,6 @@ async function sendDue(
   const leaseMs = mailSender.timeoutMs + leaseSlackMs;
   await processQueue({
     maxConcurrent: Math.min(mailSender.maxConcurrent, maxConcurrent),
-    batchSize: maxConcurrent,
     minIntervalMs: isScheduled ? scheduledIntervalMs : 0,
     claim: (limit) =>
       reclaimExpiredLeases(db, (isSettling) =>

@@ -108,14 +108,13 @@ export async function trySending(mailSender: Sender, render: () => Mail): Promis
   } catch (failure) {
     metrics()?.mails.inc({ outcome: "not taken" });
     // Compared by name, because another bundle of this process may have created the sender, with its own class.
-    if ((failure as Error).name === "SendError") return recordFailure(failure as SendError);
+    if ((failure as Error).name === "SendError") {
+      const { mayRetry, pauseMs } = failure as SendError;
+      // A permanent refusal of one mail, or a request to slow down, is not an outage.
+      recordOutage("mail", mayRetry && pauseMs === 0);
+      return failure as SendError;
+    }
     log().error({ err: failure }, "a mail could not be made");
     return new SendError("internal error", { mayRetry: true });
   }
-}
-
-/** A permanent refusal of one mail, or a request to slow down, is not an outage. */
-function recordFailure(failure: SendError): SendError {
-  recordOutage("mail", failure.mayRetry && failure.pauseMs === 0);
-  return failure;
 }

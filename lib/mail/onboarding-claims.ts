@@ -1,5 +1,4 @@
 import { sql, type Updateable } from "kysely";
-import * as z from "zod";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
@@ -94,22 +93,6 @@ async function releaseAbandoned(db: Db, nowMs: number): Promise<void> {
     .execute();
 }
 
-const leasedRow = z.object({
-  id: z.string(),
-  account_id: z.string(),
-  recipient_hash: z.string(),
-  kind: z.enum(onboardingKinds),
-  attempts: z.int(),
-  first_attempt_at_ms: z.int(),
-  email: z.string().nullable(),
-  plan: z.string().nullable(),
-  trial_ends_at_ms: z.int().nullable(),
-  suppressed_hash: z.string().nullable(),
-  failure: z.string().nullable(),
-});
-
-type LeasedRow = z.infer<typeof leasedRow>;
-
 /**
  * Adds the account's current address to leased mails. Mails to suppressed addresses, to deleted accounts and
  * about a company whose trial has ended are stopped, those first tried too long ago fail, and those whose account has a
@@ -124,78 +107,61 @@ async function resolveRecipients(
     .selectFrom("onboarding_emails as mail")
     .leftJoin("accounts", "accounts.id", "mail.account_id")
     .leftJoin("email_suppressions as stop", "stop.email_hash", "mail.recipient_hash")
-    .select(["mail.id", "account_id", "recipient_hash", "kind", "attempts", "first_attempt_at_ms"])
-    .select("failure")
+    .select(["mail.id", "account_id as accountId", "recipient_hash", "attempts", "failure"])
+    .select(({ ref }) => ref("kind").$castTo<OnboardingKind>().as("kind"))
+    .select(({ fn, val }) => fn.coalesce("first_attempt_at_ms", val(nowMs)).as("firstAttemptAtMs"))
     .select(["accounts.email", "plan", "trial_ends_at_ms", "stop.email_hash as suppressed_hash"])
     .where("mail.id", "in", ids)
     .execute();
   const claimed: ClaimedEmail[] = [];
   const unsent: { id: string; columns: Updateable<Tables["onboarding_emails"]> }[] = [];
-  for (const row of z.array(leasedRow).parse(rows)) {
-    const { id, account_id: accountId, kind, attempts, email, first_attempt_at_ms: firstAttemptAtMs } = row;
-    const columns = settledBeforeSending(row, nowMs);
-    if (columns) unsent.push({ id, columns });
-    else claimed.push({ id, leaseUntilMs, accountId, kind, to: email ?? "", attempts, firstAttemptAtMs });
+  for (const row of rows) {
+    const { id, accountId, kind, email, attempts, firstAttemptAtMs, failure } = row;
+    const settle = (columns: (typeof unsent)[number]["columns"]) => unsent.push({ id, columns });
+    const hasEnded = row.plan === "trial" && row.trial_ends_at_ms !== null && row.trial_ends_at_ms <= nowMs;
+    if (email === null || row.suppressed_hash !== null || hasEnded) settle(settled("stopped"));
+    else if (firstAttemptAtMs <= nowMs - giveUpAfterMs)
+      settle({ ...settled("failed"), failure: failure ?? "delivery unknown" });
+    else if (hashEmail(email) !== row.recipient_hash)
+      settle({ ...settled("scheduled"), recipient_hash: hashEmail(email), next_attempt_at_ms: nowMs });
+    else claimed.push({ id, accountId, kind, to: email, attempts, firstAttemptAtMs, leaseUntilMs });
   }
   if (unsent.length > 0)
     await transact(db, async (transaction) => {
       for (const { id, columns } of unsent)
-        await updateLeased(transaction, leaseUntilMs, [id]).set(columns).execute();
+        await updateLeased(transaction, { id, leaseUntilMs }).set(columns).execute();
     });
   return claimed;
 }
 
-/** The columns of a mail that is not sent now. */
-function settledBeforeSending(row: LeasedRow, nowMs: number) {
-  const { email, suppressed_hash, first_attempt_at_ms, failure, recipient_hash } = row;
-  if (email === null || suppressed_hash !== null || hasEnded(row, nowMs)) return settled("stopped");
-  if (first_attempt_at_ms <= nowMs - giveUpAfterMs)
-    return { ...settled("failed"), failure: failure ?? "delivery unknown" };
-  const hash = hashEmail(email);
-  if (hash !== recipient_hash)
-    return { ...settled("scheduled"), recipient_hash: hash, next_attempt_at_ms: nowMs };
-  return undefined;
-}
-
 const settled = (state: EmailState) => ({ state, lease_until_ms: null });
-
-function hasEnded({ plan, trial_ends_at_ms }: LeasedRow, nowMs: number): boolean {
-  return plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
-}
 
 /** What became of a claimed mail: it was sent, or why not, and when it is tried again, if it is. */
 export type FinishedMail = ClaimedEmail & { failure?: SendError | undefined; next?: NextAttempt | undefined };
 
-/** Records what became of mails in one transaction. One whose lease has expired and was claimed again is left alone. */
-export async function recordOutcomes(db: Db, finished: FinishedMail[]): Promise<void> {
-  const sent = finished.filter(({ failure }) => !failure);
-  const unsent = finished.filter(({ failure }) => failure);
-  await transact(db, async (transaction) => {
-    for (const [leaseUntilMs, mails] of Map.groupBy(sent, (mail) => mail.leaseUntilMs)) {
-      const ids = mails.map(({ id }) => id);
-      const columns = { ...settled("sent"), failure: null };
-      await updateLeased(transaction, leaseUntilMs, ids).set(columns).execute();
+/**
+ * Records what became of mails in one transaction. One whose lease has expired and was claimed again is left alone. While
+ * the delivery is unknown, the lease stays until it expires.
+ */
+export function recordOutcomes(db: Db, finished: FinishedMail[]): Promise<void> {
+  return transact(db, async (transaction) => {
+    for (const { failure, next, ...mail } of finished) {
+      const columns = {
+        ...settled(next ? "scheduled" : failure ? "failed" : "sent"),
+        failure: failure?.message ?? null,
+        ...(failure?.mayArrive && { lease_until_ms: mail.leaseUntilMs }),
+        ...(next && { next_attempt_at_ms: next.atMs, attempts: next.attempts }),
+      };
+      await updateLeased(transaction, mail).set(columns).execute();
     }
-    for (const mail of unsent)
-      await updateLeased(transaction, mail.leaseUntilMs, [mail.id]).set(columnsOf(mail)).execute();
   });
 }
 
-/** While the delivery is unknown, the lease stays until it expires. */
-function columnsOf({ failure, next, leaseUntilMs }: FinishedMail) {
-  return {
-    ...settled(next ? "scheduled" : "failed"),
-    failure: failure?.message ?? null,
-    ...(failure?.mayArrive && { lease_until_ms: leaseUntilMs }),
-    ...(next && { next_attempt_at_ms: next.atMs, attempts: next.attempts }),
-  };
-}
-
-/** Updates mails only while this lease is theirs: a later claim writes another expiry. */
-function updateLeased(db: Db, leaseUntilMs: number, ids: string[]) {
+/** Updates a mail only while this lease is its own: a later claim writes another expiry. */
+function updateLeased(db: Db, { id, leaseUntilMs }: Pick<ClaimedEmail, "id" | "leaseUntilMs">) {
   return db
     .updateTable("onboarding_emails")
-    .where("id", "in", ids)
+    .where("id", "=", id)
     .where("state", "=", "sending" satisfies EmailState)
     .where("lease_until_ms", "=", leaseUntilMs);
 }

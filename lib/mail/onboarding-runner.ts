@@ -2,20 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "@/lib/db/store";
 import { findLinkKey, requireKeys } from "@/lib/mail/link-keys";
 import { nextAttempt, SendError, type Sender, trySending } from "@/lib/mail/mail";
-import {
-  type ClaimedEmail,
-  claimDueMails,
-  type FinishedMail,
-  recordOutcomes,
-} from "@/lib/mail/onboarding-claims";
+import { claimDueMails, type FinishedMail, recordOutcomes } from "@/lib/mail/onboarding-claims";
 import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
 import { reclaimExpiredLeases, recordThroughOutage } from "@/lib/mail/store-outage";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import { log } from "@/lib/runtime/log";
 
 const minIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
-const batchSize = 20; // the embedded store is written to ten times a second instead of 200
-const writeEveryMs = 100;
+const writeEveryMs = 100; // the embedded store is written to ten times a second instead of 200
 
 /** The delay after the n-th failure: 1, 3, 9, 27, 81 minutes, then four hours. */
 export function retryAfterMs(attempts: number): number {
@@ -46,7 +40,6 @@ export async function sendDueMails(
   let claimExpiresAtMs = 0; // on the monotonic clock
   await processQueue({
     maxConcurrent: mailSender.maxConcurrent,
-    batchSize,
     minIntervalMs,
     claim(limit) {
       claimExpiresAtMs = performance.now() + leaseMs;
@@ -55,12 +48,17 @@ export async function sendDueMails(
       );
     },
     async processItem(email) {
-      const leaseExpiresAtMs = claimExpiresAtMs;
+      const { id, accountId, kind, to, attempts, firstAttemptAtMs } = email;
+      const leftMs = claimExpiresAtMs - performance.now();
       // If the store was slow, the lease might expire before the sender's timeout.
-      const isLate = leaseExpiresAtMs - performance.now() < mailSender.timeoutMs + leaseSlackMs / 2;
-      const finished = isLate ? tooLate(email) : await send(db, mailSender, email, backoff);
-      await writeOutcome(finished);
-      const { failure, next } = finished;
+      const isLate = leftMs < mailSender.timeoutMs + leaseSlackMs / 2;
+      const linkKey = await findLinkKey(db, firstAttemptAtMs);
+      const failure = isLate
+        ? new SendError("the store was too slow", { mayRetry: true, pauseMs: 1 })
+        : await trySending(mailSender, () => ({ id, to, ...renderOnboarding(kind, accountId, linkKey) }));
+      if (failure) log().warn({ id, kind, attempts, failure: failure.message }, "a mail was not sent");
+      const next = failure && nextAttempt(failure, attempts, Date.now(), backoff);
+      await writeOutcome({ ...email, failure, next });
       tally[next ? "toRetry" : failure ? "failed" : "sent"]++;
       return failure?.pauseMs ?? 0;
     },
@@ -69,48 +67,18 @@ export async function sendDueMails(
   return tally;
 }
 
-function tooLate(email: ClaimedEmail): FinishedMail {
-  const failure = new SendError("the store was too slow", { mayRetry: true });
-  return { ...email, failure, next: { attempts: email.attempts - 1, atMs: 0 } };
-}
-
-async function send(
-  db: Db,
-  mailSender: Sender,
-  email: ClaimedEmail,
-  backoff: (attempts: number) => number,
-): Promise<FinishedMail> {
-  const { id, accountId, kind, to, attempts, firstAttemptAtMs } = email;
-  const linkKey = await findLinkKey(db, firstAttemptAtMs);
-  const failure = await trySending(mailSender, () => ({
-    id,
-    to,
-    ...renderOnboarding(kind, accountId, linkKey),
-  }));
-  if (failure) log().warn({ id, kind, attempts, failure: failure.message }, "a mail was not sent");
-  return { ...email, failure, next: failure && nextAttempt(failure, attempts, Date.now(), backoff) };
-}
-
 /** Writes outcomes in batches, because the embedded store waits for the disk on each write. */
 function outcomeWriter(db: Db, signal: AbortSignal | undefined): (finished: FinishedMail) => Promise<void> {
-  type Entry = { finished: FinishedMail; resolve: () => void };
-  let waiting: Entry[] = [];
-  let isWriting = false;
+  let waiting: FinishedMail[] = [];
+  let written = Promise.resolve();
   async function write() {
-    isWriting = true;
-    while (waiting.length > 0) {
-      await sleep(writeEveryMs);
-      const entries = waiting;
-      waiting = [];
-      const mails = entries.map(({ finished }) => finished);
-      await recordThroughOutage(() => recordOutcomes(db, mails), signal).catch(() => {});
-      for (const { resolve } of entries) resolve();
-    }
-    isWriting = false;
+    await sleep(writeEveryMs);
+    const mails = waiting;
+    waiting = [];
+    await recordThroughOutage(() => recordOutcomes(db, mails), signal).catch(() => {});
   }
-  return (finished) =>
-    new Promise((resolve) => {
-      waiting.push({ finished, resolve });
-      if (!isWriting) void write();
-    });
+  return (finished) => {
+    if (waiting.push(finished) === 1) written = written.then(write);
+    return written;
+  };
 }

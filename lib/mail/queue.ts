@@ -3,11 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const maxPauseMs = 60_000; // 1 minute
 const maxThrottleMs = 250;
+const batchSize = 20; // the maximum number of items claimed at once
 
 type QueueOptions<Item> = {
   maxConcurrent: number;
-  /** The maximum number of items claimed at once. */
-  batchSize: number;
   /** The minimum time between the starts of two items. */
   minIntervalMs: number;
   /** Claims up to `limit` due items; `undefined` if none is due. */
@@ -23,7 +22,7 @@ type QueueOptions<Item> = {
  * once the running items are done.
  */
 export async function processQueue<Item>(options: QueueOptions<Item>): Promise<void> {
-  const { maxConcurrent, batchSize, minIntervalMs, claim, processItem, signal } = options;
+  const { maxConcurrent, minIntervalMs, claim, processItem, signal } = options;
   const running = new Set<Promise<void>>();
   const throttle = createThrottle(minIntervalMs);
   let concurrency = maxConcurrent;

@@ -13,7 +13,7 @@ function queue(length: number) {
   return { claim, limits };
 }
 
-const options = { maxConcurrent: 3, batchSize: 2, minIntervalMs: 0 };
+const options = { maxConcurrent: 3, minIntervalMs: 0 };
 
 describe("processQueue", () => {
   it("keeps a minimum interval between the starts of two items", async () => {
@@ -53,7 +53,6 @@ describe("processQueue", () => {
     const startedAtMs: number[] = [];
     await processQueue({
       maxConcurrent: 4,
-      batchSize: 4,
       minIntervalMs: 0,
       claim,
       async processItem(item) {
