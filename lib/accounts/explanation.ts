@@ -25,6 +25,7 @@ export async function readFacts(db: Db, email: string, nowMs: number) {
 
 /** The queries that {@link toAccountFacts} reads, all by the email. */
 export function factQueries(db: Db, email: string, nowMs: number) {
+  const id = accountBy(db, "email", email).select("id");
   return {
     accounts: accountBy(db, "email", email).select(accountColumnNames),
     codes: db
@@ -34,7 +35,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .where("created_at_ms", ">", nowMs - codesKeptMs)
       .orderBy("created_at_ms", "desc"),
     attempts: attemptsTo(db, email),
-    sessions: currentSessions(db, nowMs).where("account_id", "=", accountBy(db, "email", email).select("id")),
+    sessions: currentSessions(db, nowMs).where("account_id", "=", id),
     invitations: db
       .selectFrom("invitations")
       .select("expires_at_ms")
@@ -50,12 +51,9 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .selectFrom("billing_subscriptions")
       .select(["id", "status", "period_ends_ms", "ends_at_ms", "licence_until_ms", "price_id"])
       .select(["invoice_id", "invoice_status", "amount_due", "currency"])
-      .where("account_id", "=", accountBy(db, "email", email).select("id"))
+      .where("account_id", "=", id)
       .orderBy("created_at_ms", "desc"),
-    customers: db
-      .selectFrom("billing_customers")
-      .select(customerColumns)
-      .where("account_id", "=", accountBy(db, "email", email).select("id")),
+    customers: db.selectFrom("billing_customers").select(customerColumns).where("account_id", "=", id),
   };
 }
 

@@ -71,27 +71,25 @@ export async function settleTerms(
     .where("account_id", "=", account.id)
     .where("licence_until_ms", ">", nowMs)
     .execute();
-  const limits = licences.map(({ assistant_limit }) => assistant_limit ?? Number.POSITIVE_INFINITY);
-  const most = Math.max(...limits);
-  const paid = licences.length > 0 ? { limit: Number.isFinite(most) ? most : null } : undefined;
+  const limits = licences.flatMap(({ assistant_limit }) => assistant_limit ?? []);
+  const isLimited = limits.length === licences.length;
+  const paid = licences.length > 0 ? { limit: isLimited ? Math.max(...limits) : null } : undefined;
   const hadLicence = Boolean(customer?.licence);
   const before = givenTerms(account, customer);
   const given = change(!paid && hadLicence ? lapsedTerms(before) : before);
-  if (paid || hadLicence) {
-    const kept = {
-      licence: paid ? "given" : null,
-      plan_before: paid ? given.plan : null,
-      trial_ends_before_ms: paid ? given.trial_ends_at_ms : null,
-      limit_before: paid ? given.assistant_limit : null,
-      limit_given: paid ? paid.limit : null,
-    };
-    if (customer && differs(customer, kept))
-      await transaction
-        .updateTable("billing_customers")
-        .set(kept)
-        .where("account_id", "=", account.id)
-        .execute();
-  }
+  const kept = {
+    licence: paid ? "given" : null,
+    plan_before: paid ? given.plan : null,
+    trial_ends_before_ms: paid ? given.trial_ends_at_ms : null,
+    limit_before: paid ? given.assistant_limit : null,
+    limit_given: paid ? paid.limit : null,
+  };
+  if (customer && differs(customer, kept))
+    await transaction
+      .updateTable("billing_customers")
+      .set(kept)
+      .where("account_id", "=", account.id)
+      .execute();
   const terms = betterOf(given, paid);
   if (!paid && hadLicence) await enqueueLicenceEnded(transaction, account.id, nowMs);
   if (differs(account, terms))

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { differs, settleTerms } from "@/lib/accounts/licence";
-import { type Buyer, type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
+import { type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
 import { findBuyer } from "@/lib/billing/buyer";
 import { alignEmail } from "@/lib/billing/customer";
 import { findLicenceItems, limitOf } from "@/lib/billing/prices";
@@ -36,7 +36,7 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
     }
     if (!known && items.length === 0) return;
     const buyer = known
-      ? await findAccount(db, known.account_id)
+      ? await accountBy(db, "id", known.account_id).select(["id", "email"]).executeTakeFirst()
       : subscription && (await findBuyer(db, subscription, !hasEnded(subscription), nowMs));
     if (!buyer) return;
     const terms = subscription
@@ -98,10 +98,6 @@ function findSubscription(db: Db, id: string): Promise<Row | undefined> {
   return db.selectFrom("billing_subscriptions").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-function findAccount(db: Db, id: string): Promise<Buyer | undefined> {
-  return accountBy(db, "id", id).select(["id", "email"]).executeTakeFirst();
-}
-
 const graceMs = () => requireBilling().graceDays * dayMs;
 
 /**
@@ -121,10 +117,9 @@ async function readTerms(
   );
   if (!item) throw new Error("a subscription has no item");
   const { current_period_start: start, current_period_end: end } = item;
-  const status =
-    countsAsPaid(subscription) && (await isWhollyReturned(idOf(customer), id, start))
-      ? "refunded"
-      : subscription.status;
+  const countsAsPaid = ["active", "trialing", "past_due"].includes(subscription.status);
+  const isReturned = countsAsPaid && (await isWhollyReturned(idOf(customer), id, start));
+  const status = isReturned ? "refunded" : subscription.status;
   const isUnpaid = ["past_due", "unpaid", "paused"].includes(status);
   const unpaidSinceMs = isUnpaid ? (known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item)) : null;
   // A renewal that is not paid gives nothing back, for example after a refund.
@@ -154,8 +149,6 @@ async function readTerms(
     licence_until_ms: untilMs > nowMs ? untilMs : 0,
   };
 }
-
-const countsAsPaid = ({ status }: Stripe.Subscription) => ["active", "trialing", "past_due"].includes(status);
 
 /**
  * Since when a subscription is not paid: from the start of its period, or from its end if only a change within it was not

@@ -3,15 +3,9 @@ import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
-type CodeMail = { code: string; isLong: boolean };
-
 /** The mail with a sign-in code. */
-export function codeMail({ code, isLong }: CodeMail): MailContent {
-  return isLong ? longCodeMail(groupLongCode(code)) : shortCodeMail(code);
-}
-
-function groupLongCode(code: string): string {
-  return code.replace(/(.{4})(?=.)/g, "$1-");
+export function codeMail({ code, isLong }: { code: string; isLong: boolean }): MailContent {
+  return isLong ? longCodeMail(code.replace(/(.{4})(?=.)/g, "$1-")) : shortCodeMail(code);
 }
 
 function shortCodeMail(code: string): MailContent {
@@ -44,10 +38,8 @@ function longCodeMail(code: string): MailContent {
   };
 }
 
-type InvitationMail = { url: string; isOnWaitlist: boolean };
-
 /** The mail with an invitation. */
-export function invitationMail({ url, isOnWaitlist }: InvitationMail): MailContent {
+export function invitationMail({ url, isOnWaitlist }: { url: string; isOnWaitlist: boolean }): MailContent {
   return {
     subject: "Your invitation to Corner Office",
     preview: "Your place is ready.",

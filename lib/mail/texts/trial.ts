@@ -3,10 +3,8 @@ import { endEffects, endWords } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
-type TrialMail = { endsAtMs: number };
-
 /** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
-export function trialEndingMail({ endsAtMs }: TrialMail): MailContent {
+export function trialEndingMail({ endsAtMs }: { endsAtMs: number }): MailContent {
   const end = formatInstant(endsAtMs);
   return {
     subject: `Your trial ends on ${end}`,
@@ -22,7 +20,7 @@ export function trialEndingMail({ endsAtMs }: TrialMail): MailContent {
 }
 
 /** The mail at the end of a trial. */
-export function trialEndedMail({ endsAtMs }: TrialMail): MailContent {
+export function trialEndedMail({ endsAtMs }: { endsAtMs: number }): MailContent {
   return {
     subject: endWords({ what: "trial" }).heading,
     preview: "Your assistants pause, and nothing is lost.",
