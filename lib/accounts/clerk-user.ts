@@ -61,7 +61,18 @@ export async function syncClerkUser(
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     if (await isErased(transaction, id)) return;
     const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
-    await recordBars(transaction, { id, barredUntilMs, updatedAtMs });
+    const bars = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
+    // Of two equally new deliveries, the longer bar wins.
+    await writeUser(transaction, id, bars, ({ or, eb, refTuple, tuple }) =>
+      or([
+        eb("clerk_users.barred_told_at_ms", "is", null),
+        eb(
+          refTuple("clerk_users.barred_told_at_ms", "clerk_users.barred_until_ms"),
+          "<",
+          tuple(updatedAtMs, barredUntilMs),
+        ),
+      ]),
+    );
     if (!email) return;
     const user = await recordUser(transaction, { id, email, updatedAtMs });
     const known = await accountBy(transaction, "subject", id).select("id").executeTakeFirst();
@@ -139,24 +150,6 @@ async function deleteAccountOf(transaction: Db, subject: string, nowMs: number):
     .returning("email")
     .executeTakeFirst();
   if (deleted) await giveFreed(transaction, deleted.email, nowMs);
-}
-
-/** Stores until when a user is barred, by the newest delivery; of two equally new ones, the longer bar wins. */
-async function recordBars(
-  transaction: Db,
-  { id, barredUntilMs, updatedAtMs }: { id: string; barredUntilMs: number; updatedAtMs: number },
-): Promise<void> {
-  const bars = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
-  await writeUser(transaction, id, bars, ({ or, and, eb }) =>
-    or([
-      eb("clerk_users.barred_told_at_ms", "is", null),
-      eb("clerk_users.barred_told_at_ms", "<", updatedAtMs),
-      and([
-        eb("clerk_users.barred_told_at_ms", "=", updatedAtMs),
-        eb("clerk_users.barred_until_ms", "<", barredUntilMs),
-      ]),
-    ]),
-  );
 }
 
 /** Stores the newest data of a user, and returns it. The row lock serializes the deliveries for a user. */

@@ -73,7 +73,7 @@ export const accounts: Mistakes = {
     },
     "lib/billing/leavers.ts": {
       "a person is erased whose licence Stripe goes on charging":
-        '      await deleteCustomer(db, "email", email, nowMs);\n',
+        '      await deleteCustomer(db, "email", leaver.email, nowMs);\n',
     },
   },
 };
