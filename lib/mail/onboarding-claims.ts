@@ -1,4 +1,5 @@
 import { sql, type Updateable } from "kysely";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
@@ -21,77 +22,51 @@ export type ClaimedEmail = {
 };
 
 const giveUpAfterMs = 23 * 60 * 60 * 1000; // 23 hours, because Resend forgets an idempotency key after 24
-const maxReleased = 100;
 
 /**
- * Claims up to `limit` due mails for this runner; `undefined` if none is due. `isSettling`: mails whose lease expired are
- * left alone. Recipients are read only after the lease
- * is written: a suppression that is missed then was written by someone who saw the lease and waits for it.
+ * Claims up to `limit` due mails for this runner, those of runners that died first; `undefined` if none is due.
+ * `isSettling`: mails whose lease expired are left alone. Recipients are read only after the lease is written: a
+ * suppression that is missed then was written by someone who saw the lease and waits for it.
  */
 export async function claimDueMails(
   db: Db,
   { limit, leaseMs, nowMs, isSettling = false }: ClaimOptions,
 ): Promise<ClaimedEmail[] | undefined> {
-  if (!isSettling) await releaseAbandoned(db, nowMs);
-  // Checked without a lock first, because usually nothing is due.
-  if (!(await nextDue(db, nowMs, 1).executeTakeFirst())) return undefined;
-  const leaseUntilMs = nowMs + leaseMs;
-  const rows = await db
-    .with("next", () => nextDue(db, nowMs, limit).forUpdate().skipLocked())
-    .updateTable("onboarding_emails")
-    .set(({ eb, fn, val }) => ({
-      state: "sending" satisfies EmailState,
-      next_attempt_at_ms: leaseUntilMs,
-      lease_until_ms: leaseUntilMs,
-      attempts: eb("attempts", "+", 1),
-      first_attempt_at_ms: fn.coalesce("first_attempt_at_ms", val(nowMs)),
-    }))
-    .where("id", "in", (query) => query.selectFrom("next").select("id"))
-    .returning("id")
-    .execute();
-  const ids = rows.map(({ id }) => id);
-  return ids.length === 0 ? [] : resolveRecipients(db, ids, { leaseUntilMs, nowMs });
+  // Literals, so that both engines use the partial index.
+  const mails = db.selectFrom("onboarding_emails").select("id").where(isKnown);
+  const abandoned = mails.where(sql<boolean>`state = 'sending'`).where(({ not }) => not(isLeased(nowMs)));
+  const scheduled = mails
+    .where(sql<boolean>`state = 'scheduled'`)
+    .where("next_attempt_at_ms", "<=", nowMs)
+    .orderBy("next_attempt_at_ms");
+  for (const due of isSettling ? [scheduled] : [abandoned, scheduled]) {
+    // Checked without a lock first, because usually nothing is due.
+    if (!(await hasRow(due.limit(1)))) continue;
+    const leaseUntilMs = nowMs + leaseMs;
+    const rows = await db
+      .with("next", () => due.limit(limit).forUpdate().skipLocked())
+      .updateTable("onboarding_emails")
+      .set(({ eb, fn, val }) => ({
+        state: "sending" satisfies EmailState,
+        next_attempt_at_ms: leaseUntilMs,
+        lease_until_ms: leaseUntilMs,
+        attempts: eb("attempts", "+", 1),
+        first_attempt_at_ms: fn.coalesce("first_attempt_at_ms", val(nowMs)),
+      }))
+      .where("id", "in", (query) => query.selectFrom("next").select("id"))
+      .returning("id")
+      .execute();
+    const ids = rows.map(({ id }) => id);
+    return ids.length === 0 ? [] : resolveRecipients(db, ids, { leaseUntilMs, nowMs });
+  }
+  return undefined;
 }
 
-/*
- * Literals, so that both engines use the partial index. `case` hides the kinds from PostgreSQL's planner, which would
+/**
+ * A newer version may have written kinds unknown to this one. `case` hides them from PostgreSQL's planner, which would
  * take each one for rare and sort all due rows instead of reading the index in order.
  */
-const isScheduled = sql<boolean>`state = 'scheduled'`;
-const isSending = sql<boolean>`state = 'sending'`;
-/** A newer version may have written kinds unknown to this one. */
 const isKnown = sql<boolean>`case when kind in (${sql.join(onboardingKinds)}) then 1 else 0 end > 0`;
-
-function nextDue(db: Db, nowMs: number, limit: number) {
-  return db
-    .selectFrom("onboarding_emails")
-    .select("id")
-    .where(isScheduled)
-    .where("next_attempt_at_ms", "<=", nowMs)
-    .where(isKnown)
-    .orderBy("next_attempt_at_ms")
-    .limit(limit);
-}
-
-/** Reschedules the mails of runners that died. */
-async function releaseAbandoned(db: Db, nowMs: number): Promise<void> {
-  const abandoned = db
-    .selectFrom("onboarding_emails")
-    .select("id")
-    .where(isSending)
-    .where(({ not }) => not(isLeased(nowMs)));
-  if (!(await abandoned.limit(1).executeTakeFirst())) return;
-  await db
-    .with("abandoned", () => abandoned.limit(maxReleased).forUpdate().skipLocked())
-    .updateTable("onboarding_emails")
-    .set({
-      state: "scheduled" satisfies EmailState,
-      next_attempt_at_ms: nowMs,
-      lease_until_ms: null,
-    })
-    .where("id", "in", (query) => query.selectFrom("abandoned").select("id"))
-    .execute();
-}
 
 /**
  * Adds the account's current address to leased mails. Mails to suppressed addresses, to deleted accounts and

@@ -58,6 +58,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     expect(await claim(trialEndsAtMs)).toEqual([]);
     expect(await states()).toEqual(["sending", "sending", "stopped", ...all("scheduled").slice(3)]);
     await setAccount(db, email, { trialEndsAtMs: atMs + 9 * dayMs }, trialEndsAtMs);
+    expect(await claim(atMs + 8 * dayMs), "the two that no one has settled").toEqual([]);
     expect(kinds(await claim(atMs + 8 * dayMs))).toContain("credits");
     expect(await claim(atMs + 14 * dayMs)).toEqual([]);
   });
