@@ -17,39 +17,37 @@ const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`.as("endsAtMs
 
 type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 
-/** Queues mails for up to `limit` apps that are due, each in the transaction that notes it. Returns for how many. */
+/** Queues mails for up to `limit` owners with apps that are due, in the transaction that notes it. Returns for how many. */
 export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): Promise<number> {
-  const due = db.selectFrom("local_sessions").select("id").where("end_mail_at_ms", "<=", nowMs);
-  // Checked without a lock first, because usually nothing is due.
-  if (!(await due.limit(1).executeTakeFirst())) return 0;
-  return transact(db, async (transaction) => {
-    const sessions = await transaction
-      .with("next", () => due.orderBy("end_mail_at_ms").limit(limit).forUpdate().skipLocked())
-      .updateTable("local_sessions")
-      .set({ end_mail_at_ms: null })
-      .where("id", "in", (query) => query.selectFrom("next").select("id"))
-      .returning(["account_id", "expires_at_ms", lastDate])
-      .execute();
-    const alive = sessions.filter(({ expires_at_ms }) => expires_at_ms > nowMs);
-    for (const accountId of new Set(alive.map(({ account_id }) => account_id))) {
-      const soon = await transaction
+  const owners = await db
+    .selectFrom("local_sessions")
+    .select("account_id")
+    .distinct()
+    .where("end_mail_at_ms", "<=", nowMs)
+    .where("expires_at_ms", ">", nowMs)
+    .orderBy("account_id")
+    .limit(limit)
+    .execute();
+  if (owners.length === 0) return 0;
+  await transact(db, async (transaction) => {
+    for (const { account_id: accountId } of owners) {
+      const apps = await transaction
         .updateTable("local_sessions")
         .set({ end_mail_at_ms: null })
         .where("account_id", "=", accountId)
         .where("end_mail_at_ms", "<=", nowMs + togetherMs)
         .where("expires_at_ms", ">", nowMs)
-        .returning(["account_id", lastDate])
+        .returning(lastDate)
         .execute();
-      const dates = [...alive, ...soon]
-        .filter(({ account_id }) => account_id === accountId)
-        .map(({ endsAtMs }) => endsAtMs);
+      if (apps.length === 0) continue; // another process was first
+      const dates = apps.map(({ endsAtMs }) => endsAtMs);
       const [firstMs, lastMs] = [Math.min(...dates), Math.max(...dates)];
       const id = deriveMailId(`app-end:v2:${accountId}:${firstMs}`);
       const mail = { kind: "app ending", accountId, firstMs, lastMs } as const;
       await enqueueMail(transaction, mail, { id, nowMs, untilMs: lastMs });
     }
-    return sessions.length;
   });
+  return owners.length;
 }
 
 /** Addresses a mail to its owner, with the apps that still have one of its dates; `undefined` if there is none. */
