@@ -63,7 +63,7 @@ export async function erasePerson(
   });
   const newMentions = await findAllMentions(db, email, ids);
   await auditedTransaction(db, about, nowMs, (transaction) => replaceAllMentions(transaction, newMentions));
-  await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
+  await eraseMailFilesTo(settings().dataDir, new Map([[hash, nowMs]]));
   sweepDrafts(settings().dataDir);
   await processStore().purgeDeleted();
 }
@@ -174,16 +174,4 @@ export async function findErased(db: Db): Promise<Map<string, number>> {
     .orderBy("at_ms")
     .execute();
   return new Map(rows.map(({ whom, at_ms }) => [whom ?? "", at_ms]));
-}
-
-/**
- * Deletes the mail files of erased people that were written before the erasure. Each instance has its own files, which
- * the operator's command cannot reach, so each one reads from the store who was erased.
- */
-export async function eraseMailFiles(dataDir: string, erased: Map<string, number>): Promise<void> {
-  if (erased.size === 0) return;
-  await eraseMailFilesTo(
-    dataDir,
-    (email, writtenAtMs) => writtenAtMs <= (erased.get(hashEmail(email)) ?? Number.NEGATIVE_INFINITY),
-  );
 }

@@ -1,12 +1,12 @@
 import type { Kysely } from "kysely";
-import { eraseMailFiles, findErased } from "@/lib/accounts/erasure";
+import { findErased } from "@/lib/accounts/erasure";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
 import { type Db, processStore, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { eraseOldMailFiles } from "@/lib/mail/file-sender";
+import { eraseMailFilesTo, eraseOldMailFiles } from "@/lib/mail/file-sender";
 
 const intervalMs = 60 * 60 * 1000; // 1 hour
 const batchSize = 500; // so that other writers do not wait long for the lock
@@ -59,7 +59,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
     isMore = Object.values(deleted).some((count) => count >= batchSize);
   }
   await eraseOldMailFiles(settings().dataDir, beforeMs);
-  await eraseMailFiles(settings().dataDir, await findErased(db));
+  await eraseMailFilesTo(settings().dataDir, await findErased(db));
   await processStore().purgeDeleted();
 }
 

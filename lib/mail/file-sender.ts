@@ -3,6 +3,7 @@ import { access, constants, readdir, readFile, rename, rm, stat, writeFile } fro
 import { join } from "node:path";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender, sendTimeoutMs, toMessage } from "@/lib/mail/mail";
+import { hashEmail } from "@/lib/mail/suppressions";
 import { createFolder } from "@/lib/runtime/data-dir";
 
 /** Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file. */
@@ -46,17 +47,18 @@ export function sweepMailDrafts(dataDir: string): void {
   }
 }
 
-/** Deletes the mail files for which `shouldErase` is true of a recipient (in lower case) and the time of writing. */
-export function eraseMailFilesTo(
-  dataDir: string,
-  shouldErase: (email: string, writtenAtMs: number) => boolean,
-): Promise<void> {
-  return eraseFiles(dataDir, async (file) => {
+/**
+ * Deletes the mail files to erased people, by the hash of the address, that were written before the erasure. Each instance
+ * has its own files, which the operator's command cannot reach, so each one reads from the store who was erased.
+ */
+export async function eraseMailFilesTo(dataDir: string, erased: Map<string, number>): Promise<void> {
+  if (erased.size === 0) return;
+  await eraseFiles(dataDir, async (file) => {
     const message = await readFile(file, "utf8");
     const { mtimeMs } = await stat(file);
     const [, to = ""] = /^To: (.*(?:\r?\n[ \t].*)*)/im.exec(message) ?? [];
     const emails = to.match(/[^\s<>,"]+@[^\s<>,"]+/g) ?? [];
-    return emails.some((email) => shouldErase(email.toLowerCase(), mtimeMs));
+    return emails.some((email) => mtimeMs <= (erased.get(hashEmail(email)) ?? Number.NEGATIVE_INFINITY));
   });
 }
 

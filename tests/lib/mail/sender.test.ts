@@ -9,6 +9,7 @@ import { createFileSender, eraseMailFilesTo, eraseOldMailFiles } from "@/lib/mai
 import type { Mail, SendError } from "@/lib/mail/mail";
 import { createResendSender } from "@/lib/mail/resend-sender";
 import { createSmtpSender } from "@/lib/mail/smtp-sender";
+import { hashEmail } from "@/lib/mail/suppressions";
 import { certificate } from "@/tests/support/certificate";
 import { createFolder } from "@/tests/support/leash";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
@@ -80,10 +81,12 @@ describe("files", () => {
     await files.send(mail);
     // A dangling link stands for a draft that was renamed after the folder was read.
     symlinkSync("nothing", join(folder, "mail", "0.eml.draft"));
-    await eraseMailFilesTo(folder, (email) => email === "somebody@example.org");
+    const now = Date.now() + 1000;
+    await eraseMailFilesTo(folder, new Map([[hashEmail("somebody@example.org"), now]]));
+    await eraseMailFilesTo(folder, new Map([[hashEmail(mail.to), now - 60_000]]));
     await eraseOldMailFiles(folder, Date.now() - 60_000);
     expect(readdirSync(join(folder, "mail"))).toContain(`${mail.id}.eml`);
-    await eraseMailFilesTo(folder, (email) => email === mail.to);
+    await eraseMailFilesTo(folder, new Map([[hashEmail(mail.to), now]]));
     expect(readdirSync(join(folder, "mail"))).toEqual(["0.eml.draft"]);
   });
 
