@@ -74,13 +74,23 @@ export async function syncClerkUser(
       ]),
     );
     if (!email) return;
-    const user = await recordUser(transaction, { id, email, updatedAtMs });
+    // The row lock serializes the deliveries for a user.
+    await writeUser(transaction, id, { email, updated_at_ms: updatedAtMs }, ({ or, and, eb }) =>
+      and([
+        or([
+          eb("clerk_users.updated_at_ms", "<", updatedAtMs),
+          and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
+        ]),
+        eb("clerk_users.is_deleted", "=", 0),
+      ]),
+    );
     const known = await accountBy(transaction, "subject", id).select("id").executeTakeFirst();
     if (!known && !(await linkAccount(transaction, id, email))) {
       const terms = await consumeInvitation(transaction, { email }, nowMs);
       if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
     }
-    if (user.is_deleted === 1) await deleteAccountOf(transaction, id, nowMs);
+    const user = transaction.selectFrom("clerk_users").select("id").where("id", "=", id);
+    if (await hasRow(user.where("is_deleted", "=", 1))) await deleteAccountOf(transaction, id, nowMs);
     else await moveAccount(transaction, id, nowMs);
   });
   const barred = await db
@@ -150,27 +160,6 @@ async function deleteAccountOf(transaction: Db, subject: string, nowMs: number):
     .returning("email")
     .executeTakeFirst();
   if (deleted) await giveFreed(transaction, deleted.email, nowMs);
-}
-
-/** Stores the newest data of a user, and returns it. The row lock serializes the deliveries for a user. */
-async function recordUser(
-  transaction: Db,
-  { id, email, updatedAtMs }: { id: string; email: string; updatedAtMs: number },
-): Promise<Pick<Tables["clerk_users"], "email" | "is_deleted">> {
-  await writeUser(transaction, id, { email, updated_at_ms: updatedAtMs }, ({ or, and, eb }) =>
-    and([
-      or([
-        eb("clerk_users.updated_at_ms", "<", updatedAtMs),
-        and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
-      ]),
-      eb("clerk_users.is_deleted", "=", 0),
-    ]),
-  );
-  return transaction
-    .selectFrom("clerk_users")
-    .select(["email", "is_deleted"])
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
 }
 
 function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {

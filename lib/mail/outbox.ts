@@ -183,13 +183,13 @@ function openMail(id: string, sealed: string): QueuedMail | undefined {
   return opened === undefined ? undefined : queuedMail.safeParse(JSON.parse(opened)).data;
 }
 
-/** How many mails each of our secrets opens, and until when the last one that none opens is kept. */
-type SealedMails = { ofPrevious: number; lost: number; lostUntilMs: number };
-
 const maxCounted = 1000;
 
-/** Counts the mails that the current secret does not open, among the 1,000 that are kept for longest. */
-export async function countSealedMails(db: Db): Promise<SealedMails> {
+/**
+ * Counts the mails that only the previous secret opens, and those that none of ours opens, among the 1,000 that are kept
+ * for longest. `lostUntilMs`: until when the last lost one is kept.
+ */
+export async function countSealedMails(db: Db) {
   const rows = await db
     .selectFrom("sign_in_mails")
     .select(["id", "sealed", "expires_at_ms"])
@@ -209,15 +209,12 @@ export async function countSealedMails(db: Db): Promise<SealedMails> {
   };
 }
 
-/** The outcome of the last attempt to send a mail. */
-type Attempt = { state: "sent" | "retrying" | "failed"; failure?: string | undefined };
-
-/** Notes what became of a mail, for the operator. */
+/** Notes what became of the last attempt to send a mail, for the operator. */
 export async function recordAttempt(
   db: Db,
   id: string,
   { to: email, kind }: { to: string; kind: QueuedMail["kind"] },
-  { state, failure = "" }: Attempt,
+  { state, failure }: { state: "sent" | "retrying" | "failed"; failure?: string | undefined },
   nowMs: number,
 ): Promise<void> {
   const attempt = { at_ms: nowMs, state, failure: failure || null };
