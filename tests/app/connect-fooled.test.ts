@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import { authorizePath, register } from "@/tests/support/oauth-libraries";
 import { answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
@@ -17,22 +18,14 @@ const asPerson = { accept: "text/html,*/*" };
 
 let from = 0;
 
-describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("an owner on the Connect page, on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const service = await startService(stage.environment);
   let owner: Browser;
   let otherOwner: Browser;
-
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start(stage.environment);
-    for (const each of [email, other]) await service.adminJson("account", "add", each, "--plan", "licensed");
-    owner = await Browser.signIn(service, email);
-    otherOwner = await Browser.signIn(service, other);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
+    owner = await Browser.admit(service, email, "--plan", "licensed");
+    otherOwner = await Browser.admit(service, other, "--plan", "licensed");
   });
   beforeEach(() => {
     owner.cookies.delete("office-request");
@@ -61,10 +54,6 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       const look = "https://xn--pple-43d.example:8443/signed-in";
       expect(await isAsked(await registered({ redirect_uris: [look] }), look)).toContain(
         "<strong>xn--pple-43d.example:8443</strong> is asking for access",
-      );
-      const given = "https://аpple.example/";
-      expect(JSON.parse((await registerNew({ redirect_uris: [given] })).text).error).toBe(
-        "invalid_redirect_uri",
       );
     });
 
@@ -112,12 +101,8 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
 
     it("and no claim if the client has no name", async () => {
       expect(await isAsked(await registered({}), loopback)).not.toContain("calls itself");
-      expect(
-        JSON.parse((await registerNew({ client_name: "\u3164\u200B", redirect_uris: [loopback] })).text),
-      ).toEqual({
-        error: "invalid_client_metadata",
-        error_description: expect.stringContaining("client_name has 80 characters at most"),
-      });
+      const { text } = await registerNew({ client_name: "\u3164\u200B", redirect_uris: [loopback] });
+      expect(JSON.parse(text).error_description).toContain("client_name has 80 characters at most");
     });
   });
 
@@ -133,6 +118,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     ["a dot at the end of the host", "https://app.example./"],
     ["one slash", "https:/app.example/"],
     ["an address in another notation", "http://0x7f.1/callback"],
+    ["a Cyrillic letter in the host", "https://аpple.example/"],
   ];
 
   it.each(odd)("is not redirected to an address with %s", async (_, uri) => {
@@ -140,14 +126,6 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     expect(status).toBe(400);
     expect(JSON.parse(text).error).toBe("invalid_redirect_uri");
   });
-
-  // The command's refusal does not depend on the engine, and each command starts a process.
-  if (engine === engines[0])
-    it("is not redirected to an address that the operator has misspelled", async () => {
-      const { code, stderr } = await service.admin("connect", "add", "odd", "Odd", "https://a@app.example/");
-      expect(code).toBe(2);
-      expect(stderr).toContain("in its canonical spelling");
-    });
 
   it("is not redirected to an address of ours, which would ask in our name", async () => {
     const office = await Service.start({ ...stage.environment, APP_URL: "https://office.example.com" });
@@ -345,20 +323,17 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
     });
 
     it("and not by a link that we have not sealed", async () => {
-      const page = await owner.open(
-        `/connect?refused=${Buffer.from("https://evil.example/").toString("base64url")}`,
-      );
-      expect(page.text).not.toContain("evil.example");
+      const forged = Buffer.from("https://evil.example/").toString("base64url");
+      expect((await owner.open(`/connect?refused=${forged}`)).text).not.toContain("evil.example");
     });
 
     it("while a client that the operator added gets its errors directly", async () => {
       await service.adminJson("connect", "add", "desk", "Desk", site);
-      const { headers } = await service.ask(requestFor("desk", site, { prompt: "none" }), {
-        headers: asPerson,
-      });
+      const path = requestFor("desk", site, { prompt: "none" });
+      const { headers } = await service.ask(path, { headers: asPerson });
       expect(String(headers.location).startsWith(`${site}?`)).toBe(true);
-      const twice = `${requestFor("desk", site, { prompt: "none" })}&client_id=${client_id}`;
-      expect((await service.ask(twice)).headers).not.toHaveProperty("location");
+      const twice = await service.ask(`${path}&client_id=${client_id}`);
+      expect(twice.headers).not.toHaveProperty("location");
     });
   });
 
@@ -371,15 +346,7 @@ describe.each(engines)("an owner on the Connect page, on $name", (engine) => {
       "cross-origin-resource-policy": "same-origin",
       "x-request-id": expect.stringMatching(/./),
     };
-    const ofBody = [
-      "connection",
-      "content-length",
-      "content-type",
-      "date",
-      "keep-alive",
-      "location",
-      "set-cookie",
-    ];
+    const ofBody = "connection content-length content-type date keep-alive location set-cookie".split(" ");
     /** Another site's page can read the response, but sends no cookie. */
     const readable = {
       "access-control-allow-origin": "*",

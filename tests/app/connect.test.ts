@@ -1,41 +1,27 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
+import { engines } from "@/tests/support/engines";
 import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
 import { type App, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
-import type { Service } from "@/tests/support/service";
 import { redeemIn } from "@/tests/support/sign-ins";
 
 const email = "ceo@example.com";
 
-describe.each(engines)("connecting an app, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("connecting an app, on $name", async (engine) => {
+  const { stage, service } = await borrowService(engine);
   let browser: Browser;
-
   beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-    await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "5");
-    browser = await Browser.signIn(service, email);
+    browser = await Browser.admit(service, email, "--plan", "licensed", "--credits", "5");
   });
-  afterAll(() => giveBack(service));
 
   const entitlement = (token: string) => service.statusFor(token);
 
-  describe("by a library", () => {
-    let app: App;
-
-    beforeAll(async () => {
-      app = await openidClient.makeApp(service);
-    });
-
-    const answer = async (address: URL, word: "approve" | "decline" = "approve") =>
-      new URL(await answerApp(browser, service, address.href, word));
-
+  describe("by a library", async () => {
+    const app = await openidClient.makeApp(service);
     const connect = () => connectApp(app, browser, service);
 
     it("shows the owner the client, what it can and can never do, and both buttons", async () => {
@@ -92,7 +78,7 @@ describe.each(engines)("connecting an app, on $name", (engine) => {
 
     it("reports to the app and the device that the owner declined", async () => {
       const { address, redeem } = await app.ask();
-      const back = await answer(address, "decline");
+      const back = new URL(await answerApp(browser, service, address.href, "decline"));
       expect(back.searchParams.get("error")).toBe("access_denied");
       expect(back.searchParams.get("iss")).toBe(service.url);
       expect(back.searchParams.has("code")).toBe(false);

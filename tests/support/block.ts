@@ -3,6 +3,7 @@ import type { Db } from "@/lib/db/store";
 import type { Engine, Stage } from "@/tests/support/engines";
 import { emptyTables, giveBack, lend } from "@/tests/support/lent-service";
 import { type Environment, Service, type ServiceOptions } from "@/tests/support/service";
+import { openShop, type Shop } from "@/tests/support/shop";
 
 /*
  * What the tests of a file, or of a `describe` block, share. It asks for it at its top, with `await`, and what it gets
@@ -31,6 +32,13 @@ export async function startService(
   const service = await Service.start(environment, options);
   afterAll(() => service.stop({ expectErrors }));
   return service;
+}
+
+/** A service that sells at a fake Stripe. */
+export async function startShop(engine: Engine, environment?: Environment): Promise<Shop> {
+  const shop = await openShop(engine, environment);
+  afterAll(shop.close);
+  return shop;
 }
 
 /** The service that the worker lends to its files, and the store behind it. */

@@ -41,6 +41,12 @@ export class Browser {
     return browser;
   }
 
+  /** Opens an account and signs its owner in. */
+  static async admit(service: Service, email: string, ...terms: string[]): Promise<Browser> {
+    await service.adminJson("account", "add", email, ...terms);
+    return Browser.signIn(service, email);
+  }
+
   /** Its `Cookie` header. */
   get cookie(): string {
     return this.cookies.header;

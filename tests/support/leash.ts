@@ -85,8 +85,8 @@ export function makeFolderInMemory(until: Until = "file"): string {
 }
 
 /** Makes an empty folder that is deleted when this test file or this process ends. */
-export function createFolder(until: Until = "file", withTimeout = tmpdir()): string {
-  const folder = mkdtempSync(join(withTimeout, "corner-office-"));
+export function createFolder(until: Until = "file", parent = tmpdir()): string {
+  const folder = mkdtempSync(join(parent, "corner-office-"));
   tell(until, "folder", folder);
   return folder;
 }

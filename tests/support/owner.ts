@@ -4,6 +4,8 @@ import type { Answer, Service } from "@/tests/support/service";
 
 type Word = "approve" | "decline";
 
+export const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
+
 /**
  * Opens an app's authorization URL in the browser of a signed-in owner, and submits the page's form.
  *
@@ -40,6 +42,15 @@ export async function connectApp(
 export async function answerDevice(browser: Browser, user_code: string, word: Word = "approve") {
   await browser.submit("/connect/device", { user_code });
   return answerShown(browser, word);
+}
+
+/** Has a device ask, its owner approve, and the device redeem its code. */
+export async function connectDevice(browser: Browser, service: Service, client_id = "native") {
+  const asked = await service.submit("/oauth/device", { client_id });
+  const { user_code, device_code } = JSON.parse(asked.text);
+  await answerDevice(browser, user_code);
+  const { text } = await service.submit("/oauth/token", { client_id, grant_type: deviceGrant, device_code });
+  return JSON.parse(text) as { access_token: string; refresh_token: string };
 }
 
 /** Presses a button on the page that shows the requesting app. */
