@@ -31,11 +31,11 @@ const under = (kind: SignIn["kind"], row: string) => (settings().signIn.kind ===
  */
 const keptIn = (): Record<keyof Tables, string | undefined> => ({
   accounts:
-    "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits | Until your data is erased",
+    "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits, when it was opened, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
   credit_entries:
     "Every change of your credits: amount, reason and time | With the account; after an erasure, without anything that names you",
   waitlist: `The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | ${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
-  invitations: `Your invitation: email, plan, credits, and a hash of the link | ${retention()} after it was made`,
+  invitations: `Your invitation: email, plan, trial, assistant limit, credits, when it was made and accepted, and a hash of the link | ${retention()} after it was made`,
   sign_in_codes: under(
     "local",
     `A requested sign-in code: the email typed, and hashes of the code, of the browser's secret and of the network address | ${describeSeconds(codesKeptMs / 1000)}`,
@@ -46,7 +46,7 @@ const keptIn = (): Record<keyof Tables, string | undefined> => ({
   ),
   sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey or the end of your trial or licence, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   sign_in_mail_attempts: `When such a mail was sent to your email, and why not if it was not | ${retention()}`,
-  local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, and the minute and the answer of an app's last check | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
+  local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, the minute and the answer of an app's last check, and for a browser when and how you last confirmed that it is you, with hashes of its secrets | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
   billing_customers:
     "Your id at Stripe, and what we give your account besides the licence you bought | Until your data is erased",
   billing_subscriptions:
@@ -59,7 +59,7 @@ const keptIn = (): Record<keyof Tables, string | undefined> => ({
   passkey_challenges: undefined,
   passkey_offers: under("local", "That you put the offer of a passkey away | Until your data is erased"),
   connect_state: `What your connected apps may do, and their unanswered requests, with the network of a device that asks | Until they expire, after at most ${describeSeconds(lifetimes.grant)}`,
-  onboarding_emails: `Which onboarding emails were due and sent, with a hash of your email | ${retention()} after they were due`,
+  onboarding_emails: `Which onboarding emails were due and sent, and why not, with a hash of your email | ${retention()} after they were due`,
   email_suppressions:
     "That you want no onboarding emails, as a hash of your email | For good, so that none is sent again",
   status_outages: undefined,

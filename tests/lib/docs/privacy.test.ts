@@ -4,14 +4,87 @@ import { describe, expect, it } from "vitest";
 import { parseSettings } from "@/lib/config/settings";
 import { recipients } from "@/lib/docs/documents/privacy";
 import { borrowService, startService } from "@/tests/support/block";
+import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { engines } from "@/tests/support/engines";
 import { supportEmail } from "@/tests/support/lent-service";
 import type { Service } from "@/tests/support/service";
 
 const read = async (service: Service, path: string) => (await service.ask(`${path}.md`)).text;
 
+/** The words for each kind of data, and the columns that they are about. Times end in `_ms`, which is left out here. */
+const told = `
+Your account: email, plan, end of the trial | accounts: email plan trial_ends_at
+the mails about it, assistant limit | accounts: trial_mail_done trial_mail_next_at assistant_limit
+credits, when it was opened | accounts: credit_thousandths created_at
+whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
+when it is deleted if you asked for that | accounts: deletes_at
+your credits: amount, reason and time | credit_entries: thousandths reason created_at
+The waitlist: your email, when you joined | waitlist: email joined_at
+confirmed it and were invited | waitlist: confirmed_at invited_at
+hashes of the mailbox and of the mailed link | waitlist: mailbox_hash confirmation_hash
+Your invitation: email, plan, trial | invitations: email plan trial_ends_at trial_days
+trial, assistant limit, credits, when | invitations: assistant_limit credit_thousandths
+made and accepted, and a hash of the link | invitations: created_at accepted_at token_hash
+the email typed, and hashes of the code | sign_in_codes: email code_hash
+of the browser's secret and of the network address | sign_in_codes: browser_hash asker_hash
+requested for an email, and a hash of its long code | sign_in_emails: email long_code_hash
+A mail with a code or an invitation | sign_in_mails: kind sealed
+When such a mail was sent to your email, and why not | sign_in_mail_attempts: email kind at state failure
+the kind of browser and system, or the app's name | local_sessions: kind name begun_in
+where its answers go, the beginning with its coarse network | local_sessions: app_origin begun_at network
+the hour of the last use | local_sessions: last_seen_at
+the minute and the answer of an app's last check | local_sessions: checked_at told
+when and how you last confirmed that it is you | local_sessions: confirmed_at confirmed_by
+with hashes of its secrets | local_sessions: client_hash former_hash
+That an app ended and why | local_sessions: ended_as
+a public key, its name, when it was added and last used | passkeys: public_key name added_at last_used_at
+That you put the offer of a passkey away | passkey_offers: declined_at
+What your connected apps may do, and their unanswered requests | connect_state: payload
+Which onboarding emails were due and sent, and why not | onboarding_emails: kind due_at state failure
+with a hash of your email | onboarding_emails: recipient_hash
+no onboarding emails, as a hash of your email | email_suppressions: email_hash created_at
+who changed what of your account, and when | audit_entries: who what whom before after at
+Your id at Stripe | billing_customers: customer_id created_at licence
+besides the licence you bought | billing_customers: plan_before trial_ends_before limit_before limit_given
+Your licences at Stripe: state, periods | billing_subscriptions: status assistant_limit price_id created_at
+periods and | billing_subscriptions: period_ends unpaid_since ends_at licence_until
+what is due of the last invoice | billing_subscriptions: invoice_id invoice_status amount_due currency
+what was bought, when | billing_checkouts: kind price_id thousandths created_at
+how it ended | billing_checkouts: state session_id refunded_thousandths taken_thousandths
+Your id and email at Clerk | clerk_users: email
+whether Clerk has locked you out | clerk_users: barred_until
+The ids of your sessions that ended at Clerk | clerk_sessions_ended: ended_at`
+  .trim()
+  .split("\n")
+  .map((line) => line.split(" | "));
+/** Columns that only our own work needs: ids, leases, and when what is not kept for long expires. */
+const ours =
+  /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.created_at$|^connect_state\.(?!payload)/;
+/** Tables of which the document says nothing, because they are about no one who uses the service. */
+const noOnes =
+  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|connect_clients|signing_keys|link_keys|site_banner)/;
+
 describe("/privacy and /terms", async () => {
-  const { service } = await borrowService(engines[0]);
+  const { service, stage } = await borrowService(engines[0]);
+
+  it("names every column with data of a person", async () => {
+    const clerk = await ClerkInstance.start();
+    const atClerk = await startService(clerk.environment);
+    const text = (await read(service, "/privacy")) + (await read(atClerk, "/privacy"));
+    await clerk.stop();
+    for (const [words = ""] of told) expect(text).toContain(words);
+    const rows = await stage.query(
+      "SELECT m.name || '.' || c.name AS name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
+    );
+    const kept = rows
+      .map(({ name }) => String(name).replace(/_ms$/, ""))
+      .filter((name) => !noOnes.test(name) && !ours.test(name));
+    const known = told.flatMap(([, columns = ""]) => {
+      const [table, ...names] = columns.split(/:? /);
+      return names.map((name) => `${table}.${name}`);
+    });
+    expect(kept.sort()).toEqual(known.sort());
+  });
 
   it("states what is kept and for how long, by the service's own limits", async () => {
     const text = await read(service, "/privacy");
