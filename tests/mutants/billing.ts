@@ -29,6 +29,10 @@ export const billing: Mistakes = {
     "app/(pages)/home/checkout/return/route.ts": {
       "anyone who repeats a return makes us call Stripe each time": [" && (await mayAsk(id))", " && id"],
     },
+    "app/hooks/clerk/route.ts": {
+      "Stripe goes on charging a user who was deleted at Clerk":
+        '      await deleteCustomer(await store(), "subject", id, nowMs);\n',
+    },
   },
   "tests/app/hooks/stripe.test.ts": {
     "lib/billing/stripe.ts": {
@@ -100,6 +104,12 @@ export const billing: Mistakes = {
       "a subscription is not read again once a day": [
         'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs)])',
         'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", 0)])',
+      ],
+    },
+    "lib/billing/prices.ts": {
+      "two of a licence give the assistants of one": [
+        "Number.POSITIVE_INFINITY : limit * quantity",
+        "Number.POSITIVE_INFINITY : limit",
       ],
     },
   },

@@ -18,6 +18,13 @@ export const caching: Mistakes = {
         "headers.push()",
       ],
     },
+    "lib/site-banner.ts": {
+      "the age of the notice is told in milliseconds": [
+        "(clockMs - (copy().readAtMs ?? clockMs)) / 1000",
+        "clockMs - (copy().readAtMs ?? clockMs)",
+      ],
+      "every visitor waits for a store that is away": "held.readAgainAtMs = clockMs + retryAfterMs;",
+    },
   },
   "tests/lib/site-banner.test.ts": {
     "lib/site-banner.ts": {

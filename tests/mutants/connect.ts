@@ -98,6 +98,10 @@ export const connect: Mistakes = {
         "Number(jwt.payload.exp)",
       ],
     },
+    "lib/oauth/keep-apps.ts": {
+      "an app that rests loses its token although its owner kept it":
+        '  await extend("RefreshToken", lifetimes.refreshToken).where("grant_id", "=", grantId).execute();\n',
+    },
   },
   "tests/app/connect-documents.test.ts": {
     "lib/oauth/authorization-server.ts": {
@@ -154,6 +158,10 @@ export const connect: Mistakes = {
         "return unusedUntilMs(issued) > nowMs ? issued : undefined;",
         "return issued;",
       ],
+      "an app that was let in is forgotten after minutes": [
+        "expires_at_ms: nowMs + lifetimes.usedClient * 1000",
+        "expires_at_ms: nowMs + lifetimes.usedClient",
+      ],
     },
   },
   "tests/lib/oauth/token-rotation.test.ts": {
@@ -169,6 +177,10 @@ export const connect: Mistakes = {
       ],
       "the session goes on after a replay": 'await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
       "a repeated request starts another branch of tokens": "if (stored) return { successor: stored };",
+      "an app that renews all the time pushes out the tokens of others": [
+        '    .where("grant_id", "=", grantId)\n    .orderBy("expires_at_ms", "desc")',
+        '    .orderBy("expires_at_ms", "desc")',
+      ],
     },
   },
   "tests/lib/oauth/adapter.test.ts": {

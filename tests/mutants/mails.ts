@@ -27,6 +27,10 @@ export const mails: Mistakes = {
         "const hashes = rows.map((row) => row.recipient_hash);",
         "const hashes = account ? [] : rows.map((row) => row.recipient_hash);",
       ],
+      "a lease from before the clock was set back holds an unsubscribe up": [
+        ', eb("lease_until_ms", "<=", nowMs + maxLeaseMs)])',
+        "])",
+      ],
     },
     "lib/mail/onboarding-claims.ts": {
       "an unsubscribed reader gets the next mail": [
@@ -40,6 +44,10 @@ export const mails: Mistakes = {
         'email === ""',
       ],
       "a company whose trial has ended gets the next onboarding mail": " || hasEnded",
+      "a mail that was sent when the store went away is sent again": [
+        "if (!isSettling) await releaseAbandoned(db, nowMs);",
+        "await releaseAbandoned(db, nowMs);",
+      ],
     },
     "lib/mail/suppressions.ts": {
       "an address in capitals is another one": ["email.toLowerCase()", "email"],
@@ -71,6 +79,10 @@ export const mails: Mistakes = {
       "a delivery of last year is taken once more":
         "if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;",
       "a delivery without an id is taken": ["if (!id || !/", "if (!/"],
+      "of several signatures of a delivery the first counts": [
+        'signatures.split(" ", maxSignatures)',
+        'signatures.split(" ", 1)',
+      ],
     },
   },
   "tests/app/hooks/clerk.test.ts": {
@@ -78,6 +90,12 @@ export const mails: Mistakes = {
       "a reader who stopped our mail gets it at another address": [
         "if (await isSuppressed(transaction, hashEmail(from)))",
         "if (!from)",
+      ],
+    },
+    "lib/accounts/send-invitation.ts": {
+      "Clerk is asked for an invitation more than it takes": [
+        "if (before >= clerkTakes)",
+        "if (before > clerkTakes)",
       ],
     },
   },
@@ -142,6 +160,22 @@ export const mails: Mistakes = {
       "the page says that the emails are stopped when it cannot know": [
         "return { email: undefined, isStopped: false };",
         "return { email: undefined, isStopped: true };",
+      ],
+    },
+  },
+  "tests/lib/mail/onboarding-runner.test.ts": {
+    "lib/mail/onboarding-runner.ts": {
+      "a mail is sent whose lease ends before the sender's time": [
+        "isLate ? tooLate(email) : await send(",
+        "await send(",
+      ],
+    },
+  },
+  "tests/lib/mail/dkim.test.ts": {
+    "lib/mail/dkim.ts": {
+      "a field that is added to a signed mail keeps its signature valid": [
+        "listed.push(...fields.map(() => name), name);",
+        "listed.push(...fields.map(() => name));",
       ],
     },
   },

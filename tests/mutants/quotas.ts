@@ -37,11 +37,8 @@ export const quotas: Mistakes = {
     },
     "lib/http/handler.ts": {
       "a spent quota refuses no one": ["if (!refused) return undefined;", "return undefined;"],
-    },
-  },
-  "tests/lib/http/operations.test.ts": {
-    "lib/http/handler.ts": {
       "any version is served": ["isAsked: ({ isVersioned }) => isVersioned", "isAsked: () => false"],
+      "a version that begins with 1 is served": ["/^[ \\t]*1[ \\t]*$/", "/^[ \\t]*1/"],
     },
   },
   "tests/lib/mcp/quota.test.ts": {
@@ -94,6 +91,33 @@ export const quotas: Mistakes = {
     },
     "lib/http/pages.ts": {
       "an address registers as many apps as it likes": 'limit: "registrations", ',
+    },
+  },
+  "tests/lib/rate-limit/rate-limit.test.ts": {
+    "lib/rate-limit/rate-limit.ts": {
+      "every network counts as one that signed in before": [
+        "if (browser && network) knownNetworks",
+        "if (network) knownNetworks",
+      ],
+    },
+  },
+  "tests/lib/rate-limit/shared-counter.test.ts": {
+    "lib/rate-limit/exact-window.ts": {
+      "a silent client stays in the shared counters for ever": ['redis.call("PEXPIRE", key, window)\n', "\n"],
+    },
+    "lib/rate-limit/shared-counter.ts": {
+      "the log quotes what a counter store answered": [
+        "failure instanceof Error ? failure.name : typeof failure",
+        "failure instanceof Error ? failure.message : typeof failure",
+      ],
+    },
+  },
+  "tests/lib/rate-limit/hosted-agents.test.ts": {
+    "lib/mcp/handler.ts": {
+      "all owners behind a hosted agent spend one quota": [
+        "caller.account.id}` : undefined",
+        "caller.is}` : undefined",
+      ],
     },
   },
 };

@@ -70,6 +70,10 @@ export const sessions: Mistakes = {
       ],
       "an owner who ends all other sessions is signed out":
         'if (allBut) group = group.where("id", "!=", allBut);',
+      "an account has a session more than its most": [
+        "rows.slice(maxSessions - 1)",
+        "rows.slice(maxSessions)",
+      ],
     },
   },
   "tests/app/hooks/clerk-ends.test.ts": {
@@ -180,6 +184,12 @@ export const sessions: Mistakes = {
         "last_date_ms !== undefined",
       ],
     },
+    "lib/auth/last-check.ts": {
+      "an owner does not see for a minute that an app was told otherwise": [
+        "if (last?.told === told && nowMs - last.atMs < everyMs) return;",
+        "if (last && nowMs - last.atMs < everyMs) return;",
+      ],
+    },
   },
   "tests/app/connect-attacks.test.ts": {
     "lib/auth/token-audience.ts": {
@@ -187,6 +197,31 @@ export const sessions: Mistakes = {
         "return resource !== undefined && ",
         "return resource === undefined || ",
       ],
+    },
+  },
+  "tests/lib/auth/key-ring.test.ts": {
+    "lib/auth/key-ring.ts": {
+      "a key that cannot be opened is told as signed out": [
+        "if (entry.key) return entry.key;",
+        "return entry.key;",
+      ],
+    },
+    "lib/auth/signing-keys.ts": {
+      "tokens of a retired key are refused within minutes": [
+        "maxTokenSeconds * 1000 + propagationMs",
+        "maxTokenSeconds + propagationMs",
+      ],
+    },
+  },
+  "tests/app/pages/sign-in-outages.test.ts": {
+    "lib/accounts/caller.ts": {
+      "a browser that cannot renew its session during an outage is told that it ended":
+        "if (mayRenew(headers)) await readAnySession(await store(), { nowMs });",
+    },
+  },
+  "tests/lib/auth/clerk-calls.test.ts": {
+    "lib/auth/clerk-calls.ts": {
+      "after twenty calls Clerk is asked no more": "    calls.running--;\n",
     },
   },
 };

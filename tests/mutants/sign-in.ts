@@ -22,6 +22,12 @@ export const signIn: Mistakes = {
         'current.accountId === ""',
       ],
     },
+    "lib/auth/passkeys.ts": {
+      "an owner renames another account's passkey": [
+        'renaming.where("account_id", "=", account.id).returning("id")',
+        'renaming.returning("id")',
+      ],
+    },
   },
   "tests/app/pages/passkeys.test.ts": {
     "lib/auth/passkeys.ts": {
@@ -39,6 +45,12 @@ export const signIn: Mistakes = {
       "a browser is told that an operator's passkey is unknown, and deletes it": [
         '["passkeys", "operator_passkeys"] as const',
         '["passkeys"] as const',
+      ],
+    },
+    "lib/office/session.ts": {
+      "an operator's earlier session goes on in a copied cookie": [
+        ', eb("id_hash", "=", hashOf("session", earlier))]),',
+        "]),",
       ],
     },
   },
@@ -75,6 +87,8 @@ export const signIn: Mistakes = {
         " && Number(from_address) < maxShortCodes.oneAddress",
         " && Number(from_address) >= 0",
       ],
+      "a flood that pushes codes out gives new guesses":
+        'if (untilMs > expiredMs && table === "sign_in_codes") ceilings().reachedAtMs = nowMs;',
     },
   },
   "tests/lib/auth/sign-in-mail.test.ts": {
@@ -150,6 +164,14 @@ export const signIn: Mistakes = {
       "a change of APP_SECRET makes strangers of all browsers": [
         "derivedKeys(purpose).map(",
         "derivedKeys(purpose).slice(0, 1).map(",
+      ],
+    },
+  },
+  "tests/app/pages/waitlist.test.ts": {
+    "lib/auth/waitlist-confirmation.ts": {
+      "who has an account is asked to confirm the waitlist": [
+        'not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", to)))',
+        'not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", "")))',
       ],
     },
   },
