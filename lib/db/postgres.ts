@@ -51,7 +51,7 @@ export class PostgresPool implements Pool {
     url: string,
     readonly options: Options,
   ) {
-    this.hosts = hostsOf(url);
+    this.hosts = parsePostgresAddress(url) ?? [url];
     this.host = this.hosts[0] ?? url;
     const { queryTimeoutMs } = options;
     this.limits = {
@@ -244,12 +244,6 @@ export class PostgresPool implements Pool {
   }
 }
 
-function hostsOf(url: string): string[] {
-  const addresses = parsePostgresAddress(url);
-  if (!addresses) throw new Error("the address of the store is malformed");
-  return addresses;
-}
-
 /** A new connection was to accept writes, and does not. */
 const readOnly = new Error("the store accepts no writes");
 
@@ -307,7 +301,7 @@ async function findHost(
 
 /** The address of the store's host that accepts writes. Throws if none of several does. */
 export async function writableAddress(url: string): Promise<string> {
-  const [address = url, ...others] = hostsOf(url);
+  const [address = url, ...others] = parsePostgresAddress(url) ?? [];
   if (others.length === 0) return address;
   const found = await findHost([address, ...others], undefined);
   if (found.use === "reads") throw readOnly;

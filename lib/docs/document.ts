@@ -4,8 +4,12 @@ import type { Operation } from "@/lib/http/operations";
 import { type documentPages, markdownPath } from "@/lib/http/pages";
 
 /** A document: the source of its page, its Markdown, the search and the MCP resources. */
-export type DocumentPage = {
+export type DocumentPage = DocumentText & {
   path: (typeof documentPages)[keyof typeof documentPages]["path"];
+};
+
+/** What a document says. */
+export type DocumentText = {
   title: string;
   /** Its place in the menu; without one, it is linked at the foot of every page instead. */
   group?: Group;

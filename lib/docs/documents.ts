@@ -1,4 +1,4 @@
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentPage, DocumentText } from "@/lib/docs/document";
 import { apiReference } from "@/lib/docs/documents/api-reference";
 import { authentication } from "@/lib/docs/documents/authentication";
 import { client } from "@/lib/docs/documents/client";
@@ -8,21 +8,25 @@ import { errors } from "@/lib/docs/documents/errors";
 import { headers } from "@/lib/docs/documents/headers";
 import { limits } from "@/lib/docs/documents/limits";
 import { mcp } from "@/lib/docs/documents/mcp";
-import { operationPages } from "@/lib/docs/documents/operations";
+import { operationDocument } from "@/lib/docs/documents/operations";
 import { policy } from "@/lib/docs/documents/policy";
 import { privacy } from "@/lib/docs/documents/privacy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
 import { terms } from "@/lib/docs/documents/terms";
 import { sectionsAt } from "@/lib/docs/sections";
+import { documentPages } from "@/lib/http/pages";
 
-/** Every document, in reading order. */
-export const documents: readonly DocumentPage[] = [
+const texts: Record<keyof typeof documentPages, DocumentText> = {
   quickStart,
   authentication,
-  connect,
+  connectAnApp: connect,
   client,
   apiReference,
-  ...operationPages,
+  healthOperation: operationDocument("health"),
+  siteBannerOperation: operationDocument("siteBanner"),
+  entitlementOperation: operationDocument("entitlement"),
+  creditsBalanceOperation: operationDocument("creditsBalance"),
+  unsubscribeOperation: operationDocument("unsubscribe"),
   headers,
   errorObject,
   errors,
@@ -31,7 +35,12 @@ export const documents: readonly DocumentPage[] = [
   mcp,
   privacy,
   terms,
-];
+};
+
+/** Every document, in reading order. */
+export const documents = (Object.keys(texts) as (keyof typeof texts)[]).map(
+  (name): DocumentPage => ({ path: documentPages[name].path, ...texts[name] }),
+);
 
 /** Whether a path, with or without an anchor, leads to a document or a section. */
 export function isDocumentPath(path: string): boolean {

@@ -31,18 +31,16 @@ export function highlight(code: string, language: CodeLanguage): string {
   if (language === "text") return escapeHtml(code);
   const known = new Set<string>(words[language].split(" "));
   let html = "";
-  for (const match of code.matchAll(patterns[language] ?? programs)) {
-    const { note, string, number, word, name, rest = "" } = match.groups ?? {};
-    if (note) html += mark("note", note);
-    else if (name) html += mark("name", name);
-    else if (string) html += mark("text", string);
-    else if (number) html += mark("number", number);
-    else html += word && known.has(word) ? mark("word", word) : escapeHtml(word ?? rest);
+  for (const { groups = {} } of code.matchAll(patterns[language] ?? programs)) {
+    const [kind, text = ""] = Object.entries(groups).find(([, found]) => found !== undefined) ?? [];
+    const isPlain = kind === "rest" || (kind === "word" && !known.has(text));
+    html += isPlain ? escapeHtml(text) : `<span class="c-${kind}">${escapeHtml(text)}</span>`;
   }
   return html;
 }
 
-const string = `(?<string>"""[\\s\\S]*?"""|"(?:\\\\.|[^"\\\\])*"|'(?:\\\\.|[^'\\\\\\n])*'|\`[^\`]*\`)`;
+/** The groups of the patterns are the names of the colours. */
+const string = `(?<text>"""[\\s\\S]*?"""|"(?:\\\\.|[^"\\\\])*"|'(?:\\\\.|[^'\\\\\\n])*'|\`[^\`]*\`)`;
 const number = "(?<number>\\b\\d[\\d_.]*\\b)";
 const others = "(?<word>[A-Za-z_$][\\w$]*)|(?<rest>[\\s\\S])";
 
@@ -58,9 +56,5 @@ const patterns: Partial<Record<CodeLanguage, RegExp>> = {
   sh: withHashes("(?<name>\\$\\w+|(?<=\\s)--?[a-zA-Z][\\w-]*)"),
   console: withHashes("(?<name>(?<=\\s)--?[a-zA-Z][\\w-]*)"),
   json: new RegExp(`(?<name>"[^"]*"(?=\\s*:))|${string}|${number}|${others}`, "g"),
-  http: /(?<name>^[\w-]+(?=:))|(?<number>\b\d+\b)|(?<string>"[^"]*")|(?<word>\w+)|(?<rest>[\s\S])/gm,
+  http: /(?<name>^[\w-]+(?=:))|(?<number>\b\d+\b)|(?<text>"[^"]*")|(?<word>\w+)|(?<rest>[\s\S])/gm,
 };
-
-function mark(kind: "note" | "name" | "text" | "number" | "word", text: string): string {
-  return `<span class="c-${kind}">${escapeHtml(text)}</span>`;
-}

@@ -15,7 +15,8 @@ export type HeaderDocument = {
   always: boolean;
 };
 
-const meanings = {
+/** What each header of any response means. */
+export const headerMeanings = {
   "API-Version": "Confirms the major version.",
   Link: 'The policy on versions and retirement (`rel="deprecation"`, RFC 9745).',
   "X-Request-Id": "The id of this request in our log: yours if it was valid, otherwise a new one.",
@@ -38,12 +39,12 @@ const meanings = {
 };
 
 function header(
-  name: keyof typeof meanings,
+  name: keyof typeof headerMeanings,
   example: string,
   pattern = `^${example}$`,
   always = true,
 ): HeaderDocument {
-  return { name, meaning: meanings[name], example, pattern, always };
+  return { name, meaning: headerMeanings[name], example, pattern, always };
 }
 
 /** The headers of an operation's responses with this status. */

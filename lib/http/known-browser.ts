@@ -15,26 +15,24 @@ type CookieHeaders = Pick<Headers, "get">;
 
 /** The id of a browser that has signed in before; `undefined` for any other, and if the HMAC is wrong. */
 export function readKnownBrowser(headers: CookieHeaders): string | undefined {
-  const [id, proof = ""] = readCookie(headers, "office-known")?.split(".") ?? [];
-  return id && isKeyedHash(proof, purpose, id) ? id : undefined;
+  return readKnown(headers)?.id;
 }
 
 /** Whether this browser has signed in with this email before. */
 export function isKnownTo(headers: CookieHeaders, email: string): boolean {
-  const id = readKnownBrowser(headers);
-  const proofs =
-    readCookie(headers, "office-known")
-      ?.split(".")
-      .slice(2, 2 + maxEmails) ?? [];
-  return id !== undefined && proofs.some((proof) => isKeyedHash(proof, purpose, `${id}.${email}`));
+  const { id, proofs = [] } = readKnown(headers) ?? {};
+  return proofs.some((proof) => isKeyedHash(proof, purpose, `${id}.${email}`));
 }
 
 /** The `Set-Cookie` of a browser that has just signed in with this email. It keeps the previous emails. */
 export function rememberBrowser(headers: CookieHeaders, email: string): string {
-  const known = readKnownBrowser(headers);
-  const id = known ?? randomBytes(16).toString("base64url");
-  const before = known ? (readCookie(headers, "office-known")?.split(".").slice(2) ?? []) : [];
-  const others = before.filter((proof) => !isKeyedHash(proof, purpose, `${id}.${email}`));
+  const { id, proofs } = readKnown(headers) ?? { id: randomBytes(16).toString("base64url"), proofs: [] };
+  const others = proofs.filter((proof) => !isKeyedHash(proof, purpose, `${id}.${email}`));
   const emails = [keyedHash(purpose, `${id}.${email}`), ...others].slice(0, maxEmails);
   return writeCookie("office-known", [id, keyedHash(purpose, id), ...emails].join("."), knownSeconds);
+}
+
+function readKnown(headers: CookieHeaders): { id: string; proofs: string[] } | undefined {
+  const [id, proof = "", ...proofs] = readCookie(headers, "office-known")?.split(".", 2 + maxEmails) ?? [];
+  return id && isKeyedHash(proof, purpose, id) ? { id, proofs } : undefined;
 }

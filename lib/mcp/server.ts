@@ -32,17 +32,15 @@ const fiveMinutesMs = 5 * 60 * 1000;
 /** Lists and resources are the same for every caller; only tool results differ. */
 const forEveryone = { ttlMs: fiveMinutesMs, cacheScope: "public" } as const;
 
+const unchanging = { listChanged: false };
+
 const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
 /** Creates the MCP server of one request, so that requests never share a caller. */
 export function createMcpServer(caller: Caller, context: RequestContext): McpServer {
   const server = new McpServer(describeServer(), {
     instructions,
-    capabilities: {
-      tools: { listChanged: false },
-      resources: { listChanged: false },
-      prompts: { listChanged: false },
-    },
+    capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging },
     cacheHints: {
       "server/discover": forEveryone,
       "tools/list": forEveryone,

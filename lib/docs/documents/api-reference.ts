@@ -1,15 +1,13 @@
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress, table } from "@/lib/docs/markdown";
 import { toOperation } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { sessionLimits } from "@/lib/docs/words";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";
-import { documentPages } from "@/lib/http/pages";
 import { maxRequestIdCharacters } from "@/lib/http/request-context";
 
-export const apiReference: DocumentPage = {
-  path: documentPages.apiReference.path,
+export const apiReference: DocumentText = {
   title: "API reference",
   group: "Reference",
   summary: "The operations at a glance, and what they have in common.",

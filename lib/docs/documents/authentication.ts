@@ -2,15 +2,14 @@ import { maxPasskeys } from "@/lib/auth/passkeys";
 import { programTokenSeconds } from "@/lib/auth/session";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code } from "@/lib/docs/markdown";
 import { readToken } from "@/lib/docs/samples";
 import { noPayments, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
-import { documentPages, pages, publications } from "@/lib/http/pages";
+import { pages, publications } from "@/lib/http/pages";
 
-export const authentication: DocumentPage = {
-  path: documentPages.authentication.path,
+export const authentication: DocumentText = {
   title: "Authentication",
   group: "Start",
   summary: "How a program gets, sends, renews and protects a session token.",

@@ -1,9 +1,9 @@
 import { readPart } from "@/lib/docs/client-files";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
 import { code } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
-import { clientFiles, clientVersion, documentPages } from "@/lib/http/pages";
+import { clientFiles, clientVersion } from "@/lib/http/pages";
 
 const loop = `
             +--------- before recheckAfterSeconds ----------+
@@ -18,8 +18,7 @@ const loop = `
 const download = ({ path }: { path: string }) => `[${path.split("/").at(-1)}](${path})`;
 
 /** The loop that an app needs, as one tested file per language. */
-export const client: DocumentPage = {
-  path: documentPages.client.path,
+export const client: DocumentText = {
   title: "A complete client",
   group: "Start",
   summary: "The SDK: one tested file each for TypeScript, Python, Swift and Kotlin.",

@@ -1,12 +1,12 @@
 import { oauthBounds } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { readPart } from "@/lib/docs/client-files";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
 import { mcpServer } from "@/lib/http/operations";
-import { clientFiles, connectEndpoints, documentPages, pages, publications } from "@/lib/http/pages";
+import { clientFiles, connectEndpoints, pages, publications } from "@/lib/http/pages";
 import { nativeClient } from "@/lib/oauth/clients";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
@@ -101,8 +101,7 @@ class Office(private val context: Context) {
 ].join("\n\n");
 
 /** How an app gets its owner's approval and renews its token, for each kind of app. */
-export const connect: DocumentPage = {
-  path: documentPages.connectAnApp.path,
+export const connect: DocumentText = {
   title: "Connect an app",
   group: "Start",
   summary: "Your app gets its owner's approval with one click, and renews its token as long as it is used.",

@@ -1,13 +1,11 @@
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { fieldTable } from "@/lib/docs/documents/operations";
 import { to, toCode } from "@/lib/docs/links";
 import { json } from "@/lib/docs/markdown";
 import { exampleRefusal } from "@/lib/docs/responses";
-import { documentPages } from "@/lib/http/pages";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
 
-export const errorObject: DocumentPage = {
-  path: documentPages.errorObject.path,
+export const errorObject: DocumentText = {
   title: "The error object",
   group: "Reference",
   summary: "The one shape of every failure, and how to use its four fields.",

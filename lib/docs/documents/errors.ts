@@ -1,14 +1,12 @@
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
 import { table } from "@/lib/docs/markdown";
 import { toOperation } from "@/lib/docs/operation-descriptions";
 import { type CatalogueEntry, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, operations } from "@/lib/http/operations";
-import { documentPages } from "@/lib/http/pages";
 
 /** One section per code, where `error.docs` points. */
-export const errors: DocumentPage = {
-  path: documentPages.errors.path,
+export const errors: DocumentText = {
   title: "Error codes",
   group: "Rules",
   summary: "Every code: what it means, its status, when it is sent and what to do.",

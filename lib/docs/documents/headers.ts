@@ -1,14 +1,12 @@
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
-import { answersOf } from "@/lib/docs/responses";
-import { type Operation, operations } from "@/lib/http/operations";
-import { documentPages } from "@/lib/http/pages";
+import { headerMeanings, headersOf } from "@/lib/docs/response-headers";
+import { operations } from "@/lib/http/operations";
 import { maxRequestIdCharacters } from "@/lib/http/request-context";
 
 /** Every header of the API, in one place. */
-export const headers: DocumentPage = {
-  path: documentPages.headers.path,
+export const headers: DocumentText = {
   title: "Headers",
   group: "Reference",
   summary: "Every header of requests and responses.",
@@ -28,7 +26,10 @@ All are optional, except \`Authorization\` for operations that need [a session](
 
 ## Response headers
 
-${table(["Header", "Meaning"], described())}
+${table(
+  ["Header", "Meaning"],
+  Object.entries(headerMeanings).map(([name, meaning]) => [`\`${name}\``, meaning]),
+)}
 
 ## A complete response
 
@@ -36,18 +37,7 @@ ${code("http", example())}
 `,
 };
 
-/** Each header of any response, once, with its meaning. */
-function described(): string[][] {
-  const all = Object.values<Operation>(operations).flatMap(answersOf);
-  const byName = Map.groupBy(
-    all.flatMap(({ headers }) => headers),
-    ({ name }) => name,
-  );
-  return [...byName].map(([name, [first]]) => [`\`${name}\``, first?.meaning ?? ""]);
-}
-
 function example(): string {
-  const [answer] = answersOf(operations.health);
-  const sent = answer?.headers.filter(({ always }) => always) ?? [];
+  const sent = headersOf(operations.health, 200).filter(({ always }) => always);
   return ["HTTP/1.1 200 OK", ...sent.map(({ name, example }) => `${name}: ${example}`)].join("\n");
 }

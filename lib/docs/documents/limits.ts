@@ -9,13 +9,12 @@ import {
   maxRequestsInWork,
   quotas,
 } from "@/lib/config/limits";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { toCode } from "@/lib/docs/links";
 import { code, table } from "@/lib/docs/markdown";
 import { headersOf } from "@/lib/docs/response-headers";
 import { callWithRetries } from "@/lib/docs/samples";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { documentPages } from "@/lib/http/pages";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;
@@ -23,8 +22,7 @@ const allowance = ({ requests, windowSeconds }: { requests: number; windowSecond
 /** Those of a refused health check, without those of every response. */
 const quotaHeaders = headersOf(operations.health, 429).filter(({ name }) => /^(RateLimit|Retry)/.test(name));
 
-export const limits: DocumentPage = {
-  path: documentPages.limits.path,
+export const limits: DocumentText = {
   title: "Limits",
   group: "Rules",
   summary: "Quotas, their headers, sizes and deadlines, and code that obeys them.",

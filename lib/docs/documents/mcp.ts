@@ -1,11 +1,11 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage, to } from "@/lib/docs/links";
 import { code, json, placeholderAddress, table } from "@/lib/docs/markdown";
 import { type KnownClient, knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { documentPages, pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/pages";
 
 const clients = mcpClients(placeholderAddress);
 const { address, accountAddress } = clients;
@@ -16,8 +16,7 @@ const trial = (tried: KnownClient["tried"]) =>
       ? `version ${tried.version}`
       : "a program that follows its documents";
 
-export const mcp: DocumentPage = {
-  path: documentPages.mcp.path,
+export const mcp: DocumentText = {
   title: "MCP",
   group: "Agents",
   summary: "How to connect an assistant to the MCP server, and its tools.",

@@ -1,9 +1,9 @@
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { describeRetirement } from "@/lib/docs/documents/policy";
 import { fieldsOf } from "@/lib/docs/fields";
 import { to, toCode } from "@/lib/docs/links";
 import { code, json, table } from "@/lib/docs/markdown";
-import { operationPage, operationWords } from "@/lib/docs/operation-descriptions";
+import { operationWords } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
@@ -11,22 +11,19 @@ import { type Operation, type OperationName, operations } from "@/lib/http/opera
 import { retirementOf } from "@/lib/http/retirement";
 import * as schemas from "@/lib/http/schemas";
 
-/** One page per operation: its description and fields, with samples and example responses in a panel. */
-export const operationPages: readonly DocumentPage[] = (Object.keys(operations) as OperationName[]).map(
-  (name) => {
-    const operation = operations[name];
-    const { methods, path, summary } = operation;
-    return {
-      path: operationPage(name),
-      title: `${methods[0]} ${path}`,
-      group: "Reference",
-      operation,
-      summary,
-      markdown: () => describeOperation(name),
-      panelSections: ["Request", "Answers"],
-    };
-  },
-);
+/** The page of an operation: its description and fields, with samples and example responses in a panel. */
+export function operationDocument(name: OperationName): DocumentText {
+  const operation = operations[name];
+  const { methods, path, summary } = operation;
+  return {
+    title: `${methods[0]} ${path}`,
+    group: "Reference",
+    operation,
+    summary,
+    markdown: () => describeOperation(name),
+    panelSections: ["Request", "Answers"],
+  };
+}
 
 function describeOperation(name: OperationName): string {
   const operation: Operation = operations[name];

@@ -1,15 +1,13 @@
 import { changes, descriptionVersion } from "@/lib/docs/changes";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { operations } from "@/lib/http/operations";
-import { documentPages } from "@/lib/http/pages";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
 
 /** The versioning and retirement policy, where the `Link` of every response points. */
-export const policy: DocumentPage = {
-  path: documentPages.policy.path,
+export const policy: DocumentText = {
   title: "Versions and retirement",
   group: "Rules",
   summary: "How to select a version, what may change, how something is retired, and the change log.",

@@ -8,14 +8,14 @@ import { rateLimits } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { type Settings, type SignIn, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/links";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
 import { boughtSeconds, type CookieName } from "@/lib/http/cookies";
 import { probeSeconds } from "@/lib/http/handler";
 import { knownSeconds } from "@/lib/http/known-browser";
 import { dismissedSeconds } from "@/lib/http/notice";
-import { documentPages, pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { securityMailMs } from "@/lib/mail/outbox";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
@@ -108,8 +108,7 @@ const cookies = (): Record<CookieName, string | undefined> => ({
   "office-probe": `Shows that your browser keeps cookies | ${describeSeconds(probeSeconds)}`,
 });
 
-export const privacy: DocumentPage = {
-  path: documentPages.privacy.path,
+export const privacy: DocumentText = {
   title: "Privacy",
   summary: "The personal data that this service keeps, for how long, who gets it, and how it is erased.",
   markdown: () => {

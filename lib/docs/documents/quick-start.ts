@@ -1,13 +1,12 @@
 import { settings } from "@/lib/config/settings";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage, to, toCode } from "@/lib/docs/links";
 import { code, placeholderAddress } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { clientFiles, documentPages, pages, publications } from "@/lib/http/pages";
+import { clientFiles, pages, publications } from "@/lib/http/pages";
 
-export const quickStart: DocumentPage = {
-  path: documentPages.quickStart.path,
+export const quickStart: DocumentText = {
   title: "Quick start",
   group: "Start",
   summary: "Get a working entitlement check in five minutes.",

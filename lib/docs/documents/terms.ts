@@ -1,12 +1,11 @@
 import { settings } from "@/lib/config/settings";
-import type { DocumentPage } from "@/lib/docs/document";
+import type { DocumentText } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
 import { operatorInWords, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
-import { documentPages, files, pages } from "@/lib/http/pages";
+import { files, pages } from "@/lib/http/pages";
 import { minNoticeDays } from "@/lib/http/retirement";
 
-export const terms: DocumentPage = {
-  path: documentPages.terms.path,
+export const terms: DocumentText = {
   title: "Terms",
   summary: "What this service does, what it costs, what it asks of you, and how it changes.",
   markdown: () => {
