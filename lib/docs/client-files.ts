@@ -1,16 +1,14 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import type { clientFiles } from "@/lib/http/pages";
+import { extname, join } from "node:path";
+import { clientFiles } from "@/lib/http/pages";
 
 type Language = keyof typeof clientFiles;
-
-const endings: Record<Language, string> = { typescript: "ts", python: "py", swift: "swift", kotlin: "kt" };
 
 const texts = new Map<Language, string>();
 
 /** The text of a client file. */
 export function readClient(language: Language): string {
-  const file = join(process.cwd(), "lib/docs/clients", `corner-office.${endings[language]}`);
+  const file = join(process.cwd(), "lib/docs/clients", `corner-office${extname(clientFiles[language].path)}`);
   const text = texts.get(language) ?? readFileSync(file, "utf8");
   texts.set(language, text);
   return text;

@@ -1,8 +1,6 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
-import type { DocumentPage } from "@/lib/docs/document";
 import { to } from "@/lib/docs/links";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";
-import { documentPages } from "@/lib/http/pages";
 
 const { requests, windowSeconds } = quotas.health;
 
@@ -37,13 +35,8 @@ export const operationWords: Record<OperationName, { about: string; example: obj
   },
 };
 
-/** The path of an operation's document. */
-export function operationPage(name: OperationName): DocumentPage["path"] {
-  return documentPages[`${name}Operation` as const].path;
-}
-
 /** A link to the document of an operation, with its first method and its path. */
 export function toOperation(name: OperationName): string {
   const { methods, path }: Operation = operations[name];
-  return `[\`${methods[0]} ${path}\`](${operationPage(name)})`;
+  return `[\`${methods[0]} ${path}\`](${to[`${name}Operation` as const]})`;
 }

@@ -1,24 +1,21 @@
 import {
   classifyInboundRequest,
   type InboundClassificationOutcome,
+  type InboundHttpRequest,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import type { Message } from "@/lib/mcp/params";
 
 /** The MCP library's classification of a message and its headers. */
 export function classify(headers: Headers, body: Message): InboundClassificationOutcome {
-  const [protocolVersionHeader, mcpMethodHeader, mcpNameHeader] = [
-    "mcp-protocol-version",
-    "mcp-method",
-    "mcp-name",
-  ].map((name) => headers.get(name) ?? undefined);
+  const header = (name: string) => headers.get(name) ?? undefined;
   return classifyInboundRequest({
     httpMethod: "POST",
     body,
-    ...(protocolVersionHeader !== undefined && { protocolVersionHeader }),
-    ...(mcpMethodHeader !== undefined && { mcpMethodHeader }),
-    ...(mcpNameHeader !== undefined && { mcpNameHeader }),
-  });
+    protocolVersionHeader: header("mcp-protocol-version"),
+    mcpMethodHeader: header("mcp-method"),
+    mcpNameHeader: header("mcp-name"),
+  } as InboundHttpRequest);
 }
 
 /** The protocol version that the headers name, if it is not one of those before 2026-07-28. */
