@@ -1,4 +1,5 @@
 import { maxThousandths, toCredits } from "@/lib/accounts/ledger";
+import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
 import { entitlementAllowed } from "@/lib/http/schemas";
 
@@ -62,6 +63,9 @@ const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999); // RFC 3339 write
 /** Whether a value is a time in Unix milliseconds that an account can have. */
 export const isInstant = (value: unknown): value is number => isWhole(value) && value <= lastInstantMs;
 
+/** When an account's trial ends, in Unix milliseconds; `null` if it is on no trial. */
+export const trialEndOf = (account: Account) => ("trialEndsAtMs" in account ? account.trialEndsAtMs : null);
+
 /** The fields of an account as an operator sees them. */
 export function describeAccount(account: Account) {
   return {
@@ -69,7 +73,7 @@ export function describeAccount(account: Account) {
     email: account.email,
     subject: account.subject,
     plan: account.plan,
-    trialEndsAt: "trialEndsAtMs" in account ? new Date(account.trialEndsAtMs).toISOString() : null,
+    trialEndsAt: asIso(trialEndOf(account)),
     assistantLimit: account.assistantLimit,
     credits: toCredits(account.creditThousandths),
     createdAt: new Date(account.createdAtMs).toISOString(),

@@ -36,6 +36,11 @@ export function describeStanding(
   };
 }
 
+/** What an account may do that was read, or `undefined` for a record that cannot be. */
+export function standingOf(account: Account | undefined, nowMs: number, licence?: Licence): Standing {
+  return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, nowMs, licence);
+}
+
 /** Whether less than three days are left. */
 export function endsSoon(endsAtMs: number, nowMs: number): boolean {
   return endsAtMs - nowMs < 3 * dayMs;

@@ -1,5 +1,5 @@
 import { Description } from "@/app/(pages)/home/access/sessions";
-import type { Account } from "@/lib/accounts/account";
+import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence } from "@/lib/accounts/explanation";
@@ -10,9 +10,9 @@ import { endSessionsOf } from "@/lib/auth/session-changes";
 import { distinctNames } from "@/lib/auth/session-name";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { accountBy } from "@/lib/db/account-by";
+import { parseJson } from "@/lib/http/json";
 import { ActButton, Field, Form, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
 import {
-  accountAddress,
   conflict,
   invalid,
   type OfficeAct,
@@ -20,7 +20,8 @@ import {
   requireEmail,
   requireLine,
 } from "@/lib/office/page";
-import { Instant, Table, trialEndOf, UntrustedText } from "@/lib/office/parts";
+import { Table } from "@/lib/office/table";
+import { Instant, UntrustedText } from "@/lib/office/values";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 
@@ -70,13 +71,7 @@ function writeSeen(id: string, plan: string, endsAtMs: number | null, limit: num
   return JSON.stringify({ id, plan, trialEnds: toMinute(endsAtMs), assistantLimit: String(limit ?? "") });
 }
 
-function parseSeen(json = ""): Partial<Record<string, string>> {
-  try {
-    return JSON.parse(json) ?? {};
-  } catch {
-    return {};
-  }
-}
+const parseSeen = (json = "") => (parseJson(Buffer.from(json)) ?? {}) as Partial<Record<string, string>>;
 
 /**
  * Sets what the sender changed, by what the form was made from: a plan that is only sent along undoes no one's, and a
@@ -85,6 +80,7 @@ function parseSeen(json = ""): Partial<Record<string, string>> {
 export const setTerms: OfficeAct = {
   path: "/account/terms",
   name: "change the plan",
+  done: "Saved. The API answers by it from now on.",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;
@@ -103,7 +99,6 @@ export const setTerms: OfficeAct = {
       if (input("seen") === writeSeen(id, plan, trial_ends_at_ms, assistant_limit)) return;
       throw conflict(`Someone changed this account meanwhile. It is now: ${describeChanges(null, given)}.`);
     });
-    return accountAddress(email, "terms");
   },
 };
 
@@ -129,14 +124,12 @@ export function Credits({ call, account, entries }: CreditsProps) {
       </Form>
       <Table
         rows={entries}
-        columns={[
-          ["When", ({ created_at_ms }) => <Instant atMs={created_at_ms} nowMs={call.nowMs} />],
-          [
-            "Credits",
-            ({ thousandths }) => toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
-          ],
-          ["Reason", ({ reason }) => <UntrustedText>{reason}</UntrustedText>],
-        ]}
+        columns={{
+          When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
+          Credits: ({ thousandths }) =>
+            toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
+          Reason: ({ reason }) => <UntrustedText>{reason}</UntrustedText>,
+        }}
         whenEmpty="No entries."
       />
     </>
@@ -149,6 +142,7 @@ const describeBalance = ({ id, creditThousandths }: Account) => `${id} ${creditT
 export const giveCredits: OfficeAct = {
   path: "/account/credits",
   name: "change the balance",
+  done: "The balance is changed.",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;
@@ -160,7 +154,6 @@ export const giveCredits: OfficeAct = {
       if (input("seen") === describeBalance(current)) return;
       throw conflict(`The balance has changed meanwhile: it is now ${toCredits(current.creditThousandths)}.`);
     });
-    return accountAddress(email, "credits");
   },
 };
 
@@ -208,6 +201,7 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
 export const endSessions: OfficeAct = {
   path: "/account/sessions/end",
   name: "end the access",
+  done: "Ended. It no longer has access.",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;
@@ -216,7 +210,6 @@ export const endSessions: OfficeAct = {
     const session = input("session") ?? "";
     const which = session === "all" ? "all" : { id: session };
     await endSessionsOf(db, { by, what: "session end" }, id, which, nowMs);
-    return accountAddress(email, "ended");
   },
 };
 
@@ -243,6 +236,7 @@ export function Delete({ email, id }: { email: string; id: string }) {
 export const removeAccount: OfficeAct = {
   path: "/account/delete",
   name: "delete the account",
+  done: "The account is deleted.",
   needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;
@@ -251,6 +245,5 @@ export const removeAccount: OfficeAct = {
     if (row && row.id !== input("seen")) throw conflict("This email has another account meanwhile.");
     await deleteCustomer(db, "email", email, nowMs);
     await deleteAccount(db, email, nowMs, by);
-    return accountAddress(email, "deleted");
   },
 };

@@ -4,6 +4,7 @@ import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { dashboardUrl } from "@/lib/accounts/licence";
+import { standingOf } from "@/lib/accounts/standing";
 import { moneyInWords } from "@/lib/config/money";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
@@ -19,15 +20,17 @@ import {
   setTerms,
   Terms,
 } from "@/lib/office/account-forms";
-import { auditColumns, auditQueriesOf } from "@/lib/office/audit";
+import { auditColumns, auditQueriesOf, newestFirst } from "@/lib/office/audit";
 import { ActButton } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
-import { FormResult, Instant, MailState, standingOf, Table, UntrustedText } from "@/lib/office/parts";
+import { Table } from "@/lib/office/table";
+import { Instant, MailState, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waiting";
 
 export const account: OfficePage = {
   path: "/account",
   section: "/accounts",
+  title: requireEmail,
   show,
   acts: [setTerms, giveCredits, endSessions, removeAccount],
 };
@@ -62,114 +65,100 @@ async function show(call: OfficeCall) {
   const facts = toAccountFacts(found, nowMs);
   const explained = explain(facts);
   const current = facts.account;
-  const state = standingOf(current, nowMs, found.subscriptions);
+  const state = standingOf(current, nowMs, facts.subscription);
   const answer = current && (await answerInJson(current, nowMs));
-  const changes = [...found.auditByEmail, ...found.auditByHash, ...found.auditById]
-    .sort((one, other) => other.at_ms - one.at_ms)
-    .slice(0, maxRows);
-  return {
-    title: email,
-    content: (
-      <>
-        <h1>
-          <UntrustedText>{email}</UntrustedText>
-        </h1>
-        <FormResult call={call} done={doneWords} />
-        <section className="card">
-          {facts.hasAccount && <StatusLights state={state} />}
-          <p>{explained.signIn}</p>
-          <p>{explained.apps}</p>
-          {current && (
-            <p className="quiet">
-              The owner reads: “{state.heading}. {state.next}”
-            </p>
-          )}
-        </section>
+  const changes = newestFirst([...found.auditByEmail, ...found.auditByHash, ...found.auditById]);
+  return (
+    <>
+      <section className="card">
+        {facts.hasAccount && <StatusLights state={state} />}
+        <p>{explained.signIn}</p>
+        <p>{explained.apps}</p>
         {current && (
-          <>
-            <details className="fold">
-              <summary>The answer of GET /api/entitlement</summary>
-              <pre>
-                <code>{answer}</code>
-              </pre>
-            </details>
-            <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
-            <Subscriptions found={found} nowMs={nowMs} />
-            <Credits call={call} account={current} entries={found.entries} />
-            <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
-          </>
+          <p className="quiet">
+            The owner reads: “{state.heading}. {state.next}”
+          </p>
         )}
-        {found.passkeys.length > 0 && (
-          <>
-            <h2>Passkeys</h2>
-            <Table
-              rows={found.passkeys}
-              columns={[
-                ["Name", ({ name }) => <UntrustedText>{name}</UntrustedText>],
-                ["Added", ({ added_at_ms }) => <Instant atMs={added_at_ms} nowMs={nowMs} />],
-                ["Last used", ({ last_used_at_ms }) => <Instant atMs={last_used_at_ms} nowMs={nowMs} />],
-              ]}
-            />
-          </>
-        )}
-        <h2>Codes of the last day</h2>
-        <Table
-          rows={facts.codes}
-          columns={[
-            ["Asked for", ({ created_at_ms }) => <Instant atMs={created_at_ms} nowMs={nowMs} />],
-            ["Valid until", ({ expires_at_ms }) => <Instant atMs={expires_at_ms} nowMs={nowMs} />],
-            ["Wrong tries", ({ tries }) => tries],
-          ]}
-          whenEmpty="None is kept: no code was asked for, or it was used."
-        />
-        <h2>Mails</h2>
-        <Table
-          rows={[
-            ...facts.attempts,
-            ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: `onboarding: ${kind}` })),
-          ]}
-          columns={[
-            ["Kind", ({ kind }) => kind],
-            ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
-            ["State", ({ state }) => <MailState state={state} />],
-            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
-          ]}
-          whenEmpty="No mails."
-        />
-        <h2>Invitation and waitlist</h2>
-        <dl>
-          <dt>Joined the waitlist</dt>
-          <dd>
-            <Instant atMs={facts.waiting?.joined_at_ms} nowMs={nowMs} />
-          </dd>
-          <dt>Open invitation until</dt>
-          <dd>
-            <Instant atMs={facts.invitation?.expires_at_ms} nowMs={nowMs} />
-          </dd>
-        </dl>
-        {facts.waiting && !facts.hasAccount && !facts.invitation && (
-          <ActButton
-            act={inviteMany}
-            hidden={{ emails: email, plan: "trial" }}
-            label={`Invite ${email} to a trial`}
-          >
-            Invite to a trial of {defaultTrialDays} days
-          </ActButton>
-        )}
-        <h2>Changes</h2>
-        <Table rows={changes} columns={auditColumns(nowMs)} whenEmpty="None." />
-        <p>
-          <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
-        </p>
-        {found.accounts[0] && <Delete email={email} id={found.accounts[0].id} />}
-      </>
-    ),
-  };
+      </section>
+      {current && (
+        <>
+          <details className="fold">
+            <summary>The answer of GET /api/entitlement</summary>
+            <pre>
+              <code>{answer}</code>
+            </pre>
+          </details>
+          <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
+          <Subscriptions {...found} />
+          <Credits call={call} account={current} entries={found.entries} />
+          <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
+        </>
+      )}
+      <h2>Passkeys</h2>
+      <Table
+        rows={found.passkeys}
+        columns={{
+          Name: ({ name }) => <UntrustedText>{name}</UntrustedText>,
+          Added: ({ added_at_ms }) => <Instant atMs={added_at_ms} />,
+          "Last used": ({ last_used_at_ms }) => <Instant atMs={last_used_at_ms} />,
+        }}
+        whenEmpty="None."
+      />
+      <h2>Codes of the last day</h2>
+      <Table
+        rows={facts.codes}
+        columns={{
+          "Asked for": ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
+          "Valid until": ({ expires_at_ms }) => <Instant atMs={expires_at_ms} />,
+          "Wrong tries": ({ tries }) => tries,
+        }}
+        whenEmpty="None is kept: no code was asked for, or it was used."
+      />
+      <h2>Mails</h2>
+      <Table
+        rows={[
+          ...facts.attempts,
+          ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: `onboarding: ${kind}` })),
+        ]}
+        columns={{
+          Kind: ({ kind }) => kind,
+          When: ({ at_ms }) => <Instant atMs={at_ms} />,
+          State: ({ state }) => <MailState state={state} />,
+          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
+        }}
+        whenEmpty="No mails."
+      />
+      <h2>Invitation and waitlist</h2>
+      <dl>
+        <dt>Joined the waitlist</dt>
+        <dd>
+          <Instant atMs={facts.waiting?.joined_at_ms} />
+        </dd>
+        <dt>Open invitation until</dt>
+        <dd>
+          <Instant atMs={facts.invitation?.expires_at_ms} />
+        </dd>
+      </dl>
+      {facts.waiting && !facts.hasAccount && !facts.invitation && (
+        <ActButton
+          act={inviteMany}
+          hidden={{ emails: email, plan: "trial" }}
+          label={`Invite ${email} to a trial`}
+        >
+          Invite to a trial of {defaultTrialDays} days
+        </ActButton>
+      )}
+      <h2>Changes</h2>
+      <Table rows={changes.slice(0, maxRows)} columns={auditColumns()} whenEmpty="None." />
+      <p>
+        <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
+      </p>
+      {found.accounts[0] && <Delete email={email} id={found.accounts[0].id} />}
+    </>
+  );
 }
 
-type SubscriptionsProps = { found: Pick<FactRows, "customers" | "subscriptions">; nowMs: number };
-
-function Subscriptions({ found: { customers, subscriptions }, nowMs }: SubscriptionsProps) {
+function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" | "subscriptions">) {
   const [customer] = customers;
   if (!customer) return null;
   const linkTo = (kind: "customers" | "subscriptions" | "invoices", id: string | null) =>
@@ -180,37 +169,25 @@ function Subscriptions({ found: { customers, subscriptions }, nowMs }: Subscript
       <p>Customer at Stripe: {linkTo("customers", customer.customer_id)}</p>
       <Table
         rows={subscriptions}
-        columns={[
-          ["Subscription", ({ id }) => linkTo("subscriptions", id)],
-          ["State", ({ status }) => status.replace("_", " ")],
-          ["Period ends", ({ period_ends_ms }) => <Instant atMs={period_ends_ms} nowMs={nowMs} />],
-          ["Licence ends", ({ ends_at_ms }) => <Instant atMs={ends_at_ms} nowMs={nowMs} />],
-          ["Price", ({ price_id }) => price_id ?? "–"],
-          [
-            "Last invoice",
-            ({ invoice_id, invoice_status }) => (
-              <>
-                {linkTo("invoices", invoice_id)} {invoice_status}
-              </>
-            ),
-          ],
-          [
-            "Due",
-            ({ amount_due, currency }) => (amount_due && currency ? moneyInWords(amount_due, currency) : "–"),
-          ],
-        ]}
+        columns={{
+          Subscription: ({ id }) => linkTo("subscriptions", id),
+          State: ({ status }) => status.replace("_", " "),
+          "Period ends": ({ period_ends_ms }) => <Instant atMs={period_ends_ms} />,
+          "Licence ends": ({ ends_at_ms }) => <Instant atMs={ends_at_ms} />,
+          Price: ({ price_id }) => price_id ?? "–",
+          "Last invoice": ({ invoice_id, invoice_status }) => (
+            <>
+              {linkTo("invoices", invoice_id)} {invoice_status}
+            </>
+          ),
+          Due: ({ amount_due, currency }) =>
+            amount_due && currency ? moneyInWords(amount_due, currency) : "–",
+        }}
         whenEmpty="No subscription."
       />
     </>
   );
 }
-
-const doneWords = {
-  terms: "Saved. The API answers by it from now on.",
-  credits: "The balance is changed.",
-  ended: "Ended. It no longer has access.",
-  deleted: "The account is deleted.",
-};
 
 async function answerInJson(account: Account, nowMs: number): Promise<string> {
   try {

@@ -1,69 +1,35 @@
 import { sql } from "kysely";
-import { type Plan, parseAccount, plans } from "@/lib/accounts/account";
+import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { toCredits } from "@/lib/accounts/ledger";
+import { standingOf } from "@/lib/accounts/standing";
 import { type Db, isPostgres } from "@/lib/db/store";
+import { Choice, Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { Instant, LongTable, Person, perPage, standingOf, trialEndOf } from "@/lib/office/parts";
+import { LongTable, perPage } from "@/lib/office/table";
+import { Instant, Person } from "@/lib/office/values";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 
 const lastCharacter = "\u{10ffff}";
 
-async function show({ db, nowMs, input }: OfficeCall) {
-  const trials = input("trials");
-  const filter = { start: input("start"), plan: plans.find((plan) => plan === input("plan")), trials };
-  const after = input("after");
-  const query = trials ? selectTrials(db, trials, after, nowMs) : selectByEmail(db, filter, after);
+async function show(call: OfficeCall) {
+  const { db, nowMs, input } = call;
+  const [start, plan, trials, after] = [input("start"), input("plan"), input("trials"), input("after")];
+  const query = trials ? selectTrials(db, trials, after, nowMs) : selectByEmail(db, start, plan, after);
   const rows = await query.execute();
-  return {
-    title: "Accounts",
-    content: (
-      <>
-        <h1>Accounts</h1>
-        <FilterForms {...filter} />
-        <LongTable
-          rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
-          columns={[
-            ["Email", ({ email }) => <Person email={email} />],
-            ["Status", ({ account }) => standingOf(account, nowMs).tag],
-            ["Trial ends", ({ account }) => <Instant atMs={account && trialEndOf(account)} nowMs={nowMs} />],
-            ["Assistants", ({ account }) => account?.assistantLimit ?? "–"],
-            [
-              "Credits",
-              ({ account }) => (account ? toCredits(account.creditThousandths).toLocaleString("en") : "–"),
-            ],
-            ["Since", ({ account }) => <Instant atMs={account?.createdAtMs} nowMs={nowMs} />],
-          ]}
-          whenEmpty="No account matches."
-          hrefAfter={({ trial_ends_at_ms, email }) =>
-            addressOf(accounts.path, { ...filter, after: trials ? `${trial_ends_at_ms} ${email}` : email })
-          }
-        />
-      </>
-    ),
-  };
-}
-
-type Filter = { start: string | undefined; plan: Plan | undefined; trials: string | undefined };
-
-function FilterForms({ start, plan, trials }: Filter) {
   return (
     <>
       <form action={accounts.path} className="filter">
-        <label>
-          Start of the email
-          <input name="start" type="search" autoComplete="off" spellCheck={false} defaultValue={start} />
-        </label>
-        <label>
-          Plan
-          <select name="plan" defaultValue={plan}>
-            <option value="">any</option>
-            {plans.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <Field
+          call={call}
+          name="start"
+          label="Start of the email"
+          current={start}
+          type="search"
+          spellCheck={false}
+        />
+        <Choice call={call} name="plan" label="Plan" current={plan} options={{ "": "any", ...planOptions }} />
         <button type="submit">Find</button>
       </form>
       <p className="quiet">
@@ -80,6 +46,23 @@ function FilterForms({ start, plan, trials }: Filter) {
           </span>
         ))}
       </p>
+      <LongTable
+        rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
+        columns={{
+          Email: ({ email }) => <Person email={email} />,
+          Status: ({ account }) => standingOf(account, nowMs).tag,
+          "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
+          Assistants: ({ account }) => account?.assistantLimit ?? "–",
+          Credits: ({ account }) =>
+            account ? toCredits(account.creditThousandths).toLocaleString("en") : "–",
+          Since: ({ account }) => <Instant atMs={account?.createdAtMs} />,
+        }}
+        whenEmpty="No account matches."
+        hrefAfter={({ trial_ends_at_ms, email }) => {
+          const after = trials ? `${trial_ends_at_ms} ${email}` : email;
+          return addressOf(accounts.path, { start, plan, trials, after });
+        }}
+      />
     </>
   );
 }
@@ -93,7 +76,12 @@ const selectPage = (db: Db) =>
     .limit(perPage + 1);
 
 /** Emails are in the order of their bytes, in which those with the same start are neighbours. */
-function selectByEmail(db: Db, { start, plan }: Filter, after: string | undefined) {
+function selectByEmail(
+  db: Db,
+  start: string | undefined,
+  plan: string | undefined,
+  after: string | undefined,
+) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
   const prefix = start?.toLowerCase();
   let query = selectPage(db).orderBy(email);

@@ -1,6 +1,5 @@
-import { Form, parseTime, TimeField } from "@/lib/office/forms";
+import { ActButton, Choice, Field, Form, parseTime, TimeField } from "@/lib/office/forms";
 import {
-  addressOf,
   conflict,
   invalid,
   type OfficeAct,
@@ -8,80 +7,51 @@ import {
   type OfficePage,
   requireLine,
 } from "@/lib/office/page";
-import { FormResult, Instant, UntrustedText } from "@/lib/office/parts";
+import { Table } from "@/lib/office/table";
+import { Instant, UntrustedText } from "@/lib/office/values";
 import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 async function show(call: OfficeCall) {
-  const { db, nowMs, typed } = call;
-  const current = await findBanner(db);
-  const message = typed("message") ?? current?.message ?? "";
-  return {
-    title: "Banner",
-    content: (
-      <>
-        <h1>Banner</h1>
-        <FormResult
-          call={call}
-          done={{ set: "It shows within half a minute.", cleared: "It is gone within half a minute." }}
-        />
-        {current ? (
-          <p>
-            Now: the {current.kind} “<UntrustedText>{current.message}</UntrustedText>”
-            {current.startsAtMs !== null && (
-              <>
-                {" "}
-                from <Instant atMs={current.startsAtMs} nowMs={nowMs} />
-              </>
-            )}
-            {current.endsAtMs === null ? (
-              ", until it is removed"
-            ) : (
-              <>
-                {" "}
-                until <Instant atMs={current.endsAtMs} nowMs={nowMs} />
-              </>
-            )}
-            .
-          </p>
-        ) : (
-          <p>There is none now.</p>
-        )}
-        <Form act={publish} hidden={{ seen: toSeen(current) }} className="stack">
-          <label htmlFor="message">Text</label>
-          <input id="message" name="message" maxLength={500} autoComplete="off" defaultValue={message} />
-          <div className="filter">
-            <label>
-              Kind
-              <select name="kind" defaultValue={typed("kind") ?? current?.kind}>
-                {bannerKinds.map((kind) => (
-                  <option key={kind} value={kind}>
-                    {kind === "promo" ? "promo: on public pages" : "warning: on every page"}
-                  </option>
-                ))}
-              </select>
-            </label>
-            <TimeField call={call} name="starts" label="From (UTC)" atMs={current?.startsAtMs} />
-            <TimeField call={call} name="ends" label="To (UTC)" atMs={current?.endsAtMs} />
-          </div>
-          <div className="actions">
-            <button type="submit" className="plain" formAction={preview.path}>
-              See how it looks
-            </button>
-            <button type="submit">Publish</button>
-          </div>
-        </Form>
-        {message !== "" && <Preview message={message} />}
-        {current && (
-          <Form act={clear} hidden={{ seen: toSeen(current) }} className="stack">
-            <button type="submit" className="plain">
-              Remove the banner
-            </button>
-          </Form>
-        )}
-      </>
-    ),
-  };
+  const current = await findBanner(call.db);
+  const message = call.typed("message") ?? current?.message ?? "";
+  return (
+    <>
+      <Table
+        caption="Now"
+        rows={current ? [current] : []}
+        columns={{
+          Text: ({ message }) => <UntrustedText>{message}</UntrustedText>,
+          Kind: ({ kind }) => kind,
+          From: ({ startsAtMs }) => <Instant atMs={startsAtMs} />,
+          To: ({ endsAtMs }) => (endsAtMs === null ? "until it is removed" : <Instant atMs={endsAtMs} />),
+        }}
+        whenEmpty="There is none now."
+      />
+      <Form act={publish} hidden={{ seen: toSeen(current) }} className="stack">
+        <Field call={call} name="message" label="Text" current={current?.message} maxLength={500} />
+        <div className="filter">
+          <Choice call={call} name="kind" label="Kind" current={current?.kind} options={kindWords} />
+          <TimeField call={call} name="starts" label="From (UTC)" atMs={current?.startsAtMs} />
+          <TimeField call={call} name="ends" label="To (UTC)" atMs={current?.endsAtMs} />
+        </div>
+        <div className="actions">
+          <button type="submit" className="plain" formAction={preview.path}>
+            See how it looks
+          </button>
+          <button type="submit">Publish</button>
+        </div>
+      </Form>
+      {message !== "" && <Preview message={message} />}
+      {current && (
+        <ActButton act={clear} hidden={{ seen: toSeen(current) }} className="stack">
+          Remove the banner
+        </ActButton>
+      )}
+    </>
+  );
 }
+
+const kindWords = { promo: "promo: on public pages", warning: "warning: on every page" };
 
 function Preview({ message }: { message: string }) {
   return (
@@ -107,11 +77,16 @@ const requireSeen = (seen: string | undefined) => (current: StoredBanner | undef
     throw conflict("Someone changed the banner meanwhile: see above which one it is now.");
 };
 
-const preview: OfficeAct = { path: "/announcement/preview", name: "preview the banner", run: show };
+const preview: OfficeAct = {
+  path: "/announcement/preview",
+  name: "preview the banner",
+  run: async (call) => ({ title: "Banner", content: await show(call) }),
+};
 
 const publish: OfficeAct = {
   path: "/announcement/publish",
   name: "publish the banner",
+  done: "It shows within half a minute.",
   needsProof: true,
   async run({ db, nowMs, by, input }) {
     const kind = bannerKinds.find((name) => name === input("kind"));
@@ -119,17 +94,16 @@ const publish: OfficeAct = {
     if (!kind) throw invalid("Choose a kind.");
     const [startsAtMs, endsAtMs] = [parseTime(input("starts")), parseTime(input("ends"))];
     await setBanner(db, { kind, message, startsAtMs, endsAtMs }, nowMs, by, requireSeen(input("seen")));
-    return addressOf(announcement.path, { done: "set" });
   },
 };
 
 const clear: OfficeAct = {
   path: "/announcement/clear",
   name: "clear the banner",
+  done: "It is gone within half a minute.",
   needsProof: true,
   async run({ db, nowMs, by, input }) {
     await clearBanner(db, nowMs, by, requireSeen(input("seen")));
-    return addressOf(announcement.path, { done: "cleared" });
   },
 };
 

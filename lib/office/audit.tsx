@@ -5,13 +5,16 @@ import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
+import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { type Column, Instant, LongTable, Person, perPage, UntrustedText } from "@/lib/office/parts";
+import { type Columns, LongTable, perPage } from "@/lib/office/table";
+import { Instant, Person, UntrustedText } from "@/lib/office/values";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
 /** The audit: by operator or other actor, person, act and day. Each page is a link. */
-async function show({ db, nowMs, input }: OfficeCall) {
+async function show(call: OfficeCall) {
+  const { db, input } = call;
   const filter = {
     who: input("who"),
     whom: input("whom")?.toLowerCase(),
@@ -30,44 +33,29 @@ async function show({ db, nowMs, input }: OfficeCall) {
   const found = filter.whom
     ? await readInOneQuery(db, auditQueriesOf(db, filter.whom, query))
     : { all: await query.execute() };
-  const rows = Object.values(found)
-    .flat()
-    .sort((one, other) => other.at_ms - one.at_ms || (other.id > one.id ? 1 : -1));
+  const rows = newestFirst(Object.values(found).flat());
   const emails = await findEmails(db, rows.slice(0, perPage));
   const showWhom = (entry: AuditEntry) => {
     const whom = emails.get(entry.whom ?? "") ?? entry.whom;
     return whom?.includes("@") ? <Person email={whom} /> : <UntrustedText>{whom}</UntrustedText>;
   };
-  return {
-    title: "Audit",
-    content: (
-      <>
-        <h1>Audit</h1>
-        <form action={audit.path} className="filter">
-          {fields.map(({ name, label, ...others }) => (
-            <label key={name}>
-              {label}
-              <input
-                name={name}
-                autoComplete="off"
-                spellCheck={false}
-                defaultValue={filter[name]}
-                {...others}
-              />
-            </label>
-          ))}
-          <button type="submit">Find</button>
-        </form>
-        <LongTable
-          rows={rows}
-          columns={auditColumns(nowMs, ["Whom", showWhom])}
-          whenEmpty="No entry matches."
-          hrefAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
-          next="Older"
-        />
-      </>
-    ),
-  };
+  return (
+    <>
+      <form action={audit.path} className="filter">
+        {fields.map((field) => (
+          <Field key={field.name} call={call} current={filter[field.name]} spellCheck={false} {...field} />
+        ))}
+        <button type="submit">Find</button>
+      </form>
+      <LongTable
+        rows={rows}
+        columns={auditColumns({ Whom: showWhom })}
+        whenEmpty="No entry matches."
+        hrefAfter={({ at_ms, id }) => addressOf(audit.path, { ...filter, after: `${at_ms} ${id}` })}
+        next="Older"
+      />
+    </>
+  );
 }
 
 const fields = [
@@ -86,18 +74,22 @@ export function auditQueriesOf(db: Db, email: string, query: ReturnType<typeof a
   };
 }
 
+/** Merges the entries of several queries. */
+export function newestFirst(entries: AuditEntry[]): AuditEntry[] {
+  return entries.sort((one, other) => other.at_ms - one.at_ms || (other.id > one.id ? 1 : -1));
+}
+
 /** The columns of the audit. `more` go before what has changed. */
-export function auditColumns(nowMs: number, ...more: Column<AuditEntry>[]): Column<AuditEntry>[] {
-  return [
-    ["When", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
-    ["Who", ({ who }) => <UntrustedText>{who}</UntrustedText>],
-    ["What", ({ what }) => what],
+export function auditColumns(more: Columns<AuditEntry> = {}): Columns<AuditEntry> {
+  return {
+    When: ({ at_ms }) => <Instant atMs={at_ms} />,
+    Who: ({ who }) => <UntrustedText>{who}</UntrustedText>,
+    What: ({ what }) => what,
     ...more,
-    [
-      "Change",
-      ({ before, after }) => <UntrustedText>{describeChanges(parse(before), parse(after))}</UntrustedText>,
-    ],
-  ];
+    Change: ({ before, after }) => (
+      <UntrustedText>{describeChanges(parse(before), parse(after))}</UntrustedText>
+    ),
+  };
 }
 
 const parse = (json: string | null) => (json === null ? null : JSON.parse(json));

@@ -1,9 +1,15 @@
 import type { OfficePage } from "@/lib/office/page";
+import { Table } from "@/lib/office/table";
 
-export const commands: OfficePage = { path: "/commands", name: "Shell", show };
+export const commands: OfficePage = {
+  path: "/commands",
+  name: "Shell",
+  title: () => "What stays in the shell",
+  show,
+};
 
 /** The commands that stay in the shell, because they need secrets, files or a second thought. */
-const list = [
+const list: [what: string, command: string][] = [
   ["Check the settings, the store, the mail and the keys", "check"],
   ["Add an operator, or a passkey for one who lost it", "operator add NAME"],
   ["Remove an operator", "operator remove NAME"],
@@ -18,26 +24,19 @@ const list = [
   ["Read at Stripe what is not settled", "billing reconcile"],
   ["Back the store up, and restore it", "backup FILE"],
   ["Migrate the store ahead of an upgrade", "migrate"],
-] as const;
+];
 
 async function show() {
-  return {
-    title: "Shell",
-    content: (
-      <>
-        <h1>What stays in the shell</h1>
-        <p>These need a secret, a file or a second thought. Each command has --help.</p>
-        <dl className="commands">
-          {list.map(([what, command]) => (
-            <div key={command}>
-              <dt>{what}</dt>
-              <dd>
-                <code>npm run -s admin -- {command}</code>
-              </dd>
-            </div>
-          ))}
-        </dl>
-      </>
-    ),
-  };
+  return (
+    <>
+      <p>These need a secret, a file or a second thought. Each command has --help.</p>
+      <Table
+        rows={list}
+        columns={{
+          To: ([what]) => what,
+          Command: ([, command]) => <code>npm run -s admin -- {command}</code>,
+        }}
+      />
+    </>
+  );
 }

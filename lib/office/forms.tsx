@@ -22,8 +22,8 @@ export function Form({ act, hidden = {}, className, children }: FormProps) {
   );
 }
 
-/** A button that carries out an act on one of many. Its label says on which. */
-export function ActButton({ label, children, ...form }: FormProps & { label: string }) {
+/** A button that carries out an act. Its label says on which of many. */
+export function ActButton({ label, children, ...form }: FormProps & { label?: string }) {
   return (
     <Form {...form}>
       <button type="submit" className="plain" aria-label={label}>
@@ -37,8 +37,11 @@ type FieldProps = {
   call: OfficeCall;
   name: string;
   label: string;
-  current?: string | number | null;
-} & Pick<InputHTMLAttributes<HTMLInputElement>, "inputMode" | "maxLength" | "type">;
+  current?: string | number | null | undefined;
+} & Pick<
+  InputHTMLAttributes<HTMLInputElement>,
+  "inputMode" | "maxLength" | "placeholder" | "spellCheck" | "type"
+>;
 
 /** A field that shows what was typed if the form has come back. */
 export function Field({ call, name, label, current, ...attributes }: FieldProps) {
@@ -47,6 +50,27 @@ export function Field({ call, name, label, current, ...attributes }: FieldProps)
     <label>
       {label}
       <input name={name} autoComplete="off" defaultValue={value} {...attributes} />
+    </label>
+  );
+}
+
+type ChoiceProps = Pick<FieldProps, "call" | "name" | "label" | "current"> & {
+  /** What can be chosen, and how it is called. */
+  options: Record<string, string>;
+};
+
+/** A field for one of several values. */
+export function Choice({ call, name, label, current, options }: ChoiceProps) {
+  return (
+    <label>
+      {label}
+      <select name={name} defaultValue={call.typed(name) ?? current ?? ""}>
+        {Object.entries(options).map(([value, words]) => (
+          <option key={value} value={value}>
+            {words}
+          </option>
+        ))}
+      </select>
     </label>
   );
 }
@@ -71,28 +95,19 @@ export function parseTime(text: string | undefined): number | null {
   return atMs;
 }
 
+/** The plans, as a {@link Choice} has them. */
+export const planOptions = Object.fromEntries(plans.map((plan) => [plan, plan]));
+
 type PlanFieldsProps = { call: OfficeCall; plan: Plan; assistantLimit: number | null; children: ReactNode };
 
 /** The fields of a plan: the plan itself, when its trial ends (the children), and the limit of assistants. */
 export function PlanFields({ call, plan, assistantLimit, children }: PlanFieldsProps) {
+  const limit = { name: "assistantLimit", label: "Assistants at most", inputMode: "numeric" } as const;
   return (
     <>
-      <label>
-        Plan
-        <select name="plan" defaultValue={call.typed("plan") ?? plan}>
-          {plans.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
+      <Choice call={call} name="plan" label="Plan" current={plan} options={planOptions} />
       {children}
-      <Field
-        call={call}
-        name="assistantLimit"
-        label="Assistants at most"
-        current={assistantLimit}
-        inputMode="numeric"
-      />
+      <Field call={call} current={assistantLimit} {...limit} />
     </>
   );
 }

@@ -1,17 +1,24 @@
 import { Mark } from "@/app/(pages)/logo";
+import type { ApiError } from "@/lib/http/errors";
 import { renderHtml } from "@/lib/http/render-html";
 import { officeFiles } from "@/lib/office/files";
 import type { Operator } from "@/lib/office/operators";
 import type { OfficePage, OfficeView } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
 import { signInPaths } from "@/lib/office/sign-in-paths";
+import { UntrustedText } from "@/lib/office/values";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const currentOf = (entry: OfficePage, page: OfficePage | undefined) =>
   entry === page ? "page" : entry.path === page?.section || undefined;
 
-/** Which page is shown to whom: neither is known before sign-in. */
-export type Place = { page?: OfficePage; operator?: Operator };
+/** Which page is shown to whom, and why its act was refused or what it did. Before sign-in nothing of it is known. */
+export type Place = {
+  page?: OfficePage;
+  operator?: Operator;
+  problem?: ApiError | undefined;
+  done?: string | undefined;
+};
 
 /** Renders a whole page. Its values come from strangers, so nothing invisible reaches the browser. */
 export async function renderPage(shown: OfficeView, place: Place): Promise<string> {
@@ -19,7 +26,7 @@ export async function renderPage(shown: OfficeView, place: Place): Promise<strin
   return html.split("\n").map(toPrintable).join("\n");
 }
 
-function Frame({ title, content, page, operator }: OfficeView & Place) {
+function Frame({ title, content, isNarrow, page, operator, problem, done }: OfficeView & Place) {
   return (
     <html lang="en">
       {/* biome-ignore lint/style/noHeadElement: Next does not render the office */}
@@ -53,7 +60,23 @@ function Frame({ title, content, page, operator }: OfficeView & Place) {
               )}
           </nav>
         </header>
-        <main id="main">{content}</main>
+        <main id="main" className={isNarrow ? "narrow" : undefined}>
+          <h1>
+            <UntrustedText>{title}</UntrustedText>
+          </h1>
+          {problem && (
+            <div className="problem" role="alert">
+              <p>{problem.message}</p>
+              <p>{problem.hint}</p>
+            </div>
+          )}
+          {done && (
+            <p role="status" className="done">
+              {done}
+            </p>
+          )}
+          {content}
+        </main>
         {operator && (
           <footer className="foot">
             <form method="post" action={signInPaths.leave}>

@@ -1,5 +1,5 @@
 import { METHODS } from "node:http";
-import { type Db, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import {
@@ -23,10 +23,9 @@ import {
 import { askForPasskey, finishPasskey, prove, signInWithPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
 import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
-import { askAgain, describeProblem, showEnrol, showEnter } from "@/lib/office/sign-in-pages";
+import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/sign-in-pages";
 import { ceremonyAt, signInPaths } from "@/lib/office/sign-in-paths";
 import { today } from "@/lib/office/today";
-import { log } from "@/lib/runtime/log";
 
 /** Creates the handler of the office: each address has the checks of `createHandler` that its entry asks for. */
 export function createOfficeHandler(): (request: Request, path: string) => Promise<Response> {
@@ -47,32 +46,34 @@ function refuseUnknown(): never {
   throw new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
 }
 
+/** The handlers by address. That of a route without a credential gets no session. */
 function listHandlers(): Map<string, RouteHandler> {
   const handlers = new Map<string, RouteHandler>();
-  const add = (route: Route, handler: Handler, renderError: RenderError = showProblem) =>
-    handlers.set(route.path, createHandler(route, handler, { renderError }));
-  const addInSession = (
-    route: Route,
-    handler: Handler<OfficeSession>,
-    renderError: RenderError = showProblem,
-  ) => handlers.set(route.path, createHandler(route, handler, { ...byOperator, renderError }));
+  const add = (route: Route, handler: Handler<OfficeSession>, renderError: RenderError = showProblem) =>
+    handlers.set(
+      route.path,
+      createHandler(route, handler, { identify: findSession, hasProof: isRecentlyProved, renderError }),
+    );
   for (const page of officePages) {
-    addInSession({ ...reads, ...byOperators, path: page.path }, pageHandler(page), signInFirst);
+    const route = { ...reads, ...byOperators, path: page.path };
+    add(route, (call, session) => showPage(page, call, session), signInFirst);
     for (const { act, route } of actsOf(page))
-      addInSession(route, actHandler(page, act), askFirst(page, act));
+      add(route, (call, session) => carryOut(act, page, call, session), askFirst(page, act));
   }
   const { enter, enrol, proof, leave } = signInPaths;
   add({ ...reads, path: "/" }, () => redirect(today.path));
   add({ ...reads, path: enter }, (call) => toPage(showEnter(whereTo(call))));
-  add({ ...reads, path: enrol }, () => toPage(showEnrol()));
+  add({ ...reads, path: enrol }, () => toPage(enrolView));
   const at = (path: Route["path"], takes: "form" | "passkey") => ({ ...posts, path, takes });
-  add(at(ceremonyAt(enrol).options, "form"), withStore(startPasskey));
-  add(at(ceremonyAt(enrol).done, "passkey"), withStore(finishPasskey));
-  add(at(ceremonyAt(enter).options, "form"), (call) => askForPasskey(call));
-  add(at(ceremonyAt(enter).done, "passkey"), withStore(signInWithPasskey));
-  addInSession({ ...at(ceremonyAt(proof).options, "form"), ...byOperators }, askForPasskey);
-  addInSession({ ...at(ceremonyAt(proof).done, "passkey"), ...byOperators }, withStore(prove));
-  addInSession({ ...at(leave, "form"), ...byOperators }, withStore(endAndLeave));
+  add(at(ceremonyAt(enrol).options, "form"), startPasskey);
+  add(at(ceremonyAt(enrol).done, "passkey"), finishPasskey);
+  add(at(ceremonyAt(enter).options, "form"), askForPasskey);
+  add(at(ceremonyAt(enter).done, "passkey"), signInWithPasskey);
+  add({ ...at(ceremonyAt(proof).options, "form"), ...byOperators }, askForPasskey);
+  add({ ...at(ceremonyAt(proof).done, "passkey"), ...byOperators }, prove);
+  add({ ...at(leave, "form"), ...byOperators }, async (call, session) =>
+    redirect(signInPaths.enter, [await endSession(session, call.nowMs)]),
+  );
   return handlers;
 }
 
@@ -86,15 +87,6 @@ export function actsOf({ acts = [] }: OfficePage): { act: OfficeAct; route: Rout
     };
   });
 }
-
-const byOperator: HandlerOptions<OfficeSession> = {
-  identify: withStore(async (db, call) => {
-    const session = await findSession(db, call);
-    if (session) return session;
-    throw new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
-  }),
-  hasProof: isRecentlyProved,
-};
 
 type RenderError = NonNullable<HandlerOptions<OfficeSession>["renderError"]>;
 
@@ -122,55 +114,45 @@ function askFirst(page: OfficePage, act: OfficeAct): RenderError {
   };
 }
 
-/** Uses the store. Any failure is logged and becomes a 503; it may have come after the work was done. */
-function withStore<Rest extends unknown[], Result>(
-  work: (db: Db, call: HandlerRequest, ...rest: Rest) => Promise<Result>,
-): (call: HandlerRequest, ...rest: Rest) => Promise<Result> {
-  return async (call, ...rest) => {
-    try {
-      return await work(await store(), call, ...rest);
-    } catch (failure) {
-      if (failure instanceof ApiError) throw failure;
-      log().error({ err: failure }, "the office could not use the store");
-      throw new ApiError("unavailable", {
-        message: "The store did not answer.",
-        hint: "Try again in a moment. If you have sent a form, look first whether it was carried out.",
-      });
-    }
-  };
+/** Shows a page, after an act with what it did or why it was refused. */
+async function showPage(
+  page: OfficePage,
+  request: HandlerRequest,
+  session: OfficeSession,
+  problem?: ApiError,
+) {
+  const { operator } = session;
+  const call = await toCall(request, session);
+  const title = page.title?.(call) ?? page.name ?? "";
+  const content = await page.show(call);
+  const after = request.url.searchParams.get("done");
+  const { done } = page.acts?.find((act) => nameOf(act) === after) ?? {};
+  return toPage({ title, content, status: problem?.status }, { operator, page, problem, done });
 }
 
-async function endAndLeave(db: Db, { nowMs }: HandlerRequest, session: OfficeSession) {
-  return redirect(signInPaths.enter, [await endSession(db, session, nowMs)]);
+async function carryOut(act: OfficeAct, page: OfficePage, request: HandlerRequest, session: OfficeSession) {
+  const call = await toCall(request, session);
+  try {
+    const shown = await act.run(call);
+    if (shown) return toPage(shown, { operator: session.operator, page });
+    return redirect(addressOf(page.path, { email: call.input("email"), done: nameOf(act) }));
+  } catch (thrown) {
+    if (thrown instanceof ApiError) return showPage(page, request, session, thrown);
+    throw thrown;
+  }
 }
 
-function pageHandler(page: OfficePage): Handler<OfficeSession> {
-  return withStore(async (db, call, session: OfficeSession) =>
-    toPage(await page.show(toCall(db, session, call)), { operator: session.operator, page }),
-  );
-}
+const nameOf = ({ path }: OfficeAct) => path.slice(path.lastIndexOf("/") + 1);
 
-function actHandler(page: OfficePage, act: OfficeAct): Handler<OfficeSession> {
-  return withStore(async (db, call, session: OfficeSession) => {
-    const place = { operator: session.operator, page };
-    const officeCall = toCall(db, session, call);
-    try {
-      const done = await act.run(officeCall);
-      return typeof done === "string" ? redirect(done) : toPage(done, place);
-    } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
-      const shown = await page.show({ ...officeCall, problem: thrown });
-      return toPage({ ...shown, status: thrown.status }, place);
-    }
-  });
-}
-
-function toCall(db: Db, { operator }: OfficeSession, { nowMs, body, url }: HandlerRequest): OfficeCall {
+async function toCall(
+  { nowMs, body, url }: HandlerRequest,
+  { operator }: OfficeSession,
+): Promise<OfficeCall> {
   const form = new URLSearchParams(body.toString());
   // Boxes of one name are ticked one a line.
   const typed = (name: string) => (form.has(name) ? form.getAll(name).join("\n").trim() : undefined);
   const input = (name: string) => typed(name) ?? url.searchParams.get(name)?.trim();
-  return { db, operator, by: `operator ${operator.name}`, nowMs, input, typed };
+  return { db: await store(), by: `operator ${operator.name}`, nowMs, input, typed };
 }
 
 function whereTo({ url }: HandlerRequest): string {

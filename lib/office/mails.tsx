@@ -2,14 +2,14 @@ import { sql } from "kysely";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { ActButton } from "@/lib/office/forms";
-import { addressOf, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
-import { FormResult, Instant, MailState, Person, Table, UntrustedText } from "@/lib/office/parts";
+import { invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { Table } from "@/lib/office/table";
+import { Instant, MailState, Person, UntrustedText } from "@/lib/office/values";
 
 const maxRows = 50;
 const maxGrouped = 1000;
 
-async function show(call: OfficeCall) {
-  const { db, nowMs } = call;
+async function show({ db }: OfficeCall) {
   const failed = db
     .selectFrom("onboarding_emails")
     .where(sql`state`, "=", sql`'failed'`) // as in the partial index
@@ -34,83 +34,74 @@ async function show(call: OfficeCall) {
       .orderBy("id", "desc")
       .limit(maxRows),
   });
-  return {
-    title: "Mails",
-    content: (
-      <>
-        <h1>Mails that failed</h1>
-        <FormResult call={call} done={{ retried: "They are tried again now." }} />
-        <h2>Onboarding, by the provider’s words</h2>
-        <Table
-          rows={found.groups}
-          columns={[
-            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
-            ["Mails", ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails)],
-            [
-              "",
-              ({ failure }) => (
-                <ActButton
-                  act={retry}
-                  hidden={{ failure: failure ?? "" }}
-                  label={`Try all again: ${failure}`}
-                >
-                  Try all again
-                </ActButton>
-              ),
-            ],
-          ]}
-          whenEmpty="None failed."
-        />
-        <h2>Onboarding, the newest</h2>
-        <Table
-          rows={found.onboarding}
-          columns={[
-            ["To", ({ email }) => (email ? <Person email={email} /> : "an account that is gone")],
-            ["Mail", ({ kind }) => kind],
-            ["Was due", ({ due_at_ms }) => <Instant atMs={due_at_ms} nowMs={nowMs} />],
-            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
-            [
-              "",
-              ({ id, kind, email }) => (
-                <ActButton act={retry} hidden={{ id }} label={`Try again: ${kind} to ${email}`}>
-                  Try again
-                </ActButton>
-              ),
-            ],
-          ]}
-          whenEmpty="None failed."
-        />
-        <h2>Codes, invitations and security</h2>
-        <Table
-          rows={found.signIn}
-          columns={[
-            ["To", ({ email }) => <Person email={email} />],
-            ["Mail", ({ kind }) => kind],
-            ["Last tried", ({ at_ms }) => <Instant atMs={at_ms} nowMs={nowMs} />],
-            ["State", ({ state }) => <MailState state={state} />],
-            ["Provider’s words", ({ failure }) => <UntrustedText>{failure}</UntrustedText>],
-          ]}
-          whenEmpty="None failed."
-        />
-        <p className="quiet">
-          A code or link that was not delivered is not kept: its reader asks for another code, or is invited
-          again.
-        </p>
-      </>
-    ),
-  };
+  return (
+    <>
+      <h2>Onboarding, by the provider’s words</h2>
+      <Table
+        rows={found.groups}
+        columns={{
+          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
+          Mails: ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails),
+          "": ({ failure }) => (
+            <ActButton act={retry} hidden={{ failure: failure ?? "" }} label={`Try all again: ${failure}`}>
+              Try all again
+            </ActButton>
+          ),
+        }}
+        whenEmpty="None failed."
+      />
+      <h2>Onboarding, the newest</h2>
+      <Table
+        rows={found.onboarding}
+        columns={{
+          To: ({ email }) => (email ? <Person email={email} /> : "an account that is gone"),
+          Mail: ({ kind }) => kind,
+          "Was due": ({ due_at_ms }) => <Instant atMs={due_at_ms} />,
+          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
+          "": ({ id, kind, email }) => (
+            <ActButton act={retry} hidden={{ id }} label={`Try again: ${kind} to ${email}`}>
+              Try again
+            </ActButton>
+          ),
+        }}
+        whenEmpty="None failed."
+      />
+      <h2>Codes, invitations and security</h2>
+      <Table
+        rows={found.signIn}
+        columns={{
+          To: ({ email }) => <Person email={email} />,
+          Mail: ({ kind }) => kind,
+          "Last tried": ({ at_ms }) => <Instant atMs={at_ms} />,
+          State: ({ state }) => <MailState state={state} />,
+          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
+        }}
+        whenEmpty="None failed."
+      />
+      <p className="quiet">
+        A code or link that was not delivered is not kept: its reader asks for another code, or is invited
+        again.
+      </p>
+    </>
+  );
 }
 
 const retry: OfficeAct = {
   path: "/mails/retry",
   name: "send mails again",
+  done: "They are tried again now.",
   async run({ db, nowMs, by, input }) {
     const id = input("id");
     const which = id ? { id } : { failure: input("failure") ?? "" };
     const retried = await retryFailedMails(db, which, by, nowMs);
     if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
-    return addressOf(mails.path, { done: "retried" });
   },
 };
 
-export const mails: OfficePage = { path: "/mails", name: "Mails", show, acts: [retry] };
+export const mails: OfficePage = {
+  path: "/mails",
+  name: "Mails",
+  title: () => "Mails that failed",
+  show,
+  acts: [retry],
+};

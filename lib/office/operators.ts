@@ -1,13 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
-import { consumeChallenge } from "@/lib/auth/passkey-challenge";
+import type { RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { mintSecret } from "@/lib/auth/secret";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { signInPaths } from "@/lib/office/sign-in-paths";
-import { log } from "@/lib/runtime/log";
 
 /** A person who works in the office. */
 export type Operator = { id: string; name: string };
@@ -86,107 +84,9 @@ export async function endOperatorSessions(db: Db, name: string, nowMs: number): 
   });
 }
 
-/** The operator whom a link is for; `undefined` if it was used or replaced, or has expired. */
-export function findByLink(db: Db, token: string, nowMs: number): Promise<Operator | undefined> {
-  return db
-    .selectFrom("operators")
-    .select(["id", "name"])
-    .where("link_hash", "=", hashOf("link", token))
-    .where("link_until_ms", ">", nowMs)
-    .executeTakeFirst();
-}
-
-/** The ids of an operator's passkeys. */
-export async function listCredentialIds(db: Db, operatorId: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom("operator_passkeys")
-    .select("credential_id")
-    .where("operator_id", "=", operatorId)
-    .execute();
-  return rows.map(({ credential_id }) => credential_id);
-}
-
-/**
- * Uses a link up and adds the passkey that was created with it. Returns false if the link, the challenge or the passkey
- * was used before.
- */
-export function addOperatorPasskey(
-  db: Db,
-  { id, name }: Operator,
-  { token, credential, challenge }: { token: string; credential: Credential; challenge: string },
-  nowMs: number,
-): Promise<boolean> {
-  return changeOperator(db, { what: "operator passkey", name }, nowMs, async (transaction) => {
-    const taken = await transaction
-      .updateTable("operators")
-      .set({ link_hash: null, link_until_ms: null })
-      .where("link_hash", "=", hashOf("link", token))
-      .where("link_until_ms", ">", nowMs)
-      .returning("id")
-      .executeTakeFirst();
-    if (taken?.id !== id || !(await consumeChallenge(transaction, challenge, nowMs))) return false;
-    const added = await transaction
-      .insertInto("operator_passkeys")
-      .values({
-        credential_id: credential.id,
-        operator_id: id,
-        rp_id: officeParty().id,
-        public_key: credential.publicKey,
-        counter: credential.counter,
-        added_at_ms: nowMs,
-        last_used_at_ms: null,
-      })
-      .onConflict((conflict) => conflict.column("credential_id").doNothing())
-      .returning("credential_id")
-      .executeTakeFirst();
-    return added !== undefined;
-  });
-}
-
-/**
- * An operator's passkey by the credential's id; `undefined` if it is not registered here. What it signs names its host, so
- * one that was made for another host signs no one in.
- */
-export function findOperatorPasskey(db: Db, credentialId: string) {
-  return db
-    .selectFrom("operator_passkeys")
-    .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
-    .select(["operators.id", "operators.name", "credential_id as credentialId", "public_key as publicKey"])
-    .where("credential_id", "=", credentialId)
-    .executeTakeFirst();
-}
-
-/**
- * Records the use of a passkey whose signature over this challenge was verified. Returns whether it counts: a challenge
- * works once, and a signature counter that is in use must grow (WebAuthn §6.1.1), or the passkey was copied.
- */
-export async function useOperatorPasskey(
-  transaction: Db,
-  credentialId: string,
-  { challenge, counter }: { challenge: string; counter: number },
-  nowMs: number,
-): Promise<boolean> {
-  if (!(await consumeChallenge(transaction, challenge, nowMs))) return false;
-  const used = await transaction
-    .updateTable("operator_passkeys")
-    .set({ counter, last_used_at_ms: nowMs })
-    .where("credential_id", "=", credentialId)
-    .where(({ or, and, eb, lit }) =>
-      or([eb("counter", "<", counter), and([eb("counter", "=", 0), eb(lit(counter), "=", 0)])]),
-    )
-    .returning("credential_id")
-    .executeTakeFirst();
-  if (!used)
-    log().warn({ credentialId }, "an operator's passkey was refused: its signature counter went back");
-  return used !== undefined;
-}
-
-async function requireOperator(db: Db, name: string): Promise<Operator> {
-  const operator = await db
-    .selectFrom("operators")
-    .select(["id", "name"])
-    .where("name", "=", name)
-    .executeTakeFirst();
+async function requireOperator(db: Db, name: string): Promise<{ id: string }> {
+  const named = db.selectFrom("operators").select("id").where("name", "=", name);
+  const operator = await named.executeTakeFirst();
   if (operator) return operator;
   throw new ApiError("not_found", {
     message: "There is no operator with this name.",

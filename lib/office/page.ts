@@ -1,26 +1,23 @@
 import type { ReactNode } from "react";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
-import type { Operator as By } from "@/lib/db/audit";
+import type { Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import type { Operator } from "@/lib/office/operators";
 
 /** A request of a signed-in operator. */
 export type OfficeCall = {
   db: Db;
-  operator: Operator;
   /** The operator, for the audit. */
-  by: By;
+  by: Operator;
   nowMs: number;
   /** A field of the form or, if it has none with this name, of the query; trimmed. */
   input: (name: string) => string | undefined;
   /** A field of the form alone, for a form that comes back: a link cannot fill it in. */
   typed: (name: string) => string | undefined;
-  /** Why the act that this page belongs to was refused: its form shows what was typed. */
-  problem?: ApiError;
 };
 
-export type OfficeView = { title: string; content: ReactNode; status?: number };
+/** A whole page: a narrow one asks for one thing. */
+export type OfficeView = { title: string; content: ReactNode; status?: number | undefined; isNarrow?: true };
 
 /** A page of the office, which changes nothing. */
 export type OfficePage = {
@@ -29,8 +26,11 @@ export type OfficePage = {
   name?: string;
   /** The page of the navigation that it belongs to, if it is not there itself. */
   section?: OfficePage["path"];
-  show: (call: OfficeCall) => Promise<OfficeView>;
-  /** What its forms do. It explains their refusals. */
+  /** Its title, if that is not its name. */
+  title?: (call: OfficeCall) => string;
+  /** What it shows under its title. */
+  show: (call: OfficeCall) => Promise<ReactNode>;
+  /** What its forms do. It comes back with their refusals. */
   acts?: readonly OfficeAct[];
 };
 
@@ -41,8 +41,10 @@ export type OfficeAct = {
   name: string;
   /** It gives, takes away or speaks to everyone, so the operator proves again who they are. */
   needsProof?: true;
-  /** Throws an {@link ApiError} if it changes nothing. Returns the address to go to, or what to show. */
-  run: (call: OfficeCall) => Promise<string | OfficeView>;
+  /** What its page says afterwards. */
+  done?: string;
+  /** Throws an {@link ApiError} if it changes nothing. Returns what to show in place of its page, if anything. */
+  run: (call: OfficeCall) => Promise<OfficeView | undefined> | Promise<void>;
 };
 
 /** A path with these parameters; empty ones are left out. */
@@ -55,11 +57,6 @@ export function addressOf(path: string, parameters: Record<string, string | unde
 export function requireLine(what: string, text = ""): string {
   if (text !== "" && text.length <= 500 && !/\p{Cc}/u.test(text)) return text;
   throw invalid(`${what} must be one line of 1 to 500 characters.`);
-}
-
-/** The address of the page of an account, or of an email without one; after an act, with what was done. */
-export function accountAddress(email: string, done?: string): string {
-  return addressOf("/account", { email, done });
 }
 
 /** The email that a page or a form is about. Throws an {@link ApiError} if there is none. */

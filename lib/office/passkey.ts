@@ -5,24 +5,16 @@ import {
   verifyAuthentication,
   verifyRegistration,
 } from "@/lib/auth/passkey-ceremony";
-import { challengeBrowser, expectedOf } from "@/lib/auth/passkey-challenge";
-import type { Db } from "@/lib/db/store";
+import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passkey-challenge";
+import { hasRow } from "@/lib/db/has-row";
+import { type Db, store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
-import {
-  addOperatorPasskey,
-  changeOperator,
-  findByLink,
-  findOperatorPasskey,
-  linkMinutes,
-  listCredentialIds,
-  type Operator,
-  officeParty,
-  useOperatorPasskey,
-} from "@/lib/office/operators";
+import { changeOperator, hashOf, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
 import { type OfficeSession, proveSession, startSession } from "@/lib/office/session";
+import { log } from "@/lib/runtime/log";
 
 /*
  * The three ceremonies of the office: adding a passkey with a link, signing in, and proving in a session that it is still
@@ -35,26 +27,68 @@ const linkPurpose = ({ id }: Operator) => `operator ${id} adds a passkey`;
 const proofPurpose = ({ operator }: OfficeSession) => `operator ${operator.id} proves`;
 
 /** The options to create a passkey, for the holder of the link. Its token is kept in a cookie until the passkey comes. */
-export async function startPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
+export async function startPasskey(call: HandlerRequest): Promise<ResponseParts> {
+  const db = await store();
   const token = new URLSearchParams(call.body.toString()).get("link") ?? "";
-  const operator = (await findByLink(db, token, call.nowMs)) ?? refuseLink();
+  const operator = await requireLink(db, token, call.nowMs);
   const { challenge, cookie } = challengeBrowser(call, linkPurpose(operator), kept);
-  const ids = await listCredentialIds(db, operator.id);
+  const passkeys = db.selectFrom("operator_passkeys").select("credential_id");
+  const rows = await passkeys.where("operator_id", "=", operator.id).execute();
+  const ids = rows.map(({ credential_id }) => credential_id);
   const options = creationOptions(officeParty(), challenge, operator, ids);
   return answer(options, [cookie, writeCookie("operator-link", token, linkMinutes * 60)]);
 }
 
-/** Adds the passkey that the browser has created, and signs the operator in. */
-export async function finishPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
+/** Adds the passkey that the browser has created, which uses the link up, and signs the operator in. */
+export async function finishPasskey(call: HandlerRequest): Promise<ResponseParts> {
   const { headers, nowMs, body } = call;
+  const db = await store();
   const token = readCookie(headers, "operator-link") ?? "";
-  const operator = (await findByLink(db, token, nowMs)) ?? refuseLink();
+  const operator = await requireLink(db, token, nowMs);
+  const party = officeParty();
   const isExpected = expectedOf(call, linkPurpose(operator), kept);
-  const verified = await verifyRegistration(officeParty(), body, isExpected);
-  if (!(await addOperatorPasskey(db, operator, { token, ...verified }, nowMs))) {
+  const { credential, challenge } = await verifyRegistration(party, body, isExpected);
+  const change = { what: "operator passkey", name: operator.name };
+  await changeOperator(db, change, nowMs, async (transaction) => {
+    const link = transaction
+      .updateTable("operators")
+      .set({ link_hash: null, link_until_ms: null })
+      .where("link_hash", "=", hashOf("link", token))
+      .returning("id");
+    const added = transaction
+      .insertInto("operator_passkeys")
+      .values({
+        credential_id: credential.id,
+        operator_id: operator.id,
+        rp_id: party.id,
+        public_key: credential.publicKey,
+        counter: credential.counter,
+        added_at_ms: nowMs,
+        last_used_at_ms: null,
+      })
+      .onConflict((conflict) => conflict.column("credential_id").doNothing())
+      .returning("credential_id");
+    const isNew = (await hasRow(link)) && (await consumeChallenge(transaction, challenge, nowMs));
+    if (isNew && (await hasRow(added))) return;
     throw new CeremonyError("the link, the challenge or the passkey was used before");
-  }
+  });
   return answer({}, [await signIn(db, operator, call), clearCookie("operator-link")]);
+}
+
+/** The operator whom a link is for. Throws an {@link ApiError} if it was used or replaced, or has expired. */
+async function requireLink(db: Db, token: string, nowMs: number): Promise<Operator> {
+  const operator = await db
+    .selectFrom("operators")
+    .select(["id", "name"])
+    .where("link_hash", "=", hashOf("link", token))
+    .where("link_until_ms", ">", nowMs)
+    .executeTakeFirst();
+  if (operator) return operator;
+  throw new ApiError("invalid_token", {
+    status: 403,
+    message: "This link was used, was replaced by a newer one, or is more than 15 minutes old.",
+    hint: "Ask for a new one: 'admin operator add' prints it.",
+  });
 }
 
 /** The options to sign in, or to prove in a session that it is still its operator. Only the challenge differs. */
@@ -64,13 +98,15 @@ export function askForPasskey(call: HandlerRequest, session?: OfficeSession): Re
 }
 
 /** Signs an operator in by a passkey. Throws a 400 without a reason, which only the log has. */
-export async function signInWithPasskey(db: Db, call: HandlerRequest): Promise<ResponseParts> {
+export async function signInWithPasskey(call: HandlerRequest): Promise<ResponseParts> {
+  const db = await store();
   const { operator, use } = await verify(db, call, signInPurpose);
   return answer({}, [await signIn(db, operator, call, use)]);
 }
 
 /** Records the proof in the session, which gets another cookie. A passkey of another operator proves nothing here. */
-export async function prove(db: Db, call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
+export async function prove(call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
+  const db = await store();
   const { operator, use } = await verify(db, call, proofPurpose(session));
   if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
   const change = { what: "operator proof", name: operator.name };
@@ -82,18 +118,41 @@ export async function prove(db: Db, call: HandlerRequest, session: OfficeSession
   return answer({}, [cookie]);
 }
 
-/** Reads and verifies a signature. `use` uses passkey and challenge up, in the transaction of what they are good for. */
+/**
+ * Reads and verifies a signature. `use` uses passkey and challenge up, in the transaction of what they are good for: a
+ * challenge works once, and a signature counter that is in use must grow (WebAuthn §6.1.1), or the passkey was copied.
+ */
 async function verify(db: Db, call: HandlerRequest, purpose: string) {
-  const isExpected = expectedOf(call, purpose, kept);
-  const find = async (credentialId: string) =>
-    (await findOperatorPasskey(db, credentialId)) ??
-    Promise.reject(new CeremonyError("the passkey is not registered here"));
-  const signed = await verifyAuthentication(officeParty(), call.body, isExpected, find);
-  const use = async (transaction: Db) => {
-    if (await useOperatorPasskey(transaction, signed.passkey.credentialId, signed, call.nowMs)) return;
-    throw new CeremonyError("the passkey or its challenge was used before");
+  // What a passkey signs names its host, so one that was made for another host signs no one in.
+  const find = async (credentialId: string) => {
+    const passkey = db
+      .selectFrom("operator_passkeys")
+      .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
+      .select(["operators.id", "operators.name", "credential_id as credentialId", "public_key as publicKey"])
+      .where("credential_id", "=", credentialId);
+    const found = await passkey.executeTakeFirst();
+    return found ?? Promise.reject(new CeremonyError("the passkey is not registered here"));
   };
-  return { operator: signed.passkey, use };
+  const isExpected = expectedOf(call, purpose, kept);
+  const signed = await verifyAuthentication(officeParty(), call.body, isExpected, find);
+  const { passkey, challenge, counter } = signed;
+  const use = async (transaction: Db) => {
+    if (!(await consumeChallenge(transaction, challenge, call.nowMs)))
+      throw new CeremonyError("the challenge was used before");
+    const counting = transaction
+      .updateTable("operator_passkeys")
+      .set({ counter, last_used_at_ms: call.nowMs })
+      .where("credential_id", "=", passkey.credentialId)
+      .where(({ or, and, eb, lit }) =>
+        or([eb("counter", "<", counter), and([eb("counter", "=", 0), eb(lit(counter), "=", 0)])]),
+      )
+      .returning("credential_id");
+    if (await hasRow(counting)) return;
+    const { credentialId } = passkey;
+    log().warn({ credentialId }, "an operator's passkey was refused: its signature counter went back");
+    throw new CeremonyError("the signature counter went back");
+  };
+  return { operator: passkey, use };
 }
 
 function signIn(
@@ -110,12 +169,4 @@ function signIn(
 
 function answer(body: object, cookies: string[]): ResponseParts {
   return { status: 200, body, headers: cookieHeaders(cookies) };
-}
-
-function refuseLink(): never {
-  throw new ApiError("invalid_token", {
-    status: 403,
-    message: "This link was used, was replaced by a newer one, or is more than 15 minutes old.",
-    hint: "Ask for a new one: 'admin operator add' prints it.",
-  });
 }

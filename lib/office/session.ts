@@ -1,6 +1,7 @@
 import { mintSecret } from "@/lib/auth/secret";
-import type { Db } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
+import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { changeOperator, hashOf, type Operator } from "@/lib/office/operators";
 
@@ -47,13 +48,14 @@ export async function startSession(
   return writeCookie("operator-session", id, sessionSeconds);
 }
 
-/** The session of a request, unless it is more than 8 hours old or was not used for an hour. Notes its use. */
-export async function findSession(
-  db: Db,
-  { headers, nowMs }: HandlerRequest,
-): Promise<OfficeSession | undefined> {
+/**
+ * The session of a request, whose use it notes. Throws an {@link ApiError} if there is none, if it is more than 8 hours old
+ * or was not used for an hour.
+ */
+export async function findSession({ headers, nowMs }: HandlerRequest): Promise<OfficeSession> {
   const id = readCookie(headers, "operator-session");
-  if (id === undefined) return undefined;
+  if (id === undefined) throw hasEnded;
+  const db = await store();
   const idHash = hashOf("session", id);
   const row = await db
     .selectFrom("operator_sessions")
@@ -63,7 +65,7 @@ export async function findSession(
     .where("expires_at_ms", ">", nowMs)
     .where("last_used_at_ms", ">", nowMs - idleMs)
     .executeTakeFirst();
-  if (!row) return undefined;
+  if (!row) throw hasEnded;
   if (row.last_used_at_ms <= nowMs - noteUseAfterMs) {
     await db
       .updateTable("operator_sessions")
@@ -73,6 +75,8 @@ export async function findSession(
   }
   return { idHash, operator: { id: row.id, name: row.name }, provedAtMs: row.proved_at_ms };
 }
+
+const hasEnded = new ApiError("signed_out", { message: "Your session has ended.", hint: "Sign in again." });
 
 /** Whether the operator has used a passkey in this session within the last five minutes. */
 export function isRecentlyProved({ provedAtMs }: OfficeSession, nowMs: number): boolean {
@@ -99,9 +103,9 @@ export async function proveSession(
 }
 
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */
-export async function endSession(db: Db, session: OfficeSession, nowMs: number): Promise<string> {
-  const { idHash, operator } = session;
-  await changeOperator(db, { what: "operator sign-out", name: operator.name }, nowMs, (transaction) =>
+export async function endSession({ idHash, operator }: OfficeSession, nowMs: number): Promise<string> {
+  const change = { what: "operator sign-out", name: operator.name };
+  await changeOperator(await store(), change, nowMs, (transaction) =>
     transaction.deleteFrom("operator_sessions").where("id_hash", "=", idHash).execute(),
   );
   return clearCookie("operator-session");

@@ -1,14 +1,15 @@
 import type { ApiError } from "@/lib/http/errors";
 import { addressOf, type OfficeAct, type OfficePage, type OfficeView } from "@/lib/office/page";
-import { UntrustedText } from "@/lib/office/parts";
 import { ceremonyAt, signInPaths } from "@/lib/office/sign-in-paths";
+import { UntrustedText } from "@/lib/office/values";
 
 /** Sign-in. */
 export function showEnter(to: string): OfficeView {
   return {
-    title: "Sign in",
+    title: "Sign in to the office",
+    isNarrow: true,
     content: (
-      <SignInCard heading="Sign in to the office">
+      <>
         <p>The office is for operators. Owners of accounts sign in on the public site.</p>
         <Ceremony kind="get" path={signInPaths.enter} to={to}>
           Use your passkey
@@ -16,28 +17,27 @@ export function showEnter(to: string): OfficeView {
         <p className="quiet">
           Lost your passkey? <code>npm run -s admin -- operator add NAME</code> prints another link.
         </p>
-      </SignInCard>
+      </>
     ),
   };
 }
 
 /** Where a link leads. Its token is in the fragment, which no server and no log ever sees. */
-export function showEnrol(): OfficeView {
-  return {
-    title: "Add a passkey",
-    content: (
-      <SignInCard heading="Add your passkey">
-        <p>
-          This link works once. The passkey that you add now opens the office, with your name on everything
-          that you do there.
-        </p>
-        <Ceremony kind="create" path={signInPaths.enrol} to="/">
-          Add a passkey
-        </Ceremony>
-      </SignInCard>
-    ),
-  };
-}
+export const enrolView: OfficeView = {
+  title: "Add your passkey",
+  isNarrow: true,
+  content: (
+    <>
+      <p>
+        This link works once. The passkey that you add now opens the office, with your name on everything that
+        you do there.
+      </p>
+      <Ceremony kind="create" path={signInPaths.enrol} to="/">
+        Add a passkey
+      </Ceremony>
+    </>
+  ),
+};
 
 /** Asks for the passkey before an act, and keeps what was typed. */
 export function askAgain(
@@ -48,12 +48,13 @@ export function askAgain(
 ): OfficeView {
   const isOut = why === "signed out";
   const form = "again";
-  const email = fields.get("email");
+  const email = fields.get("email") ?? undefined;
   return {
-    title: isOut ? "Sign in to go on" : "Confirm that it is you",
+    title: isOut ? "Your session has ended" : "Confirm that it is you",
     status: isOut ? 401 : 403,
+    isNarrow: true,
     content: (
-      <SignInCard heading={isOut ? "Your session has ended" : "Confirm that it is you"}>
+      <>
         <p>
           You asked to <strong>{act.name}</strong>
           {email && (
@@ -68,46 +69,44 @@ export function askAgain(
             : "You last used your passkey more than five minutes ago. It is carried out after you use it again."}
         </p>
         <form id={form} method="post" action={act.path}>
-          {[...new Set(fields.keys())].map((name) => (
-            <input key={name} type="hidden" name={name} value={fields.get(name) ?? ""} />
+          {[...fields].map(([name, value]) => (
+            <input key={`${name}=${value}`} type="hidden" name={name} value={value} />
           ))}
         </form>
         <Ceremony kind="get" path={isOut ? signInPaths.enter : signInPaths.proof} form={form}>
           Use passkey and go on
         </Ceremony>
         <p>
-          <a href={addressOf(page.path, { email: email ?? undefined })}>Go back without it</a>
+          <a href={addressOf(page.path, { email })}>Go back without it</a>
         </p>
-      </SignInCard>
+      </>
     ),
   };
 }
 
+/** A refusal. What failed because of us may have failed after the work was done. */
 export function describeProblem({ status, message, hint }: ApiError, requestId: string): OfficeView {
+  const isOurs = status >= 500;
   return {
     title: "That did not work",
     status,
+    isNarrow: true,
     content: (
-      <SignInCard heading="That did not work">
+      <>
         <p>{message}</p>
-        <p>{hint}</p>
-        {status >= 500 && (
+        <p>
+          {isOurs
+            ? "Try again in a moment. If you have sent a form, look first whether it was carried out."
+            : hint}
+        </p>
+        {isOurs && (
           <p className="quiet">
             The log has more under <code>{requestId}</code>.
           </p>
         )}
-      </SignInCard>
+      </>
     ),
   };
-}
-
-function SignInCard({ heading, children }: { heading: string; children: React.ReactNode }) {
-  return (
-    <div className="narrow">
-      <h1>{heading}</h1>
-      {children}
-    </div>
-  );
 }
 
 type CeremonyProps = {

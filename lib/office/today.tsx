@@ -5,7 +5,8 @@ import { failing } from "@/lib/billing/fulfilment";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
-import { Instant, Person, Table } from "@/lib/office/parts";
+import { Table } from "@/lib/office/table";
+import { Instant, Person } from "@/lib/office/values";
 import { log } from "@/lib/runtime/log";
 import { listParts } from "@/lib/status/parts";
 
@@ -26,69 +27,53 @@ let counting: Promise<Counted> | undefined;
 async function countOverview(db: Db, nowMs: number): Promise<Counted | undefined> {
   if (lastCounted && Math.abs(nowMs - lastCounted.atMs) < freshForMs) return lastCounted;
   if (!counting) {
-    counting = count(db, nowMs);
-    counting.catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"));
+    counting = readOverview(db, nowMs).then((overview) => {
+      lastCounted = { atMs: nowMs, overview };
+      return lastCounted;
+    });
+    counting
+      .catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"))
+      .finally(() => {
+        counting = undefined;
+      });
   }
   return Promise.race([counting, sleep(waitAtMostMs).then(() => lastCounted)]);
-}
-
-async function count(db: Db, nowMs: number): Promise<Counted> {
-  try {
-    lastCounted = { atMs: nowMs, overview: await readOverview(db, nowMs) };
-    return lastCounted;
-  } finally {
-    counting = undefined;
-  }
 }
 
 async function show({ db, nowMs }: OfficeCall) {
   const parts = await listParts(nowMs);
   const counted = await countOverview(db, nowMs);
-  return {
-    title: "Today",
-    content: (
-      <>
-        <h1>Today</h1>
-        <p className="quiet">
-          {counted ? (
-            <>
-              Counted <Instant atMs={counted.atMs} nowMs={nowMs} />.
-            </>
-          ) : (
-            "The accounts are being counted for the first time since the start."
-          )}{" "}
-          <a href={today.path}>Reload</a>
-        </p>
-        {counted && <Counts {...counted.overview} nowMs={nowMs} />}
-        <h2>The service now</h2>
-        <ul className="parts">
-          {parts.map(({ name, colour, says }) => (
-            <li key={name}>
-              <h3>{name}</h3>
-              <Light colour={colour}>{says}</Light>
-            </li>
-          ))}
-        </ul>
-        <p className="quiet">
-          <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
-        </p>
-      </>
-    ),
-  };
+  return (
+    <>
+      <p className="quiet">
+        {counted ? (
+          <>
+            Counted <Instant atMs={counted.atMs} />.
+          </>
+        ) : (
+          "The accounts are being counted for the first time since the start."
+        )}{" "}
+        <a href={today.path}>Reload</a>
+      </p>
+      {counted && <Counts {...counted.overview} />}
+      <h2>The service now</h2>
+      <ul className="parts">
+        {parts.map(({ name, colour, says }) => (
+          <li key={name}>
+            <h3>{name}</h3>
+            <Light colour={colour}>{says}</Light>
+          </li>
+        ))}
+      </ul>
+      <p className="quiet">
+        <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
+      </p>
+    </>
+  );
 }
 
-type CountsProps = Counted["overview"] & { nowMs: number };
-
-function Counts({
-  accounts,
-  billing,
-  nowMs,
-  trialsEnding,
-  waiting,
-  oldestWaitingAtMs,
-  days,
-  ...others
-}: CountsProps) {
+function Counts({ accounts, billing, days, ...others }: Counted["overview"]) {
+  const { trialsEnding, waiting, oldestWaitingAtMs } = others;
   const figures: [name: string, value: number, href?: string][] = [
     ["Trials", accounts.trials, "/accounts?trials=running"],
     ["Ended trials", accounts.endedTrials, "/accounts?trials=ended"],
@@ -119,7 +104,7 @@ function Counts({
             "are fulfilled."
           ) : (
             <>
-              fail: the first <Instant atMs={sinceMs} nowMs={nowMs} />.
+              fail: the first <Instant atMs={sinceMs} />.
             </>
           )}{" "}
           <a href="/audit?who=stripe">What Stripe has changed</a>
@@ -133,16 +118,16 @@ function Counts({
       )}
       {oldestWaitingAtMs !== null && (
         <p>
-          The first on the waitlist joined <Instant atMs={oldestWaitingAtMs} nowMs={nowMs} />.
+          The first on the waitlist joined <Instant atMs={oldestWaitingAtMs} />.
         </p>
       )}
       <h2>Trials that end within 7 days</h2>
       <Table
         rows={trialsEnding}
-        columns={[
-          ["Email", ({ email }) => <Person email={email} />],
-          ["Ends", ({ endsAt }) => <Instant atMs={Date.parse(endsAt ?? "")} nowMs={nowMs} />],
-        ]}
+        columns={{
+          Email: ({ email }) => <Person email={email} />,
+          Ends: ({ endsAt }) => <Instant atMs={Date.parse(endsAt ?? "")} />,
+        }}
         whenEmpty="None."
       />
       <h2>Last 30 days</h2>

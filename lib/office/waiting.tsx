@@ -12,22 +12,14 @@ import {
   type OfficePage,
   type OfficeView,
 } from "@/lib/office/page";
-import {
-  FormResult,
-  Instant,
-  LinkButton,
-  LongTable,
-  Person,
-  perPage,
-  Table,
-  UntrustedText,
-} from "@/lib/office/parts";
+import { LongTable, perPage, Table } from "@/lib/office/table";
+import { Instant, Person, UntrustedText } from "@/lib/office/values";
 
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
 
 /** Those who wait for an invitation, the first ones first, and the form that invites. */
-async function show(call: OfficeCall): Promise<OfficeView> {
-  const { db, nowMs, input, typed } = call;
+async function show(call: OfficeCall) {
+  const { db, input, typed } = call;
   const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
   let query = db
     .selectFrom("waitlist")
@@ -42,62 +34,52 @@ async function show(call: OfficeCall): Promise<OfficeView> {
     );
   }
   const rows = await query.execute();
-  return {
-    title: "Waitlist",
-    content: (
-      <>
-        <h1>Waitlist</h1>
-        <FormResult call={call} done={{ invited: "All were invited. Their mails are on the way." }} />
-        <p>
-          An address that is not confirmed may have been mistyped, or be someone else’s. It leaves the
-          waitlist after {confirmationDays} days.
-        </p>
-        <Form act={inviteMany} className="stack">
-          <LongTable
-            caption="Waiting for an invitation"
-            rows={rows}
-            columns={[
-              [
-                "Invite",
-                ({ email }) => (
-                  <input type="checkbox" name="emails" value={email} aria-label={`Invite ${email}`} />
-                ),
-              ],
-              ["Email", ({ email }) => <Person email={email} />],
-              ["Joined", ({ joined_at_ms }) => <Instant atMs={joined_at_ms} nowMs={nowMs} />],
-              [
-                "Confirmed",
-                ({ confirmed_at_ms }) =>
-                  confirmed_at_ms === null ? "no" : <Instant atMs={confirmed_at_ms} nowMs={nowMs} />,
-              ],
-            ]}
-            whenEmpty="No one waits."
-            hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
-          />
-          <label htmlFor="emails">Others to invite, one a line</label>
-          <textarea id="emails" name="emails" rows={4} spellCheck={false} defaultValue={typed("emails")} />
-          <div className="filter">
-            <PlanFields call={call} plan="trial" assistantLimit={null}>
-              <Field
-                call={call}
-                name="trialDays"
-                label="Days of a trial"
-                current={defaultTrialDays}
-                inputMode="numeric"
-              />
-            </PlanFields>
-            <button type="submit">Invite</button>
-          </div>
-        </Form>
-      </>
-    ),
-  };
+  return (
+    <>
+      <p>
+        An address that is not confirmed may have been mistyped, or be someone else’s. It leaves the waitlist
+        after {confirmationDays} days.
+      </p>
+      <Form act={inviteMany} className="stack">
+        <LongTable
+          caption="Waiting for an invitation"
+          rows={rows}
+          columns={{
+            Invite: ({ email }) => (
+              <input type="checkbox" name="emails" value={email} aria-label={`Invite ${email}`} />
+            ),
+            Email: ({ email }) => <Person email={email} />,
+            Joined: ({ joined_at_ms }) => <Instant atMs={joined_at_ms} />,
+            Confirmed: ({ confirmed_at_ms }) =>
+              confirmed_at_ms === null ? "no" : <Instant atMs={confirmed_at_ms} />,
+          }}
+          whenEmpty="No one waits."
+          hrefAfter={(last) => addressOf(waiting.path, { after: `${last.joined_at_ms} ${last.email}` })}
+        />
+        <label htmlFor="emails">Others to invite, one a line</label>
+        <textarea id="emails" name="emails" rows={4} spellCheck={false} defaultValue={typed("emails")} />
+        <div className="filter">
+          <PlanFields call={call} plan="trial" assistantLimit={null}>
+            <Field
+              call={call}
+              name="trialDays"
+              label="Days of a trial"
+              current={defaultTrialDays}
+              inputMode="numeric"
+            />
+          </PlanFields>
+          <button type="submit">Invite</button>
+        </div>
+      </Form>
+    </>
+  );
 }
 
 /** Invites every email that the form lists or that is ticked, with one plan. Refused ones are listed with the reason. */
 export const inviteMany: OfficeAct = {
   path: "/waiting/invite",
   name: "send invitations",
+  done: "All were invited. Their mails are on the way.",
   needsProof: true,
   async run(call) {
     const { db, by, input } = call;
@@ -121,7 +103,6 @@ export const inviteMany: OfficeAct = {
       }
     }
     if (refused.length + queued.length > 0) return report(listed.length, refused, queued);
-    return addressOf(waiting.path, { done: "invited" });
   },
 };
 
@@ -129,22 +110,23 @@ type Refused = { email: string; why: string };
 
 function report(all: number, refused: Refused[], queued: Refused[]): OfficeView {
   return {
-    title: "Invited",
+    title: `Invited ${all - refused.length} of ${all}`,
     content: (
       <>
-        <h1>
-          Invited {all - refused.length} of {all}
-        </h1>
         {queued.length > 0 && <p>{queued.length} of them wait until Clerk takes more.</p>}
         <Table
           caption={queued.length > 0 ? "Not invited, or not yet" : "Not invited"}
           rows={[...refused, ...queued]}
-          columns={[
-            ["Email", ({ email }) => <UntrustedText>{email}</UntrustedText>],
-            ["Why", ({ why }) => why],
-          ]}
+          columns={{
+            Email: ({ email }) => <UntrustedText>{email}</UntrustedText>,
+            Why: ({ why }) => why,
+          }}
         />
-        <LinkButton href={waiting.path}>Back to the waitlist</LinkButton>
+        <p className="actions">
+          <a className="button plain" href={waiting.path}>
+            Back to the waitlist
+          </a>
+        </p>
       </>
     ),
   };

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { officePages } from "@/lib/office/routes";
 import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
-import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { hiddenField, OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
 import { signInWith } from "@/tests/support/passkeys";
@@ -194,6 +193,16 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
         expect(await show()).toEqual(before);
       },
     );
+
+    it("keeps every box that was ticked", async () => {
+      await signedIn(ann);
+      await makeStale();
+      const type = { "content-type": "application/x-www-form-urlencoded" };
+      const body = "emails=one@example.com&emails=two@example.com&emails=";
+      const { text } = await ann.send("POST", "/waiting/invite", body, type);
+      const kept = [...text.matchAll(/name="emails" value="([^"]*)"/g)].map(([, value]) => value);
+      expect(kept).toEqual(["one@example.com", "two@example.com", ""]);
+    });
 
     it("is good for the session in which it was given, and for five minutes", async () => {
       await signedIn(ann);
@@ -462,11 +471,6 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     expect(sent.status).toBe(503);
     expect(sent.text).toContain("If you have sent a form, look first whether it was carried out.");
     expect(page.status).toBe(503);
-    const taken: string[] = [];
-    await eventually(() => {
-      taken.push(...service.takeErrors());
-      expect(taken).toHaveLength(stage.freezeStopsReads ? 2 : 1);
-    });
     expect((await ann.open("/audit")).status).toBe(200);
   });
 

@@ -74,10 +74,8 @@ describe.each(engines)("a page of the office on $name", async (engine) => {
 
   it.each(asked)("$path $1 asks at most two queries, and none reads a whole table", async (page, input) => {
     queries.length = 0;
-    const operator = { id: "op_1", name: "ann" };
     await page.show({
       db,
-      operator,
       by: "operator ann",
       nowMs,
       input: (name) => input[name],

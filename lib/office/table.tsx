@@ -1,0 +1,59 @@
+import type { ReactNode } from "react";
+
+/** The columns of a table: what each shows of a row, by its heading. */
+export type Columns<Row> = Record<string, (row: Row) => ReactNode>;
+
+type TableProps<Row> = { rows: Row[]; columns: Columns<Row>; whenEmpty?: string; caption?: string };
+
+/** A table. Its rows are read as cards on a narrow screen. */
+export function Table<Row>({ rows, columns, whenEmpty, caption }: TableProps<Row>) {
+  if (rows.length === 0) return <p className="quiet">{whenEmpty}</p>;
+  return (
+    <table className="rows">
+      {caption && <caption>{caption}</caption>}
+      <thead>
+        <tr>
+          {Object.keys(columns).map((heading) => (
+            <th key={heading} scope="col">
+              {heading}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a static page keep their places
+          <tr key={at}>
+            {Object.entries(columns).map(([heading, show]) => (
+              <td key={heading} data-column={heading}>
+                {show(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** How many rows a page of a long table shows. One more is read, to know whether there is another page. */
+export const perPage = 50;
+
+type LongTableProps<Row> = TableProps<Row> & { hrefAfter: (last: Row) => string; next?: string };
+
+/** A page of a table, with a link to the page after its last row if there is one. */
+export function LongTable<Row>({ rows, hrefAfter, next = `Next ${perPage}`, ...table }: LongTableProps<Row>) {
+  const last = rows[perPage - 1];
+  return (
+    <>
+      <Table rows={rows.slice(0, perPage)} {...table} />
+      {rows.length > perPage && last && (
+        <p className="actions">
+          <a className="button plain" href={hrefAfter(last)}>
+            {next}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import { Light } from "@/app/(pages)/status-light";
+import { describeDistance } from "@/lib/config/instants";
+import { addressOf } from "@/lib/office/page";
+
+/** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
+export function UntrustedText({ children }: { children: string | null | undefined }) {
+  return <bdi>{children ?? "–"}</bdi>;
+}
+
+/** A link to the page of an account, or of an email without one. */
+export function Person({ email }: { email: string }) {
+  return (
+    <a href={addressOf("/account", { email })}>
+      <UntrustedText>{email}</UntrustedText>
+    </a>
+  );
+}
+
+/** A time in UTC to the minute, with its distance from now. */
+export function Instant({ atMs }: { atMs: number | null | undefined }) {
+  if (atMs == null) return <>–</>;
+  const iso = new Date(atMs).toISOString();
+  return (
+    <time dateTime={iso} title={iso}>
+      {`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}{" "}
+      <span className="quiet">{describeDistance(atMs, Date.now())}</span>
+    </time>
+  );
+}
+
+/** Whether a mail was delivered, as it is recorded. */
+export function MailState({ state }: { state: string }) {
+  const colour = { sent: "good", failed: "stopped", retrying: "soon" } as const;
+  return <Light colour={colour[state as keyof typeof colour] ?? "unknown"}>{state}</Light>;
+}
