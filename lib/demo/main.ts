@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Account } from "@/lib/accounts/account";
-import { listAccounts, setAccount } from "@/lib/accounts/accounts";
+import { setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { mintTokenFor } from "@/lib/admin/token";
 import { showCodesOnTerminal } from "@/lib/auth/code-terminal";
@@ -9,6 +9,8 @@ import { mintLocalSubject, programTokenSeconds } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { loadEnvFiles } from "@/lib/config/env-files";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
@@ -46,11 +48,10 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
     { email: "ended@example.com", plan: "trial", trialEndsAtMs: nowMs - dayMs, assistantLimit: 3 },
     { email: "hobby@example.com", plan: "hobby", assistantLimit: 1 },
   ] as const;
-  const known = new Set<string>();
-  for await (const page of listAccounts(db)) for (const { email } of page) known.add(email);
   const made: Account[] = [];
   for (const { email, ...terms } of accounts) {
-    if (known.has(email)) made.push(await setAccount(db, email, terms, nowMs));
+    if (await hasRow(accountBy(db, "email", email).select("id")))
+      made.push(await setAccount(db, email, terms, nowMs));
     else made.push(await addAccount(db, email, { ...terms, subject: mintLocalSubject() }, nowMs));
   }
   return made;
