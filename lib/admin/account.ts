@@ -90,17 +90,7 @@ export function addAccountCommands(program: AdminCommand): void {
     .option("--containing <text>", "only emails that contain this text", parseWords)
     .option("--after <email>", "only emails after this one in the alphabet")
     .option("--limit <n>", "the maximum number of rows", parseCount)
-    .does(async ({ db }, { ended, limit, ...filter }: ListOptions) => {
-      const endedAtMs = ended && Date.now();
-      const found = listAccounts(db, { ...filter, maxRows: limit, endedAtMs });
-      const { plan, containing } = filter;
-      const again = [
-        ...(plan ? [`--plan ${plan}`] : []),
-        ...(ended ? ["--ended"] : []),
-        ...(containing ? [`--containing '${containing.replaceAll("'", "'\\''")}'`] : []),
-      ];
-      return toListing(found, limit, again);
-    });
+    .does(async ({ db }, options: ListOptions) => listing(db, options));
 
   account
     .add("delete <email>", "delete an account and all its data")
@@ -117,27 +107,23 @@ export function addAccountCommands(program: AdminCommand): void {
 
 /** Gives a command the options of an account's terms. */
 export function withTerms(command: AdminCommand): AdminCommand {
-  return withInvitedTerms(command).addOption(
-    new Option("--subject <id>", "the user id at Clerk").argParser(parseSubject),
-  );
+  return withInvitedTerms(command).option("--subject <id>", "the user id at Clerk", parseSubject);
 }
 
 /** The same options, for someone who has no subject yet. */
 export function withInvitedTerms(command: AdminCommand): AdminCommand {
   return command
     .addOption(new Option("--plan <plan>", "the plan").choices(plans))
-    .addOption(new Option("--trial-ends <instant>", "when the trial ends").argParser(parseInstant))
+    .option("--trial-ends <instant>", "when the trial ends", parseInstant)
     .addOption(
       new Option("--trial-days <days>", `the length of the trial in days (default: ${defaultTrialDays})`)
         .argParser(parseWholeNumber)
         .conflicts("trialEnds"),
     )
-    .addOption(
-      new Option("--assistant-limit <n>", "the maximum number of assistants, or none").argParser((text) =>
-        text === "none" ? text : parseWholeNumber(text),
-      ),
+    .option("--assistant-limit <n>", "the maximum number of assistants, or none", (text) =>
+      text === "none" ? text : parseWholeNumber(text),
     )
-    .addOption(new Option("--credits <n>", "the balance").argParser(parseBalance));
+    .option("--credits <n>", "the balance", parseBalance);
 }
 
 /** Converts the options to terms. */
@@ -169,20 +155,17 @@ function planInWords({ plan, trialEndsAt }: AccountFields): string {
   return trialEndsAt !== null && Date.parse(trialEndsAt) <= Date.now() ? `${plan}, ended` : plan;
 }
 
-/**
- * Formats a list of accounts. A record that does not parse is reported on standard error.
- *
- * @param again - the options to repeat for the next page
- */
-function toListing(
-  found: ReturnType<typeof listAccounts>,
-  limit: number | undefined,
-  again: string[],
-): Listing {
+/** Lists accounts. A record that does not parse is reported on standard error. */
+function listing(db: Db, options: ListOptions): Listing {
+  const { ended, limit, ...filter } = options;
   let listed = 0;
   let last = "";
   async function* pages() {
-    for await (const page of found) {
+    for await (const page of listAccounts(db, {
+      ...filter,
+      maxRows: limit,
+      endedAtMs: ended && Date.now(),
+    })) {
       listed += page.length;
       last = page.at(-1)?.email ?? last;
       yield page.flatMap(({ email, account }) => {
@@ -192,12 +175,20 @@ function toListing(
     }
   }
   const after = () => {
-    if (listed !== limit) return undefined;
-    return `There may be more: ${["account list", ...again, `--limit ${limit}`, `--after ${last}`].join(" ")}`;
+    const again = Object.entries({ ...options, after: last }).map(([name, value]) =>
+      value === true ? `--${name}` : `--${name} ${quote(value)}`,
+    );
+    return listed === limit ? `There may be more: account list ${again.join(" ")}` : undefined;
   };
   const toRow = (account: AccountFields) => {
     const { email, trialEndsAt, assistantLimit, credits } = account;
     return { email, plan: planInWords(account), trialEndsAt, assistantLimit, credits };
   };
   return { pages: pages(), toRow, whenEmpty: "No accounts found.", after };
+}
+
+/** A value as a shell reads it. */
+function quote(value: string | number): string {
+  const text = String(value);
+  return /^[\w.@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -35,7 +35,10 @@ export function addBackupCommands(program: AdminCommand): void {
       // The backup has the current secret only.
       await resealKeys(db);
       await readLinkKeys(db, Date.now());
-      await untilSignal((signal) => backUp(resolve(file), signal));
+      const note = { engine: engine(), madeAt: new Date().toISOString(), appSecret: currentSecret() };
+      await untilSignal((signal) =>
+        writeArchive(resolve(file), passphrase(), { note, copy: readStore(settings()), signal }),
+      );
       return {
         json: { backup: resolve(file) },
         text: `Wrote ${resolve(file)}. Store the passphrase in another place.`,
@@ -55,12 +58,6 @@ export function addBackupCommands(program: AdminCommand): void {
         text: `Restored the backup of ${madeAt}.`,
       };
     });
-}
-
-async function backUp(file: string, signal: AbortSignal): Promise<void> {
-  const madeAt = new Date().toISOString();
-  const note = { engine: engine(), madeAt, appSecret: currentSecret() };
-  await writeArchive(file, passphrase(), { note, copy: readStore(settings()), signal });
 }
 
 type Backup = Awaited<ReturnType<typeof openBackup>>;

@@ -44,7 +44,6 @@ export function addBannerCommands(program: AdminCommand): void {
 
 function toResult(stored: StoredBanner | undefined): Result {
   if (!stored) return { json: { banner: null }, text: "There is no banner." };
-  const { kind, message, startsAtMs, endsAtMs } = stored;
-  const banner = toFields({ kind, message, startsAtMs, endsAtMs });
+  const banner = toFields(stored);
   return { json: { banner }, text: asLines(banner) };
 }

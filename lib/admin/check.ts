@@ -92,7 +92,7 @@ function checks(): Check[] {
     ["client address", checkClientAddress],
     ["sign-in", checkSignIn],
     ["passkeys", checkPasskeys, first],
-    office && ["operators", checkOperators, first],
+    office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators), first],
     ["waitlist", checkWaitlist, first],
     ["signing keys", checkKeys, first],
     ["secrets", checkSecrets, first],
@@ -230,13 +230,8 @@ async function lists(address: string, origin: string): Promise<boolean> {
   }
 }
 
-async function checkOperators(): Promise<CheckResult> {
-  return findStranded(
-    "operator_passkeys",
-    officeParty(),
-    "They cannot be used here. Set the host of OFFICE_URL back, or send their owners new links by 'operator add'.",
-  );
-}
+const forOperators =
+  "They cannot be used here. Set the host of OFFICE_URL back, or send their owners new links by 'operator add'.";
 
 async function findStranded(
   table: "passkeys" | "operator_passkeys",
@@ -277,12 +272,11 @@ async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
   const db = await store();
   const links = await listLinkKeys(db);
   const mails = await countSealedMails(db);
+  const lostMails = `waiting mails (${mails.lost}), the last of which expires at ${asIso(mails.lostUntilMs)}`;
   const lost = [
-    ...(links.some(({ by }) => by === undefined) ? ["the keys of unsubscribe links"] : []),
-    ...(mails.lost > 0
-      ? [`waiting mails (${mails.lost}), the last of which expires at ${asIso(mails.lostUntilMs)}`]
-      : []),
-  ];
+    links.some(({ by }) => by === undefined) && "the keys of unsubscribe links",
+    mails.lost > 0 && lostMails,
+  ].filter(Boolean);
   if (lost.length > 0) {
     return fault(
       `encrypted with another APP_SECRET: ${lost.join("; ")}`,
@@ -295,10 +289,10 @@ async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
     .limit(1)
     .execute();
   const needed = [
-    ...([...keys.map(findSecret), ...links.map(({ by }) => by)].includes("previous") ? ["keys"] : []),
-    ...(mails.ofPrevious > 0 ? [`waiting mails (${mails.ofPrevious})`] : []),
-    ...(rotation ? ["codes and registrations of apps of the last day"] : []),
-  ];
+    [...keys.map(findSecret), ...links.map(({ by }) => by)].includes("previous") && "keys",
+    mails.ofPrevious > 0 && `waiting mails (${mails.ofPrevious})`,
+    rotation && "codes and registrations of apps of the last day",
+  ].filter(Boolean);
   if (needed.length === 0) return fine("APP_SECRET_PREVIOUS can be unset");
   return warning(
     `only APP_SECRET_PREVIOUS opens: ${needed.join(", ")}`,

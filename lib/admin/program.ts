@@ -18,7 +18,7 @@ import { addOverviewCommand } from "@/lib/admin/overview";
 import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
 import { addSessionCommands } from "@/lib/admin/session";
-import { addStackCommand } from "@/lib/admin/stack";
+import { addStackCommand } from "@/lib/admin/stack-traces";
 import { addTokenCommand } from "@/lib/admin/token";
 import { SettingsError, settings } from "@/lib/config/settings";
 import { closeStore } from "@/lib/db/store";

@@ -51,19 +51,11 @@ export function addSessionCommands(program: AdminCommand): void {
     );
 }
 
+const shown = [
+  ...(["id", "kind", "name", "origin", "confirmedBy", "confirmedAtMs"] as const),
+  ...(["begunAtMs", "lastSeenAtMs", "endsAtMs", "lastDateMs"] as const),
+];
+
 function describeSession(session: Session) {
-  const { id, kind, name, origin, begunAtMs, lastSeenAtMs, endsAtMs, lastDateMs } = session;
-  const { confirmedAtMs, confirmedBy } = session;
-  return toFields({
-    id,
-    kind,
-    name,
-    origin,
-    confirmedBy,
-    confirmedAtMs,
-    begunAtMs,
-    lastSeenAtMs,
-    endsAtMs,
-    lastDateMs,
-  });
+  return toFields(Object.fromEntries(shown.map((name) => [name, session[name]])));
 }

@@ -116,7 +116,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
     const filters = ["--plan", "trial", "--ended", "--containing", "pages.example.com", "--limit", "1"];
     const first = await service.admin("account", "list", ...filters);
     expect(first.stdout.trimEnd().split("\n").at(-1)).toBe(
-      "There may be more: account list --plan trial --ended --containing 'pages.example.com' --limit 1 --after ann@pages.example.com",
+      "There may be more: account list --plan trial --ended --containing pages.example.com --limit 1 --after ann@pages.example.com",
     );
     const next = await service.admin("account", "list", ...filters, "--after", "ann@pages.example.com");
     expect(next.stdout).toMatch(/\nbob@pages\.example\.com +trial, ended/);

@@ -33,7 +33,6 @@ function toSource(found: string, [file, line, column]: string[], maps: Map<strin
 }
 
 function readMap(path: string): SourceMap | undefined {
-  return existsSync(`${path}.map`)
-    ? new SourceMap(JSON.parse(readFileSync(`${path}.map`, "utf8")))
-    : undefined;
+  const file = `${path}.map`;
+  return existsSync(file) ? new SourceMap(JSON.parse(readFileSync(file, "utf8"))) : undefined;
 }
