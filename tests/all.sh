@@ -90,7 +90,7 @@ conformance() {
 
 browser() {
   CHROMIUM=$(find_chromium) || return 0
-  CHROMIUM=$CHROMIUM PLAYWRIGHT_JSON_OUTPUT_FILE="$notes/browser.json" playwright test --reporter=list,json
+  CHROMIUM=$CHROMIUM PLAYWRIGHT_JSON_OUTPUT_FILE="$notes/browser.json" playwright test --reporter=list,json "$@"
 }
 
 all() {
@@ -102,7 +102,7 @@ all() {
   step tests tests
   # Except this one: its small programs run while the browser waits.
   step conformance conformance >"$notes/conformance.log" 2>&1 &
-  step browser browser
+  step browser browser --project=clerk --project=local
   wait $!
   cat "$notes/conformance.log"
 }
@@ -111,7 +111,8 @@ drills() {
   install_missing
   step programs check_programs || return
   step build npm run -s build || return
-  step drills drill "$@"
+  step drills drill --passWithNoTests "$@"
+  step browser browser --project=drills --pass-with-no-tests "$@"
 }
 
 "${@:-all}"

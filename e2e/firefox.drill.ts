@@ -1,11 +1,52 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";
 import { join } from "node:path";
+import { expect, test } from "@playwright/test";
 import { eventually } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
+import { newCodeTo } from "@/tests/support/mailbox";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+import { StripeStandIn } from "@/tests/support/stripe-stand-in";
+import { newEmail } from "./support/office";
 
 /** The path of an installed Firefox; `undefined` if there is none. */
-export const findFirefox = () => ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find(existsSync);
+const program = ["/usr/bin/firefox-esr", "/usr/bin/firefox"].find(existsSync);
+
+if (program) {
+  test("in Firefox without scripts, an owner whose trial has ended signs in and buys a licence", async () => {
+    const stripe = await StripeStandIn.start();
+    const port = String(await reservePort());
+    const appUrl = { PORT: port, APP_URL: `http://localhost:${port}` };
+    const service = await Service.start({ ...stripe.environment, ...appUrl, SIGN_IN: "local" });
+    const firefox = await startFirefox(program);
+    const email = newEmail("buyer");
+    await service.adminJson("account", "add", email, "--trial-ends", "2026-01-01");
+
+    await firefox.open(`${service.url}/sign-in`);
+    await firefox.type("email", email);
+    await firefox.click("button", "Send me a code");
+    await firefox.type("code", await newCodeTo([service.dataDir], email, []));
+    await firefox.click("button", "Sign in");
+    await firefox.waitFor(`${service.url}/home`);
+    await firefox.find("//h1[.='Your trial has ended']");
+
+    await firefox.click("a", "Choose a licence");
+    await firefox.click("button", "Buy");
+    await firefox.click("a", "Back");
+    await firefox.waitFor(`${service.url}/home/billing?checkout=cancelled`);
+    await firefox.click("button", "Buy");
+    await firefox.click("button", "Pay");
+    await firefox.waitFor(`${service.url}/home/billing?checkout=bought`);
+    await firefox.click("a", "Home");
+    await firefox.find("//h1[.='Your company may run']");
+    expect(stripe.subscriptions.size).toBe(1);
+
+    await firefox.stop();
+    await service.stop();
+    await stripe.stop();
+  });
+}
 
 /** With port 0 the system chooses one, and the profile then has it in `MarionetteActivePort`. */
 const preferences = 'user_pref("marionette.port", 0);\nuser_pref("javascript.enabled", false);\n';
@@ -14,7 +55,7 @@ const preferences = 'user_pref("marionette.port", 0);\nuser_pref("javascript.ena
  * Starts a Firefox without scripts, driven by Marionette, the protocol under geckodriver: Playwright drives a Firefox of
  * its own, and sends to others what Debian's does not know (`emulation.setMediaFeaturesOverride`).
  */
-export async function startFirefox(program: string) {
+async function startFirefox(program: string) {
   const profile = createFolder();
   writeFileSync(join(profile, "user.js"), preferences);
   const parameters = ["--headless", "--marionette", "--no-remote", "--profile", profile, "about:blank"];
