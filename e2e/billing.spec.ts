@@ -2,24 +2,16 @@ import { expect, test } from "@playwright/test";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
-import { newEmail, signIn } from "./support/office";
+import { newEmail, openAccount } from "./support/office";
 
 test("the back button after buying leads to no second purchase, and our policy lets the browser to Stripe", async ({
   page,
 }) => {
   const stripe = await StripeStandIn.start();
-  const port = await reservePort();
-  const service = await Service.start({
-    ...stripe.environment,
-    SIGN_IN: "local",
-    PORT: String(port),
-    APP_URL: `http://localhost:${port}`,
-    LOG_LEVEL: "warn",
-  });
-
-  const email = newEmail("buyer");
-  await service.adminJson("account", "add", email, "--trial-ends", "2026-01-01");
-  await signIn(page, { service }, email);
+  const PORT = String(await reservePort());
+  const address = { PORT, APP_URL: `http://localhost:${PORT}` };
+  const service = await Service.start({ ...stripe.environment, ...address, SIGN_IN: "local" });
+  await openAccount(page, service, newEmail("buyer"), "--trial-ends", "2026-01-01");
   const violations: string[] = [];
   page.on("console", (message) => {
     if (message.text().includes("Content Security Policy")) violations.push(message.text());

@@ -1,14 +1,13 @@
 import { expect } from "@playwright/test";
 import { Browser } from "@/tests/support/browser";
-import { newEmail, signIn, test } from "./support/office";
+import { newEmail, openAccount, test } from "./support/office";
 
 /* The keyboard's focus stays where the reader was. */
 
-test("ending a session leads the focus to what happened", async ({ page, office }) => {
+test("ending a session leads the focus to what happened", async ({ page, office: { service } }) => {
   const email = newEmail("focus");
-  await office.service.adminJson("account", "add", email, "--plan", "licensed");
-  await Browser.signIn(office.service, email);
-  await signIn(page, office, email);
+  await openAccount(page, service, email, "--plan", "licensed");
+  await Browser.signIn(service, email);
   await page.goto("/home/access");
   await page
     .getByRole("button", { name: /^End “/ })

@@ -1,10 +1,9 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, type Page } from "@playwright/test";
-import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { Service } from "@/tests/support/service";
-import { test } from "./support/office";
+import { openAccount, test } from "./support/office";
 
 /** A separate service, because these tests break its store. */
 let service: Service;
@@ -29,14 +28,8 @@ function runSql(sql: string): void {
   db.close();
 }
 
-/** Adds an account, signs in to it and opens home. */
-async function comeHome(page: Page, email: string, ...terms: string[]): Promise<void> {
-  await service.adminJson("account", "add", email, ...terms);
-  const { cookies } = await Browser.signIn(service, email);
-  const sent = [...cookies].map(([name, value]) => ({ name, value, url: service.url }));
-  await page.context().addCookies(sent);
-  await page.goto(`${service.url}/home`);
-}
+const comeHome = (page: Page, email: string, ...terms: string[]) =>
+  openAccount(page, service, email, ...terms);
 
 const open = (page: Page, path: string) => page.goto(`${service.url}${path}`);
 
@@ -83,9 +76,7 @@ for (const javaScriptEnabled of [true, false]) {
 
     test("a page announces an automatic check only with JavaScript", async ({ page }) => {
       await comeHome(page, `promise-${javaScriptEnabled}@example.com`, "--plan", "licensed");
-      await expect(page.locator("p:has(time) noscript")).toBeVisible({
-        visible: !javaScriptEnabled,
-      });
+      await expect(page.locator("p:has(time) noscript")).toBeVisible({ visible: !javaScriptEnabled });
       await expect(page.getByText("Next automatic check")).toBeVisible({ visible: javaScriptEnabled });
     });
   });

@@ -7,15 +7,15 @@ test.use({ bypassCSP: true });
 
 const fonts = ["Georgia", "DejaVu Serif", "Liberation Serif", "DejaVu Sans", "Liberation Sans", "monospace"];
 
-for (const width of [320, 360, 390]) {
-  test(`the header is one row at ${width} pixels`, async ({ page }) => {
-    await page.setViewportSize({ width, height: 640 });
-    for (const font of ["", ...fonts]) {
-      await page.goto("/docs");
-      if (font) await page.addStyleTag({ content: `:root { --serif: ${font}; --sans: ${font}; }` });
-      await page.evaluate(() => document.fonts.ready);
-      const links = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
-      expect(links).toHaveLength(3);
+test("the header is one row on small phones", async ({ page }) => {
+  await page.goto("/docs");
+  const links = await page.getByRole("navigation", { name: "Main" }).getByRole("link").all();
+  expect(links).toHaveLength(3);
+  for (const font of ["", ...fonts]) {
+    if (font) await page.addStyleTag({ content: `:root { --serif: ${font}; --sans: ${font}; }` });
+    await page.evaluate(() => document.fonts.ready);
+    for (const width of [320, 360, 390]) {
+      await page.setViewportSize({ width, height: 640 });
       const centres = await Promise.all(
         links.map(async (link) => {
           const { x = 0, y = 0, width: own = 0, height = 0 } = (await link.boundingBox()) ?? {};
@@ -23,7 +23,7 @@ for (const width of [320, 360, 390]) {
           return Math.round(y + height / 2);
         }),
       );
-      expect(new Set(centres).size, `in ${font || "our own fonts"}: ${centres}`).toBe(1);
+      expect(new Set(centres).size, `${width} px, in ${font || "our own fonts"}: ${centres}`).toBe(1);
     }
-  });
-}
+  }
+});

@@ -1,9 +1,8 @@
 import { expect, type Page, type Route } from "@playwright/test";
-import { makeClock } from "@/tests/support/clock";
-import { Service } from "@/tests/support/service";
+import type { Service } from "@/tests/support/service";
 import { type Device, giveAuthenticator } from "./support/authenticator";
 import { expectAccessible } from "./support/axe";
-import { newEmail, signIn, test } from "./support/office";
+import { newEmail, openAccount, signIn, test } from "./support/office";
 
 const setVerified = ({ cdp, authenticatorId }: Device, isUserVerified: boolean) =>
   cdp.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified });
@@ -29,10 +28,10 @@ async function addPasskey(page: Page, count = 1): Promise<void> {
 
 async function openWithPasskey(page: Page, service: Service, name: string) {
   const email = newEmail(name);
-  await service.adminJson("account", "add", email, "--plan", "licensed");
   const device = await giveAuthenticator(page);
-  await signIn(page, { service }, email);
-  await page.goto(`${service.url}/home/access`);
+  await openAccount(page, service, email, "--plan", "licensed");
+  await expect(page.getByText("Next time, sign in with your fingerprint")).toBeVisible();
+  await page.goto("/home/access");
   await addPasskey(page);
   return { email, device };
 }
@@ -79,7 +78,7 @@ test("a second device has a passkey of its own, and one removed there no longer 
   const context = { ...(extraHTTPHeaders && { extraHTTPHeaders }), baseURL: service.url };
   const second = await (await browser.newContext(context)).newPage();
   const secondDevice = await giveAuthenticator(second);
-  await signIn(second, { service }, email);
+  await signIn(second, service, email);
   await second.goto("/home/access");
   await addPasskey(second, 2);
   // The one of the first device.
@@ -129,36 +128,14 @@ test("a refused user verification signs no one in, and after three tries the pag
   await page.waitForURL("/home");
 });
 
-test("after a sign-in by code a passkey is offered once, until the offer is put away", async ({
-  page,
-  office: { service },
-}) => {
-  const email = newEmail("offer");
-  await service.adminJson("account", "add", email, "--plan", "licensed");
-  await giveAuthenticator(page);
-  await signIn(page, { service }, email);
-  const offer = page.getByText("Next time, sign in with your fingerprint");
-  await expect(offer).toBeVisible();
-  await expectAccessible(page);
-  await page.getByRole("button", { name: "Do not offer this again" }).click();
-  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-  await expect(offer).toBeHidden();
-  await page.getByRole("link", { name: "Access" }).click();
-  await expect(page.getByRole("button", { name: "Add a passkey" })).toBeVisible();
-  await page.goto(`${service.url}/home`);
-  await expect(offer).toBeHidden();
-});
-
 test("five minutes after a sign-in, the owner confirms by a passkey before the next change", async ({
   page,
+  office: { service, passTime },
 }) => {
-  // The clock of the others' service must not advance.
-  const clock = makeClock();
-  const service = await Service.start({ SIGN_IN: "local", ...clock.environment });
   await openWithPasskey(page, service, "confirms");
   const remove = page.getByRole("button", { name: /^Remove “/ });
   await expect(remove).toBeVisible();
-  clock.pass(5 * 60_000);
+  passTime(5 * 60_000);
   // As the open page does every 45 seconds.
   await page.evaluate(() => fetch("/sign-in/renew", { method: "POST" }));
   await remove.click();
@@ -170,7 +147,6 @@ test("five minutes after a sign-in, the owner confirms by a passkey before the n
   await expect(remove).toBeVisible();
   await remove.click();
   await expect(page.getByText("The passkey was removed.")).toBeVisible();
-  await service.stop();
 });
 
 test("passkeys work by keyboard alone, and axe finds nothing in the pages that show them", async ({
@@ -211,9 +187,7 @@ test("a browser without WebAuthn sees the pages as before", async ({ page, offic
   await page.goto("/sign-in");
   await expect(page.getByLabel("Email")).toBeFocused();
   await expect(page.locator("#passkey")).toBeHidden();
-  const email = newEmail("no-webauthn");
-  await service.adminJson("account", "add", email, "--plan", "licensed");
-  await signIn(page, { service }, email);
+  await openAccount(page, service, newEmail("no-webauthn"), "--plan", "licensed");
   await expect(page.getByText("Next time, sign in with")).toBeHidden();
   await page.getByRole("link", { name: "Access" }).click();
   await expect(page.getByText("A code by email always works.")).toBeVisible();

@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect } from "@playwright/test";
+import { serve } from "@/tests/support/loopback";
 import { test } from "./support/office";
 
 // An extra header would need CORS permission.
@@ -10,9 +9,8 @@ test("a page on another origin sends API-Version and reads the banner, refusals 
   page,
   baseURL,
 }) => {
-  const elsewhere = createServer((_, outgoing) => outgoing.setHeader("content-type", "text/html").end());
-  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
-  await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
+  const elsewhere = await serve((_, outgoing) => outgoing.setHeader("content-type", "text/html").end());
+  await page.goto(elsewhere.url);
   const read = (path: string, init: { headers?: Record<string, string>; credentials?: "include" }) =>
     page.evaluate(
       ([url, init]) =>
@@ -28,5 +26,5 @@ test("a page on another origin sends API-Version and reads the banner, refusals 
   const refused = await read("/api/site-banner", { headers: { "API-Version": "2" } });
   expect(refused).toMatchObject({ version: "1", body: { error: { code: "invalid_request" } } });
   expect(await read("/api/entitlement", { credentials: "include" })).toBe("blocked");
-  elsewhere.close();
+  await elsewhere.stop();
 });

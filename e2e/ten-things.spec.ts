@@ -1,5 +1,5 @@
 import { expect, type Locator, type Page } from "@playwright/test";
-import { newEmail, signIn, test } from "./support/office";
+import { newEmail, openAccount, test } from "./support/office";
 
 /*
  * What owners look for, and where a person who has never seen the pages finds it: by at most two clicks from home on words
@@ -18,7 +18,7 @@ const things: Thing[] = [
   ["how to connect Claude", ["Connect an app"], (page) => page.getByText("claude mcp add")],
   ["which browsers are signed in", ["Access"], (page) => page.getByText("This browser", { exact: true })],
   ["a token for a program", ["Access", "For developers"], (page) => page.getByText("Copy a token")],
-  ["a passkey", ["Access"], (page) => page.getByRole("heading", { name: "SignInMethods to sign in" })],
+  ["a passkey", ["Access"], (page) => page.getByRole("heading", { name: "Ways to sign in" })],
   [
     "how to leave",
     ["Account", "Delete my account"],
@@ -31,9 +31,8 @@ const terms = ["--trial-days", "9", "--assistant-limit", "3", "--credits", "10"]
 
 test("an owner finds each of these with at most two clicks", async ({ page, office: { service } }) => {
   const email = newEmail("finds");
-  await service.adminJson("account", "add", email, ...terms);
+  await openAccount(page, service, email, ...terms);
   await service.adminJson("credits", "add", email, "-1", "--reason", "Weekly summary");
-  await signIn(page, { service }, email);
   for (const [what, clicks, found] of things) {
     await test.step(what, async () => {
       await page.goto("/home");
@@ -49,17 +48,15 @@ test("each of an ordinary owner's pages is at most 1,200 px high on a desktop, a
   page,
   office: { service },
 }) => {
-  const email = newEmail("height");
-  await service.adminJson("account", "add", email, ...terms);
+  await openAccount(page, service, newEmail("height"), ...terms);
   await page.setViewportSize({ width: 1280, height: 800 });
-  await signIn(page, { service }, email);
   for (const path of ["/home", "/home/billing", "/home/access", "/home/account"]) {
     await page.goto(path);
-    const { scrollHeight, scrollWidth } = await page.evaluate(() => {
+    const [height, width] = await page.evaluate(() => {
       const { scrollHeight, scrollWidth } = document.documentElement;
-      return { scrollHeight, scrollWidth };
+      return [scrollHeight, scrollWidth];
     });
-    expect(scrollHeight, path).toBeLessThanOrEqual(1200);
-    expect(scrollWidth, path).toBeLessThanOrEqual(1280);
+    expect(height, path).toBeLessThanOrEqual(1200);
+    expect(width, path).toBeLessThanOrEqual(1280);
   }
 });

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -14,6 +13,7 @@ import type {
   SignUpJSON,
   TokenJSON,
 } from "@clerk/shared/types";
+import { certificate } from "@/tests/support/certificate";
 import type { ClerkInstance } from "@/tests/support/clerk-instance";
 import { environment, session, signIn, signUp } from "./clerk-objects";
 import { findScript } from "./clerk-scripts";
@@ -47,8 +47,7 @@ export class ClerkFrontend {
   ) {}
 
   static async start(instance: ClerkInstance): Promise<ClerkFrontend> {
-    const pem = makeCertificate(ClerkFrontend.host);
-    const server = createServer({ key: pem, cert: pem });
+    const server = createServer(certificate());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const frontend = new ClerkFrontend(instance, server);
     server.on("request", (incoming, outgoing) => frontend.answer(incoming, outgoing));
@@ -217,12 +216,4 @@ const newId = (prefix: string) => `${prefix}_${randomUUID().replaceAll("-", "")}
 function refuse(code: string, paramName: string): { errors: ClerkAPIErrorJSON[] } {
   const message = "That is not right.";
   return { errors: [{ code, message, long_message: message, meta: { param_name: paramName } }] };
-}
-
-/** A key and its self-signed certificate, in one PEM. */
-function makeCertificate(host: string): Buffer {
-  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "-"];
-  return execFileSync("openssl", ["req", "-x509", ...key, "-days", "2", "-subj", `/CN=${host}`], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
 }

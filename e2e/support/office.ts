@@ -1,6 +1,6 @@
 import { test as base, type Page } from "@playwright/test";
+import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
-import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import { Service } from "@/tests/support/service";
 import { perWorker } from "./per-worker";
 
@@ -33,14 +33,18 @@ export function newEmail(name: string): string {
   return `${name}-${crypto.randomUUID()}@example.com`;
 }
 
-/** Signs a browser in through the form. */
-export async function signIn(page: Page, { service }: Pick<Office, "service">, email: string): Promise<void> {
-  const earlier = await codesTo([service.dataDir], email);
-  await page.goto(`${service.url}/sign-in`);
-  await page.getByLabel("Email").fill(email);
-  await page.getByRole("button", { name: "Send me a code" }).click();
-  await typeCode(page, await newCodeTo([service.dataDir], email, earlier));
-  await page.waitForURL(`${service.url}/home`);
+/** Signs a browser in without the form, and opens home: `sign-in.spec.ts` and `connect.spec.ts` go through the form. */
+export async function signIn(page: Page, service: Service, email: string): Promise<void> {
+  const { cookies } = await Browser.signIn(service, email);
+  const sent = [...cookies].map(([name, value]) => ({ name, value, url: service.url }));
+  await page.context().addCookies(sent);
+  await page.goto(`${service.url}/home`);
+}
+
+/** Opens an account and its owner's home. */
+export async function openAccount(page: Page, service: Service, email: string, ...terms: string[]) {
+  await service.adminJson("account", "add", email, ...terms);
+  await signIn(page, service, email);
 }
 
 /** Types a code and presses Enter, which does nothing if the form was submitted automatically. */
