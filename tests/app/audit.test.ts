@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import { answerDevice } from "@/tests/support/owner";
-import type { Service } from "@/tests/support/service";
+import { answerDevice, connectDevice } from "@/tests/support/owner";
 
 const email = "ceo@example.com";
 const chromium = {
@@ -13,15 +12,10 @@ const chromium = {
 };
 const device = { kind: "app", name: "A device", origin: "a device" };
 
-describe.each(engines)("what an owner does in a browser, on $name", (engine) => {
-  let service: Service;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    ({ service } = await lend(engine));
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-  });
-  afterAll(() => giveBack(service));
+describe.each(engines)("what an owner does in a browser, on $name", async (engine) => {
+  const { service } = await borrowService(engine);
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  const owner = { who: "owner", whom: email };
 
   let read = 0;
   /** The entries since this was last asked, the oldest first. */
@@ -38,16 +32,9 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
     }));
   }
 
-  /** The answer to a device that asks for access. */
-  async function askAsDevice() {
-    const { text } = await service.submit("/oauth/device", { client_id: "native" });
-    return JSON.parse(text) as { user_code: string; device_code: string };
-  }
-
   it("is written down: signing in, copying a token, ending sessions and signing out", async () => {
     await news();
-    browser = await Browser.signIn(service, email);
-    const owner = { who: "owner", whom: email };
+    const browser = await Browser.signIn(service, email);
     expect(await news()).toEqual([{ ...owner, what: "sign in", before: [], after: [chromium] }]);
 
     await browser.pressAtHome("/home/token");
@@ -64,22 +51,17 @@ describe.each(engines)("what an owner does in a browser, on $name", (engine) => 
   });
 
   it("is written down: letting an app in, turning one away, and its own end", async () => {
-    browser = await Browser.signIn(service, email);
+    const browser = await Browser.signIn(service, email);
     await news();
-    const owner = { who: "owner", whom: email };
-    const declined = await askAsDevice();
-    await answerDevice(browser, declined.user_code, "decline");
+    const { text } = await service.submit("/oauth/device", { client_id: "native" });
+    await answerDevice(browser, JSON.parse(text).user_code, "decline");
     expect(await news()).toEqual([
       { ...owner, what: "app decline", before: null, after: [device.name, device.origin] },
     ]);
 
-    const { user_code, device_code } = await askAsDevice();
-    await answerDevice(browser, user_code);
+    const { refresh_token } = await connectDevice(browser, service);
     expect(await news()).toEqual([{ ...owner, what: "app approve", before: [], after: [device] }]);
 
-    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-    const { text } = await service.submit("/oauth/token", { client_id: "native", grant_type, device_code });
-    const { refresh_token } = JSON.parse(text);
     await service.submit("/oauth/revoke", { client_id: "native", token: refresh_token });
     expect(await news()).toEqual([{ who: "app", whom: email, what: "app end", before: [device], after: [] }]);
   });

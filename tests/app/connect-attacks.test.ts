@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { Browser } from "@/tests/support/browser";
-import { type Engine, engines, type Stage } from "@/tests/support/engines";
-import { post } from "@/tests/support/mcp";
-import { type App, openidClient } from "@/tests/support/oauth-libraries";
-import { answerApp, answerDevice, connectApp, readQuestion } from "@/tests/support/owner";
-import type { Service } from "@/tests/support/service";
-import { type Office, signIns } from "@/tests/support/sign-ins";
+import { beforeEach, describe, expect, it } from "vitest";
+import { startStage } from "@/tests/support/block";
+import { type Engine, engines } from "@/tests/support/engines";
+import { postLegacy } from "@/tests/support/mcp";
+import { openidClient, redeemCode, redirectUri, verifier } from "@/tests/support/oauth-libraries";
+import { answerApp, answerDevice, connectApp, deviceGrant, readQuestion } from "@/tests/support/owner";
+import { signIns } from "@/tests/support/sign-ins";
 
 /* Attacks through apps, with local sign-in and with Clerk: one list for both. */
 
@@ -20,40 +19,22 @@ const offices = [
   ...others.map((signIn) => ({ signIn, engine: lastEngine })),
 ];
 
-describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, engine }) => {
-  let stage: Stage;
-  let office: Office;
-  let service: Service;
-  let owner: Browser;
-  let app: App;
-
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    office = await signIn.open(stage.environment);
-    service = office.service;
-    owner = await office.admit(email);
-    app = await openidClient.makeApp(service);
-    await service.adminJson("connect", "add", "desk", "Desk", "http://127.0.0.1/callback");
-  });
+describe.each(offices)("apps under $signIn.name, on $engine.name", async ({ signIn, engine }) => {
+  const stage = await startStage(engine);
+  const office = await signIn.open(stage.environment);
+  const { service } = office;
+  const owner = await office.admit(email);
+  const app = await openidClient.makeApp(service);
+  await service.adminJson("connect", "add", "desk", "Desk", "http://127.0.0.1/callback");
   beforeEach(() => office.freshen(owner));
-  afterAll(async () => {
-    await office.close();
-    await stage.clear();
-  });
 
   const pathOf = ({ href }: URL) => href.replace(service.url, "");
-  const answer = async (address: URL) => new URL(await answerApp(owner, service, address.href));
-
   const connect = (more?: Record<string, string>) => connectApp(app, owner, service, more);
-
   const entitlement = (token: string) => service.statusFor(token);
   const callTool = (token: string, path = "/mcp") => {
     const params = { name: "get_credits_balance", arguments: {} };
     const headers = { authorization: `Bearer ${token}`, host: new URL(service.url).host };
-    return post(service, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), {
-      headers,
-      path,
-    });
+    return postLegacy(service, { method: "tools/call", params }, { headers, path });
   };
 
   it.each([
@@ -86,8 +67,8 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
 
   it("redeem a code once, only with its verifier, and lose all tokens when it is used again", async () => {
     const { address, redeem } = await app.ask();
-    const back = await answer(address);
-    await expect(redeem(back, "v".repeat(43))).rejects.toMatchObject(refused);
+    const back = new URL(await answerApp(owner, service, address.href));
+    await expect(redeem(back, verifier)).rejects.toMatchObject(refused);
     const tokens = await redeem(back);
     expect(await entitlement(tokens.access_token)).toBe(200);
     await expect(redeem(back)).rejects.toMatchObject(refused);
@@ -96,24 +77,18 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
   });
 
   it("cannot redeem the code, refresh token or device code of another client", async () => {
-    const as = (client_id: string, fields: Record<string, string>) =>
-      service.submit("/oauth/token", { client_id, ...fields });
     const { address } = await app.ask({ client_id: "desk" });
-    const code = (await answer(address)).searchParams.get("code") ?? "";
+    const back = await answerApp(owner, service, address.href);
     const { refresh_token = "" } = await connect();
     const { text } = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
     const { user_code, device_code } = JSON.parse(text);
     await answerDevice(owner, user_code);
-    const redirect_uri = "http://127.0.0.1:51515/callback";
+    const asDesk = (fields: Record<string, string>) =>
+      service.submit("/oauth/token", { client_id: "desk", ...fields });
     for (const { status, text } of [
-      await as("native", {
-        grant_type: "authorization_code",
-        code,
-        redirect_uri,
-        code_verifier: "v".repeat(43),
-      }),
-      await as("desk", { grant_type: "refresh_token", refresh_token }),
-      await as("desk", { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code }),
+      await redeemCode(service, "native", redirectUri, back),
+      await asDesk({ grant_type: "refresh_token", refresh_token }),
+      await asDesk({ grant_type: deviceGrant, device_code }),
     ]) {
       expect(status).toBe(400);
       expect(JSON.parse(text)).toMatchObject(refused);
@@ -136,10 +111,8 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", ({ signIn, en
   });
 
   it("cannot open the owner's pages with their token, as the session cookie or as a bearer token", async () => {
-    const session = owner.valueOf("__session");
-    expect((await service.ask("/home", { headers: { cookie: `__session=${session}` } })).text).toContain(
-      email,
-    );
+    const cookie = `__session=${owner.valueOf("__session")}`;
+    expect((await service.ask("/home", { headers: { cookie } })).text).toContain(email);
     for (const resource of ["", `${service.url}/api`, `${service.url}/mcp`]) {
       const { access_token } = await connect(resource ? { resource } : {});
       for (const headers of [

@@ -2,13 +2,13 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { borrowService, startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { certificate, trust } from "@/tests/support/certificate";
-import { type Engine, engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
+import { type Engine, engines } from "@/tests/support/engines";
 import { authorizePath } from "@/tests/support/oauth-libraries";
-import { answerDevice, answerShown } from "@/tests/support/owner";
-import { Service } from "@/tests/support/service";
+import { answerShown, connectDevice } from "@/tests/support/owner";
+import type { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const redirect = "com.example.studio:/signed-in";
@@ -16,23 +16,14 @@ const redirect = "com.example.studio:/signed-in";
 let connections = 0;
 /** Another program's server on this machine. */
 const foreignServer = createServer().on("connection", () => connections++);
-let foreignPort: number;
-beforeAll(async () => {
-  foreignPort = await listen(foreignServer);
-});
-afterAll(() => close(foreignServer));
+const foreignPort = await listen(foreignServer);
 
-describe.each(engines)("the clients of the authorization server on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("the clients of the authorization server on $name", async (engine) => {
+  const { stage, service } = await borrowService(engine);
   let browser: Browser;
-
   beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    browser = await Browser.signIn(service, email);
+    browser = await Browser.admit(service, email, "--plan", "licensed");
   });
-  afterAll(() => giveBack(service));
 
   const ask = (client_id: string, redirect_uri: string) =>
     browser.open(authorizePath(client_id, redirect_uri));
@@ -60,15 +51,16 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
     expect(audit.map(({ what }) => what)).toEqual(["connect add", "connect remove"]);
   });
 
-  it.each(["http://office.example.com/callback", "javascript:alert(1)", "studio:/callback"])(
-    "take no answer at %s",
-    async (uri) => {
-      const { code, stderr } = await service.admin("connect", "add", "odd", "Odd", uri);
-      expect(code).toBe(2);
-      expect(stderr).toContain("It must be HTTPS, a loopback address or a scheme");
-      expect(await service.adminJson("connect", "list")).toEqual([]);
-    },
-  );
+  it.each([
+    ["http://office.example.com/callback", "It must be HTTPS, a loopback address or a scheme"],
+    ["javascript:alert(1)", "It must be HTTPS, a loopback address or a scheme"],
+    ["studio:/callback", "It must be HTTPS, a loopback address or a scheme"],
+    ["https://a@app.example/", "in its canonical spelling"],
+  ])("take no answer at %s", async (uri, words) => {
+    const { code, stderr } = await service.admin("connect", "add", "odd", "Odd", uri);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+    expect(await service.adminJson("connect", "list")).toEqual([]);
+  });
 
   it("that were added are shown by name, and get the answer at their own scheme", async () => {
     await service.adminJson("connect", "add", "studio", "Studio for iPhone", redirect);
@@ -84,58 +76,51 @@ describe.each(engines)("the clients of the authorization server on $name", (engi
   });
 
   it("that were removed get no tokens, and their tokens are refused", async () => {
-    const { device_code, user_code } = JSON.parse(
-      (await service.submit("/oauth/device", { client_id: "studio", scope: "account:read" })).text,
-    );
-    await answerDevice(browser, user_code);
-    const redeem = async (fields: Record<string, string>) =>
-      JSON.parse((await service.submit("/oauth/token", { client_id: "studio", ...fields })).text);
-    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-    const { access_token, refresh_token } = await redeem({ grant_type, device_code });
+    const { access_token, refresh_token } = await connectDevice(browser, service, "studio");
     expect(await service.statusFor(access_token)).toBe(200);
     // An attempt that failed before it had ended the sessions can be repeated.
     await stage.query("DELETE FROM connect_clients WHERE id = 'studio'");
     await service.adminJson("connect", "remove", "studio");
     expect(await service.statusFor(access_token)).toBe(401);
-    expect((await redeem({ grant_type: "refresh_token", refresh_token })).error).toBe("invalid_client");
+    const grant = { client_id: "studio", grant_type: "refresh_token", refresh_token };
+    const renewed = await service.submit("/oauth/token", grant);
+    expect(JSON.parse(renewed.text).error).toBe("invalid_client");
     const { status, headers } = await ask("studio", redirect);
     expect(status).toBe(400);
     expect(headers).not.toHaveProperty("location");
   });
 });
 
-describe("clients with a metadata document at a listed address", () => {
-  let stage: Stage;
-  let service: Service;
-  let document: Server;
-  let client_id: string;
+describe("clients with a metadata document at a listed address", async () => {
   const heard: string[] = [];
-
-  beforeAll(async () => {
-    // The refusal does not depend on the engine.
-    stage = await (engines[0] as Engine).prepare();
-    document = createTlsServer(certificate(), (incoming, outgoing) => {
-      heard.push(incoming.url ?? "");
-      outgoing.setHeader("content-type", "application/json");
-      outgoing.end(JSON.stringify({ client_id, client_name: "Inside", redirect_uris: [redirect] }));
-    });
-    const host = `apps.example.com:${await listen(document)}`;
-    client_id = `https://${host}/c.json`;
-    service = await Service.start({
-      ...stage.environment,
-      CONNECT_CLIENTS: client_id,
-      NODE_OPTIONS: "--import ./tests/support/names.mjs",
-      TEST_NAME: "apps.example.com",
-      NODE_EXTRA_CA_CERTS: trust(),
-    });
+  const document = createTlsServer(certificate(), (incoming, outgoing) => {
+    heard.push(incoming.url ?? "");
+    outgoing.setHeader("content-type", "application/json");
+    outgoing.end(JSON.stringify({ client_id, client_name: "Inside", redirect_uris: [redirect] }));
   });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await close(document);
-    await stage.clear();
-  });
+  const client_id = `https://apps.example.com:${await listen(document)}/c.json`;
+  // The refusal does not depend on the engine.
+  const stage = await startStage(engines[0] as Engine);
+  const settings = {
+    CONNECT_CLIENTS: client_id,
+    NODE_OPTIONS: "--import ./tests/support/names.mjs",
+    TEST_NAME: "apps.example.com",
+    NODE_EXTRA_CA_CERTS: trust(),
+  };
+  const service = await startService({ ...stage.environment, ...settings }, { expectErrors: true });
 
-  it("are fetched only from that address, and never from this machine", () => expectNeverFetched(service));
+  it("are fetched only from that address, and never from this machine", async () => {
+    connections = 0;
+    for (const client_id of [
+      `https://127.0.0.1:${foreignPort}/c.json`,
+      `https://localhost:${foreignPort}/c.json`,
+      "https://169.254.169.254/c.json",
+      "https://evil.example/c.json",
+      "file:///etc/passwd",
+    ])
+      await expectRefused(service, client_id);
+    expect(connections).toBe(0);
+  });
 
   it("are refused if the host is a name of this machine", async () => {
     heard.length = 0;
@@ -147,21 +132,6 @@ describe("clients with a metadata document at a listed address", () => {
   });
 });
 
-/** Sends requests of clients whose documents the service must not fetch, some of them on this machine. */
-async function expectNeverFetched(service: Service): Promise<void> {
-  connections = 0;
-  for (const client_id of [
-    `https://127.0.0.1:${foreignPort}/c.json`,
-    `https://localhost:${foreignPort}/c.json`,
-    "https://169.254.169.254/c.json",
-    "https://evil.example/c.json",
-    "file:///etc/passwd",
-  ]) {
-    await expectRefused(service, client_id);
-  }
-  expect(connections).toBe(0);
-}
-
 async function expectRefused(service: Service, client_id: string): Promise<void> {
   const query = new URLSearchParams({ client_id, response_type: "code", redirect_uri: redirect });
   const { status, headers } = await service.ask(`/oauth/authorize?${query}`);
@@ -169,12 +139,12 @@ async function expectRefused(service: Service, client_id: string): Promise<void>
   expect(headers).not.toHaveProperty("location");
 }
 
+/** Listens until this file ends. */
 async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   return (server.address() as AddressInfo).port;
-}
-
-async function close(server: Server): Promise<void> {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
 }

@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { authorizePath, redeemCode } from "@/tests/support/oauth-libraries";
 import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
-import { type Environment, Service } from "@/tests/support/service";
+import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
 const redirect = "http://127.0.0.1:51000/callback";
@@ -98,41 +99,25 @@ const unusable: [name: string, document: object | undefined, reason: string][] =
 
 const pathOf = (client_id: string, redirect_uri = redirect) => authorizePath(client_id, redirect_uri);
 
-async function startAsked(environment: Environment) {
-  const service = await Service.start(environment);
-  await service.adminJson("account", "add", email, "--plan", "licensed");
-  return { service, owner: await Browser.signIn(service, email) };
-}
-
 const isAnnounced = async (service: Service) =>
   JSON.parse((await service.ask("/.well-known/oauth-authorization-server")).text)
     .client_id_metadata_document_supported;
 
-describe.each(engines)("the metadata document of an agent, on $name", (engine) => {
+describe.each(engines)("the metadata document of an agent, on $name", async (engine) => {
   const clock = makeClock();
-  let stage: Stage;
-  let service: Service;
+  const documents = agents.map(([client_name, client_id, document]) => [
+    client_id,
+    { client_id, client_name, ...document },
+  ]);
+  const stage = await startStage(engine);
+  const outside = await startOutside(Object.fromEntries(documents));
+  afterAll(outside.stop);
+  const NODE_OPTIONS = `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`;
+  const settings = { ...outside.environment, ...clock.environment, NODE_OPTIONS };
+  const service = await startService({ ...stage.environment, ...settings });
   let owner: Browser;
-  let outside: Awaited<ReturnType<typeof startOutside>>;
-
   beforeAll(async () => {
-    stage = await engine.prepare();
-    outside = await startOutside(
-      Object.fromEntries(
-        agents.map(([client_name, client_id, document]) => [
-          client_id,
-          { client_id, client_name, ...document },
-        ]),
-      ),
-    );
-    const NODE_OPTIONS = `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`;
-    const environment = { ...outside.environment, ...clock.environment, NODE_OPTIONS };
-    ({ service, owner } = await startAsked({ ...stage.environment, ...environment }));
-  });
-  afterAll(async () => {
-    await service.stop();
-    await outside.stop();
-    await stage.clear();
+    owner = await Browser.admit(service, email, "--plan", "licensed");
   });
 
   /** Has the owner approve an agent, which redeems its code. */
@@ -213,37 +198,23 @@ describe.each(engines)("the metadata document of an agent, on $name", (engine) =
   });
 });
 
-describe.each(engines)("an app that is refused, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  let outside: Awaited<ReturnType<typeof startOutside>>;
-
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    const documents = unusable.flatMap(([name, document]) =>
-      document ? [[listed(name), { client_id: listed(name), ...document }]] : [],
-    );
-    outside = await startOutside(Object.fromEntries(documents));
-    service = await Service.start({
-      ...stage.environment,
-      ...outside.environment,
-      CONNECT_CLIENTS: unusable.map(([name]) => listed(name)).join(", "),
-    });
-  });
-  afterAll(async () => {
-    await service.stop();
-    await outside.stop();
-    await stage.clear();
-  });
+describe.each(engines)("an app that is refused, on $name", async (engine) => {
+  const documents = unusable.flatMap(([name, document]) =>
+    document ? [[listed(name), { client_id: listed(name), ...document }]] : [],
+  );
+  const stage = await startStage(engine);
+  const outside = await startOutside(Object.fromEntries(documents));
+  afterAll(outside.stop);
+  const CONNECT_CLIENTS = unusable.map(([name]) => listed(name)).join(", ");
+  const service = await startService({ ...stage.environment, ...outside.environment, CONNECT_CLIENTS });
 
   /** Asks as a person's browser would. Returns the page at the end, and the log line of the refusal. */
   async function refuse(client_id: string) {
     const id = randomUUID();
-    const asked = await service.ask(pathOf(client_id), {
-      headers: { ...asPerson, "x-request-id": id },
-    });
+    const asked = await service.ask(pathOf(client_id), { headers: { ...asPerson, "x-request-id": id } });
     expect(asked.status).toBe(303);
     const page = await service.ask(String(asked.headers.location), { headers: asPerson });
+    expect(page.status).toBe(400);
     const logged = await eventually(() => {
       const line = service.log.split("\n").find((line) => line.includes(id) && line.includes("refused: "));
       return JSON.parse(line ?? expect.fail("it is not logged yet"));
@@ -256,7 +227,6 @@ describe.each(engines)("an app that is refused, on $name", (engine) => {
   it("because its document is not listed gets a page that says so, and who can list it", async () => {
     const client_id = "https://evil.example/<script>alert(1)</script>.json";
     const { page, logged, message } = await refuse(client_id);
-    expect(page.status).toBe(400);
     expect(page.text).toContain(
       "The app that sent you here is not on the list of apps that this site accepts.",
     );
@@ -274,7 +244,6 @@ describe.each(engines)("an app that is refused, on $name", (engine) => {
     "because its document is %s gets a page that says so, and the log the reason",
     async (name, _, why) => {
       const { page, logged, message } = await refuse(listed(name));
-      expect(page.status).toBe(400);
       expect(page.text).toContain("We could not read the description that the app publishes about itself");
       expect(page.text).toContain("The app’s description is at <strong>apps.example.com</strong>.");
       expect(logged).toMatchObject({
@@ -290,7 +259,6 @@ describe.each(engines)("an app that is refused, on $name", (engine) => {
     "because it is unknown gets a page that says so: %s",
     async (client_id) => {
       const { page, logged, message } = await refuse(client_id);
-      expect(page.status).toBe(400);
       expect(page.text).toContain("It never registered with this site, or its registration has expired.");
       expect(page.text).not.toContain(client_id);
       expect(logged).toMatchObject({
@@ -302,12 +270,8 @@ describe.each(engines)("an app that is refused, on $name", (engine) => {
   );
 
   it("gets no host on our page that a link has made up", async () => {
-    const [sealed = ""] =
-      /[^=]+$/.exec(
-        String(
-          (await service.ask(pathOf("https://evil.example/c.json"), { headers: asPerson })).headers.location,
-        ),
-      ) ?? [];
+    const { headers } = await service.ask(pathOf("https://evil.example/c.json"), { headers: asPerson });
+    const sealed = headers.location?.split("=").at(-1) ?? "";
     for (const path of [
       "/connect?problem=unlisted&host=evil.example",
       `/connect?problem=unlisted&host=${sealed.slice(1)}`,
@@ -321,23 +285,11 @@ describe.each(engines)("an app that is refused, on $name", (engine) => {
 });
 
 // The setting is read before any store.
-describe("a service that fetches no metadata documents", () => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await Service.start({ SIGN_IN: "local", CONNECT_CLIENTS: "none" });
-  });
-  afterAll(() => service.stop());
-
-  it("does not announce them, so that agents register themselves", async () => {
-    expect(await isAnnounced(service)).toBeUndefined();
-    const { text } = await service.ask("/.well-known/oauth-authorization-server");
-    expect(JSON.parse(text).registration_endpoint).toBe(`${service.url}/oauth/register`);
-  });
-
-  it("refuses an agent that sends one nevertheless, as not listed", async () => {
-    const { headers } = await service.ask(pathOf("https://claude.ai/oauth/claude-code-client-metadata"), {
-      headers: asPerson,
-    });
-    expect(headers.location).toMatch(/^\/connect\?problem=unlisted&host=[\w-]+$/);
-  });
+it("a service that fetches no metadata documents does not announce them, and refuses all as not listed", async () => {
+  const service = await Service.start({ SIGN_IN: "local", CONNECT_CLIENTS: "none" });
+  expect(await isAnnounced(service)).toBeUndefined();
+  const path = pathOf("https://claude.ai/oauth/claude-code-client-metadata");
+  const { headers } = await service.ask(path, { headers: asPerson });
+  expect(headers.location).toMatch(/^\/connect\?problem=unlisted&host=[\w-]+$/);
+  await service.stop();
 });

@@ -1,17 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { oauthBounds, rateLimits } from "@/lib/config/limits";
+import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { type Engine, engines, type Stage } from "@/tests/support/engines";
+import { type Engine, engines } from "@/tests/support/engines";
 import {
-  type App,
   authorizePath,
   openidClient,
   redeemCode,
   redirectUri,
   register,
 } from "@/tests/support/oauth-libraries";
-import { answerApp, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
+import {
+  answerApp,
+  answerShown,
+  connectApp,
+  deviceGrant,
+  readQuestion,
+  refresh,
+} from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 /* A flood by strangers must not stop an owner's app that requests authorization, polls and refreshes. */
@@ -31,26 +38,15 @@ async function flood<T>(times: number, send: (n: number) => Promise<T>): Promise
   return answers;
 }
 
-describe.each(engines)("a flood of requests to the authorization server, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("a flood of requests to the authorization server, on $name", async (engine) => {
+  const stage = await startStage(engine);
+  // PostgreSQL would compress the repeated bytes of this test; an attacker's would not compress.
+  if (engine !== embedded) await stage.query("ALTER TABLE connect_state ALTER payload SET STORAGE EXTERNAL");
+  const service = await startService({ ...stage.environment, TRUSTED_PROXY_HOPS: "1" });
+  const app = await openidClient.makeApp(service);
   let owner: Browser;
-  let app: App;
-
   beforeAll(async () => {
-    stage = await engine.prepare();
-    if (engine !== embedded) {
-      // PostgreSQL would compress the repeated bytes of this test; an attacker's would not compress.
-      await stage.query("ALTER TABLE connect_state ALTER payload SET STORAGE EXTERNAL");
-    }
-    service = await Service.start({ ...stage.environment, TRUSTED_PROXY_HOPS: "1" });
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    owner = await Browser.signIn(service, email);
-    app = await openidClient.makeApp(service);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
+    owner = await Browser.admit(service, email, "--plan", "licensed");
   });
 
   const count = async (where: string) => {
@@ -180,53 +176,33 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
 
 describe("a stranger who reaches the rate limit", () => {
   const strangers = { from: "127.0.0.1" };
-  const guess = (service: Service) =>
-    service.submit(
-      "/oauth/token",
-      { client_id: "native", grant_type: "refresh_token", refresh_token: "guessed" },
-      strangers,
-    );
+  const grant = { client_id: "native", grant_type: "refresh_token", refresh_token: "guessed" };
+  const guess = (service: Service) => service.submit("/oauth/token", grant, strangers);
 
-  async function open(environment: Record<string, string>) {
-    const service = await Service.start({ SIGN_IN: "local", ...environment });
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    const owner = await Browser.signIn(service, email);
-    return { service, owner, app: await openidClient.makeApp(service) };
-  }
-
-  describe("of a service that knows client addresses", () => {
-    let service: Service;
+  describe("of a service that knows client addresses", async () => {
+    const service = await startService({ SIGN_IN: "local" });
+    const app = await openidClient.makeApp(service);
     let owner: Browser;
-    let app: App;
     beforeAll(async () => {
-      ({ service, owner, app } = await open({}));
+      owner = await Browser.admit(service, email, "--plan", "licensed");
     });
-    afterAll(() => service.stop());
 
     it("has separate limits for each device code and each session", async () => {
       const { text } = await service.submit("/oauth/device", { client_id: "native" }, { from: "127.8.3.1" });
-      const poll = {
-        grant_type: "urn:ietf:params:oauth:grant-type:device_code",
-        client_id: "native",
-        device_code: JSON.parse(text).device_code,
-      };
+      const { device_code } = JSON.parse(text);
+      const poll = { grant_type: deviceGrant, client_id: "native", device_code };
       const polls = await flood(oauthBounds.credentials.DeviceCode + 5, () =>
         service.submit("/oauth/token", poll),
       );
       expect(polls.filter(({ status }) => status === 429)).toHaveLength(5);
       const { refresh_token = "" } = await connectApp(app, owner, service);
       const other = await connectApp(app, owner, service);
-      const refresh = (token: string) =>
-        service.submit("/oauth/token", {
-          client_id: "native",
-          grant_type: "refresh_token",
-          refresh_token: token,
-        });
-      const renewed = await flood(oauthBounds.credentials.RefreshToken + 5, () => refresh(refresh_token));
+      const renew = () => refresh(service, refresh_token);
+      const renewed = await flood(oauthBounds.credentials.RefreshToken + 5, renew);
       expect(renewed.filter(({ status }) => status === 429)).toHaveLength(5);
       const { text: newest = "" } = renewed.find(({ status }) => status === 200) ?? {};
-      expect((await refresh(JSON.parse(newest).refresh_token)).status, "its successor").toBe(429);
-      expect((await refresh(other.refresh_token ?? "")).status).toBe(200);
+      expect((await refresh(service, JSON.parse(newest).refresh_token)).status, "its successor").toBe(429);
+      expect((await refresh(service, other.refresh_token ?? "")).status).toBe(200);
     });
 
     it("at the owner's own address gets Retry-After, and does not stop a connected app", async () => {
@@ -252,7 +228,9 @@ describe("a stranger who reaches the rate limit", () => {
   });
 
   it("behind a proxy that is not configured does not stop other clients after 300 requests", async () => {
-    const { service, owner, app } = await open({ APP_URL: "https://office.example.com" });
+    const service = await Service.start({ SIGN_IN: "local", APP_URL: "https://office.example.com" });
+    const owner = await Browser.admit(service, email, "--plan", "licensed");
+    const app = await openidClient.makeApp(service);
     const tokens = await connectApp(app, owner, service);
     for (const { status } of await flood(320, () => guess(service))) expect(status).toBe(400);
     expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { authorizePath, register } from "@/tests/support/oauth-libraries";
-import { answerApp } from "@/tests/support/owner";
+import { answerApp, connectDevice } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
 const email = "ceo@example.com";
@@ -13,21 +14,13 @@ const path = "/oauth/register";
 
 let from = 0;
 
-describe.each(engines)("an app that registers itself, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  let browser: Browser;
+describe.each(engines)("an app that registers itself, on $name", async (engine) => {
   const clock = makeClock();
-
+  const stage = await startStage(engine);
+  const service = await startService({ ...stage.environment, ...clock.environment });
+  let browser: Browser;
   beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, ...clock.environment });
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    browser = await Browser.signIn(service, email);
-  });
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
+    browser = await Browser.admit(service, email, "--plan", "licensed");
   });
 
   const registerNew = (client: object | string) => register(service, client, `127.9.0.${++from}`);
@@ -99,37 +92,24 @@ describe.each(engines)("an app that registers itself, on $name", (engine) => {
 
   it("is listed for the operator, and loses its access when the operator removes it", async () => {
     const client_id = await idOf({ client_name: "Desk" });
-    const asked = await service.submit("/oauth/device", { client_id, scope: "account:read" });
-    const { user_code, device_code } = JSON.parse(asked.text);
-    await answerApp(browser, service, `${service.url}/connect?user_code=${user_code}`);
-    const grant_type = "urn:ietf:params:oauth:grant-type:device_code";
-    const redeemed = await service.submit("/oauth/token", { client_id, grant_type, device_code });
-    const { access_token, refresh_token } = JSON.parse(redeemed.text);
+    const { access_token, refresh_token } = await connectDevice(browser, service, client_id);
     expect(await service.statusFor(access_token)).toBe(200);
 
-    const listed = await service.adminJson<{ id: string; addedAt: string; forgottenAt: string }[]>(
-      "connect",
-      "list",
-    );
+    type Listed = { id: string; addedAt: string; forgottenAt: string };
+    const listed = await service.adminJson<Listed[]>("connect", "list");
     const entry = listed.find(({ id }) => id === client_id);
     expect(entry).toMatchObject({ name: "Desk", redirectUris: [redirect], by: "itself" });
     const inDays = (Date.parse(entry?.forgottenAt ?? "") - Date.parse(entry?.addedAt ?? "")) / dayMs;
     expect(inDays, "from its approval").toBeCloseTo(210, 1);
     expect(await service.adminJson("connect", "remove", client_id)).toEqual({ removed: client_id });
     expect(await service.statusFor(access_token)).toBe(401);
-    const renewed = await service.submit("/oauth/token", {
-      client_id,
-      grant_type: "refresh_token",
-      refresh_token,
-    });
+    const grant = { client_id, grant_type: "refresh_token", refresh_token };
+    const renewed = await service.submit("/oauth/token", grant);
     expect(JSON.parse(renewed.text).error).toBe("invalid_client");
     expect(await opens(client_id)).toBe(400);
     expect((await service.admin("connect", "remove", client_id)).code).toBe(1);
-    const [{ what, before }] = (
-      await stage.query(`SELECT what, before FROM audit_entries WHERE whom = '${client_id}'`)
-    ).map((entry) => entry as { what: string; before: string }) as [{ what: string; before: string }];
-    expect(what).toBe("connect remove");
-    expect(before).toContain("Desk");
+    const audit = await stage.query(`SELECT what, before FROM audit_entries WHERE whom = '${client_id}'`);
+    expect(audit).toEqual([{ what: "connect remove", before: expect.stringContaining("Desk") }]);
   });
 
   it.each([
@@ -174,11 +154,8 @@ describe.each(engines)("an app that registers itself, on $name", (engine) => {
   if (engine === engines[0])
     it("finds no endpoint if registration is off, and is unknown if it registered before", async () => {
       const client_id = await idOf();
-      const off = await Service.start({
-        ...stage.environment,
-        ...clock.environment,
-        CONNECT_REGISTRATION: "off",
-      });
+      const settings = { ...clock.environment, CONNECT_REGISTRATION: "off" };
+      const off = await Service.start({ ...stage.environment, ...settings });
       const { status, text } = await off.submit(path, {});
       expect(status).toBe(404);
       expect(JSON.parse(text).error.code).toBe("not_found");

@@ -1,35 +1,30 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { Connector, vendors } from "@/tests/clients/connector";
+import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
-import { Service } from "@/tests/support/service";
 
 /* The connectors of claude.ai and ChatGPT, by stand-ins that follow their documents. */
 
 const email = "ceo@example.com";
 const hourMs = 61 * 60 * 1000; // a clock may be a few seconds behind
 const clock = makeClock();
-let outside: Awaited<ReturnType<typeof startOutside>>;
-let service: Service;
-
-beforeAll(async () => {
-  outside = await startOutside(
-    Object.fromEntries(vendors.map(({ document }) => [document.client_id, document])),
-  );
-  const NODE_OPTIONS = `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`;
-  const limits = { RATE_LIMIT_MCP: "100000" };
-  const settings = { ...outside.environment, ...clock.environment, ...limits, NODE_OPTIONS };
-  service = await Service.start({ ...settings, SIGN_IN: "local" });
-  await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
+const outside = await startOutside(
+  Object.fromEntries(vendors.map(({ document }) => [document.client_id, document])),
+);
+afterAll(outside.stop);
+const service = await startService({
+  ...outside.environment,
+  ...clock.environment,
+  NODE_OPTIONS: `${outside.environment.NODE_OPTIONS} ${clock.environment.NODE_OPTIONS}`,
+  RATE_LIMIT_MCP: "100000",
+  SIGN_IN: "local",
 });
-afterAll(async () => {
-  await service.stop();
-  await outside.stop();
-});
+await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
 
 const cases = vendors.flatMap((vendor) =>
   (["document", "registration"] as const).flatMap((identification) =>
@@ -59,9 +54,6 @@ describe.each(cases)("$name at $path, known by its $identification", ({ vendor, 
     expect(await connector.renew(), "after a lost answer").toBe(true);
     clock.pass(hourMs);
     await Promise.all([1, 2, 3, 4, 5].map(() => read(connector)));
-    await service.stop();
-    await service.run();
-    await read(connector);
     clock.pass((sessionDays.idle - 1) * dayMs);
     await read(connector);
     expect(connector.asked).toBe(1);

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { markdownPath } from "@/lib/http/pages";
-import { Service } from "@/tests/support/service";
+import { startService } from "@/tests/support/block";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const appUrl = "https://office.example.org";
-let service: Service;
-
-beforeAll(async () => {
-  service = await Service.start({ APP_URL: appUrl, SUPPORT_EMAIL: "help@example.org" });
-});
-afterAll(() => service.stop());
+const service = await startService({ APP_URL: appUrl, SUPPORT_EMAIL: "help@example.org" });
 
 const published = [
   ["/openapi.json", "application/json"],
@@ -52,59 +47,53 @@ describe("publications for programs", () => {
   });
 });
 
-describe("/.well-known/mcp/server.json", () => {
-  it("is an entry for the MCP registry, named after our host, by its schema of 2025-12-11", async () => {
-    const entry = JSON.parse((await service.ask("/.well-known/mcp/server.json")).text);
-    expect(entry).toEqual({
-      $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
-      name: "org.example.office/corner-office",
-      title: expect.stringMatching(/^.{1,100}$/),
-      description: expect.stringMatching(/^.{1,100}$/),
-      version: "1.0.0",
-      websiteUrl: expect.stringMatching(/^https:/),
-      icons: expect.any(Array),
-      remotes: [{ type: "streamable-http", url: `${appUrl}/mcp` }],
+it("/.well-known/mcp/server.json is an entry for the MCP registry, named after our host, by its schema of 2025-12-11", async () => {
+  const entry = JSON.parse((await service.ask("/.well-known/mcp/server.json")).text);
+  expect(entry).toEqual({
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    name: "org.example.office/corner-office",
+    title: expect.stringMatching(/^.{1,100}$/),
+    description: expect.stringMatching(/^.{1,100}$/),
+    version: "1.0.0",
+    websiteUrl: expect.stringMatching(/^https:/),
+    icons: expect.any(Array),
+    remotes: [{ type: "streamable-http", url: `${appUrl}/mcp` }],
+  });
+  for (const { src, ...icon } of entry.icons) {
+    expect(icon).toEqual({
+      mimeType: expect.stringMatching(/^image\/(?:png|svg\+xml)$/),
+      sizes: [expect.stringMatching(/^(?:\d+x\d+|any)$/)],
     });
-    for (const { src, ...icon } of entry.icons) {
-      expect(icon).toEqual({
-        mimeType: expect.stringMatching(/^image\/(?:png|svg\+xml)$/),
-        sizes: [expect.stringMatching(/^(?:\d+x\d+|any)$/)],
-      });
-      expect((await service.ask(new URL(src).pathname)).status, src).toBe(200);
-    }
-  });
+    expect((await service.ask(new URL(src).pathname)).status, src).toBe(200);
+  }
 });
 
-describe("/", () => {
-  it("links to the API catalog, the description and the documents (RFC 9727, RFC 8631)", async () => {
-    expect((await service.ask("/")).headers.link).toBe(
-      '</.well-known/api-catalog>; rel="api-catalog", ' +
-        '</openapi.json>; rel="service-desc"; type="application/json", ' +
-        '</docs>; rel="service-doc"; type="text/html"',
-    );
-  });
+it("/ links to the API catalog, the description and the documents (RFC 9727, RFC 8631)", async () => {
+  expect((await service.ask("/")).headers.link).toBe(
+    '</.well-known/api-catalog>; rel="api-catalog", ' +
+      '</openapi.json>; rel="service-desc"; type="application/json", ' +
+      '</docs>; rel="service-doc"; type="text/html"',
+  );
 });
 
-describe("/.well-known/api-catalog", () => {
-  it("links to every endpoint, the description, the documents and the status of the API (RFC 9727)", async () => {
-    const { text, headers } = await service.ask("/.well-known/api-catalog", { method: "HEAD" });
-    expect(text).toBe("");
-    expect(headers.link).toBe(
-      `<${appUrl}/.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"`,
-    );
-    const { linkset } = JSON.parse((await service.ask("/.well-known/api-catalog")).text) as {
-      linkset: ({ anchor: string } & Record<string, { href: string }[]>)[];
-    };
-    const endpoints = [...Object.values(operations).map(({ path }) => path), ...mcpServer.paths];
-    const [own, ...described] = linkset;
-    expect(own?.item?.map(({ href }) => href)).toEqual(endpoints.map((path) => appUrl + path));
-    expect(described.map(({ anchor }) => anchor)).toEqual(own?.item?.map(({ href }) => href));
-    for (const path of endpoints) expect((await service.ask(path)).status, path).not.toBe(404);
-    const links = described.flatMap(({ anchor, ...relations }) => Object.values(relations).flat());
-    for (const href of new Set(links.map(({ href }) => href))) {
-      expect((await service.ask(href.slice(appUrl.length))).status, href).toBe(200);
-    }
-  });
+it("/.well-known/api-catalog links to every endpoint, the description, the documents and the status of the API (RFC 9727)", async () => {
+  const { text, headers } = await service.ask("/.well-known/api-catalog", { method: "HEAD" });
+  expect(text).toBe("");
+  expect(headers.link).toBe(
+    `<${appUrl}/.well-known/api-catalog>; rel="api-catalog"; type="application/linkset+json"`,
+  );
+  const { linkset } = JSON.parse((await service.ask("/.well-known/api-catalog")).text) as {
+    linkset: ({ anchor: string } & Record<string, { href: string }[]>)[];
+  };
+  const endpoints = [...Object.values(operations).map(({ path }) => path), ...mcpServer.paths];
+  const [own, ...described] = linkset;
+  expect(own?.item?.map(({ href }) => href)).toEqual(endpoints.map((path) => appUrl + path));
+  expect(described.map(({ anchor }) => anchor)).toEqual(own?.item?.map(({ href }) => href));
+  for (const path of endpoints) expect((await service.ask(path)).status, path).not.toBe(404);
+  const links = described.flatMap(({ anchor, ...relations }) => Object.values(relations).flat());
+  for (const href of new Set(links.map(({ href }) => href))) {
+    expect((await service.ask(href.slice(appUrl.length))).status, href).toBe(200);
+  }
 });
 
 describe("/.well-known/security.txt", () => {
@@ -121,35 +110,29 @@ describe("/.well-known/security.txt", () => {
   });
 });
 
-describe("/llms.txt, /sitemap.xml and /robots.txt", () => {
-  it("list every document", async () => {
-    const llms = (await service.ask("/llms.txt")).text;
-    const sitemap = (await service.ask("/sitemap.xml")).text;
-    for (const { path, title } of documents) {
-      expect(llms).toContain(`- [${title}](${appUrl}${path}.md): `);
-      expect(sitemap).toContain(`<loc>${appUrl}${path}</loc>`);
-    }
-    expect((await service.ask("/robots.txt")).text).toContain(`Sitemap: ${appUrl}/sitemap.xml\n`);
-  });
+it("/llms.txt, /sitemap.xml and /robots.txt list every document", async () => {
+  const llms = (await service.ask("/llms.txt")).text;
+  const sitemap = (await service.ask("/sitemap.xml")).text;
+  for (const { path, title } of documents) {
+    expect(llms).toContain(`- [${title}](${appUrl}${path}.md): `);
+    expect(sitemap).toContain(`<loc>${appUrl}${path}</loc>`);
+  }
+  expect((await service.ask("/robots.txt")).text).toContain(`Sitemap: ${appUrl}/sitemap.xml\n`);
 });
 
-describe("/llms-full.txt", () => {
-  it("is the Markdown of every document, in reading order, linked from /llms.txt", async () => {
-    const texts = await Promise.all(
-      documents.map(async ({ path }) => (await service.ask(markdownPath(path))).text),
-    );
-    expect((await service.ask("/llms-full.txt")).text).toBe(texts.join("\n"));
-    expect((await service.ask("/llms.txt")).text).toContain(`(${appUrl}/llms-full.txt)`);
-  });
+it("/llms-full.txt is the Markdown of every document, in reading order, linked from /llms.txt", async () => {
+  const texts = await Promise.all(
+    documents.map(async ({ path }) => (await service.ask(markdownPath(path))).text),
+  );
+  expect((await service.ask("/llms-full.txt")).text).toBe(texts.join("\n"));
+  expect((await service.ask("/llms.txt")).text).toContain(`(${appUrl}/llms-full.txt)`);
 });
 
-describe("/docs/search.json", () => {
-  it("answers with the hits of the search, or an empty list", async () => {
-    const hits = JSON.parse((await service.ask("/docs/search.json?q=trial_ended")).text);
-    expect(hits[0].path).toBe("/docs/api/errors#trial_ended");
-    for (const query of ["", "?q=", "?q=%00", `?q=${"x".repeat(3000)}`]) {
-      const { status, text } = await service.ask(`/docs/search.json${query}`);
-      expect([status, text]).toEqual([200, "[]"]);
-    }
-  });
+it("/docs/search.json answers with the hits of the search, or an empty list", async () => {
+  const hits = JSON.parse((await service.ask("/docs/search.json?q=trial_ended")).text);
+  expect(hits[0].path).toBe("/docs/api/errors#trial_ended");
+  for (const query of ["", "?q=", "?q=%00", `?q=${"x".repeat(3000)}`]) {
+    const { status, text } = await service.ask(`/docs/search.json${query}`);
+    expect([status, text]).toEqual([200, "[]"]);
+  }
 });

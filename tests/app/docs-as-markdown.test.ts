@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { documentPages, markdownPath } from "@/lib/http/pages";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
+import { borrowService } from "@/tests/support/block";
 
-let service: Service;
-beforeAll(async () => {
-  ({ service } = await lend());
-});
-afterAll(() => giveBack(service));
+const { service } = await borrowService();
 
 const html = "text/html; charset=utf-8";
 const markdown = "text/markdown; charset=utf-8";

@@ -7,17 +7,18 @@ import { mcpServer, operations } from "@/lib/http/operations";
 import { routes } from "@/lib/http/pages";
 import type { Method } from "@/lib/http/route";
 import { Authenticator } from "@/tests/support/authenticator";
+import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 import { signInWith } from "@/tests/support/passkeys";
 import { reservePort } from "@/tests/support/port";
 import { limitFiles } from "@/tests/support/process-limits";
-import { type Environment, Service } from "@/tests/support/service";
+import type { Environment, Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
 /** A store, what can happen to it, and how each ends. */
-type Ill = { environment: Environment; states: Record<string, [begin: Act, end: Act]>; end: Act };
+type Ill = { environment: Environment; states: Record<string, [begin: Act, end: Act]> };
 type Act = (service: Service) => unknown;
 
 async function preparePostgres(): Promise<Ill> {
@@ -27,6 +28,10 @@ async function preparePostgres(): Promise<Ill> {
   const proxy = await startTcpProxy(Number(port), proxyPort);
   const direct = new pg.Client(databaseUrl);
   await direct.connect();
+  afterAll(async () => {
+    await direct.end();
+    await proxy.cut();
+  });
   const refuseWrites = (how: "on" | "off") =>
     direct.query(
       `ALTER DATABASE ${pathname.slice(1)} SET default_transaction_read_only = ${how}; SELECT
@@ -42,10 +47,6 @@ async function preparePostgres(): Promise<Ill> {
       frozen: [proxy.freeze, proxy.thaw],
       "read-only": [() => refuseWrites("on"), () => refuseWrites("off")],
       slow: [() => proxy.slow(1200), () => proxy.slow(0)],
-    },
-    async end() {
-      await direct.end();
-      await proxy.cut();
     },
   };
 }
@@ -72,7 +73,6 @@ async function prepareEmbedded(): Promise<Ill> {
       // As of a disk that its system has made read-only: a write of a file fails.
       "read-only": [({ pid }) => limitFiles(pid, "0"), ({ pid }) => limitFiles(pid, "unlimited")],
     },
-    end() {},
   };
 }
 
@@ -110,24 +110,16 @@ const toolCall = {
   params: { name: "get_entitlement", arguments: {} },
 };
 
-describe.each(stores)("while the store is ill, on $name", ({ name, prepare }) => {
-  let ill: Ill;
-  let service: Service;
+describe.each(stores)("while the store is ill, on $name", async ({ name, prepare }) => {
+  const ill = await prepare();
+  const settings = { ...ill.environment, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" };
+  const service = await startService(settings, { expectErrors: true });
+  await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
   let browser: Browser;
   let headers: Record<string, string>;
-
   beforeAll(async () => {
-    ill = await prepare();
-    service = await Service.start({ ...ill.environment, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
-    const account = ["account", "add", fields.email, "--plan", "licensed"];
-    await service.adminJson(...account);
-    browser = await Browser.signIn(service, fields.email);
+    browser = await Browser.admit(service, fields.email, "--plan", "licensed");
     headers = { authorization: `Bearer ${await service.token(fields.email)}` };
-    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
-  });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await ill.end(service);
   });
 
   let asks = 0;

@@ -1,24 +1,23 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { ownerActions } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
+import { startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { engines } from "@/tests/support/engines";
-import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+import { type Buyer, openShop } from "@/tests/support/shop";
 
 /* What every form and script of the owner's pages asks of its sender before it does anything. */
 
 const actions = Object.values<Route>(ownerActions);
 
-describe.each(engines)("an action of an owner, on $name", (engine) => {
-  let shop: Shop;
+describe.each(engines)("an action of an owner, on $name", async (engine) => {
+  const shop = await startShop(engine);
   let owner: Buyer;
   let senders = 0;
   beforeAll(async () => {
-    shop = await openShop(engine);
     owner = await shop.admit("--plan", "licensed");
   });
-  afterAll(() => shop.close());
 
   /** Sends a form from an address of its own, so that no limit is reached. Returns where it leads, or the status. */
   async function send(path: string, headers: Record<string, string>, account = owner.id) {

@@ -1,24 +1,16 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { files, type Page, pages, type Script } from "@/lib/http/pages";
+import { startService } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
-import { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
-const scriptsOf = (html: string) =>
-  [...html.matchAll(/<script([^>]*)>/g)].map(([, attributes = ""]) => ({
-    src: /src="([^"?]*)/.exec(attributes)?.[1],
-  }));
-
-/** The register's name of a script's URL. */
-const nameOf = (src = ""): Script | string => {
-  const own: Record<string, Script> = {
-    [files.documentsScript.path]: "documents",
-    [files.script.path]: "pages",
-    [files.homeScript.path]: "home",
-  };
-  return own[src] ?? src;
+/** The register's names of our scripts, by their addresses. */
+const scripts: Record<string, Script> = {
+  [files.documentsScript.path]: "documents",
+  [files.script.path]: "pages",
+  [files.homeScript.path]: "home",
 };
 
 /** Those that need no session. */
@@ -29,13 +21,10 @@ const open = Object.values<Page>(pages).filter(
 describe.each([
   ["`npm start`", ["dist/server/main.js"]],
   ["plain `next start`", ["node_modules/next/dist/bin/next", "start"]],
-])("a page behind %s", (_, program) => {
-  let service: Service;
-  beforeAll(async () => {
-    service = await Service.start({ SIGN_IN: "local", APP_URL: "https://office.example.org" }, { program });
-    await eventually(async () => expect((await service.ask("/")).status).toBe(200));
-  });
-  afterAll(() => service.stop());
+])("a page behind %s", async (_, program) => {
+  const settings = { SIGN_IN: "local", APP_URL: "https://office.example.org" };
+  const service = await startService(settings, { program });
+  await eventually(async () => expect((await service.ask("/")).status).toBe(200));
 
   const policyOf = (headers: IncomingHttpHeaders) => {
     const policy = String(headers["content-security-policy"]);
@@ -75,19 +64,14 @@ describe.each([
       expect(text).not.toMatch(/ style="| on[a-z]+="/);
       expect(allowed).toBe(loads.some((script) => script !== "clerk") ? "'self'" : "'none'");
       expect(others).toMatchObject({ "require-trusted-types-for": "'script'", "trusted-types": "'none'" });
-      for (const { src } of scriptsOf(text)) expect(loads, `${src}`).toContain(nameOf(src));
+      for (const [, src = ""] of text.matchAll(/<script(?:[^>]*src="([^"?]*))?/g))
+        expect(loads, `a script ${src}`).toContain(scripts[src]);
     },
   );
 
   it("sends X-Request-Id on every response except those that shared caches store", async () => {
     const sent = { headers: { "X-Request-Id": "somebody-elses" } };
-    for (const { path } of [
-      pages.front,
-      pages.errors,
-      files.icon,
-      { path: "/openapi.json" },
-      { path: "/docs.md" },
-    ]) {
+    for (const path of [pages.front.path, pages.errors.path, files.icon.path, "/openapi.json", "/docs.md"]) {
       const { headers } = await service.ask(path, sent);
       expect(headers["cache-control"]).toMatch(/^public/);
       expect(headers, path).not.toHaveProperty("x-request-id");
@@ -148,17 +132,10 @@ describe.each([
 const sessionLinkOf = (html: string) =>
   /<a class="session-link" href="([^"]*)">([^<]*)</.exec(html)?.slice(1);
 
-describe("with sign-in", () => {
-  let service: Service;
+describe("with sign-in", async () => {
   const clock = makeClock();
-  beforeAll(async () => {
-    service = await Service.start({
-      SIGN_IN: "local",
-      SUPPORT_EMAIL: "help@example.com",
-      ...clock.environment,
-    });
-  });
-  afterAll(() => service.stop());
+  const settings = { SIGN_IN: "local", SUPPORT_EMAIL: "help@example.com" };
+  const service = await startService({ ...settings, ...clock.environment });
 
   it("links to home with a session cookie, and to sign-in without one", async () => {
     for (const path of ["/", "/docs", "/waitlist", "/unsubscribe?token=x", "/sign-in?problem=expired"]) {
@@ -233,14 +210,12 @@ describe("with sign-in", () => {
   });
 });
 
-describe("without sign-in", () => {
-  it("shows no sign-in link", async () => {
-    const service = await unconfigured();
-    expect(sessionLinkOf((await service.ask("/docs")).text)).toBeUndefined();
-    for (const path of ["/", "/no/such/page"]) {
-      const { text } = await service.ask(path);
-      expect(text, path).not.toMatch(/href="\/(sign-in|waitlist|home)"|action="\/waitlist/);
-      expect(text).not.toContain("mailto:");
-    }
-  });
+it("without sign-in shows no sign-in link", async () => {
+  const service = await unconfigured();
+  expect(sessionLinkOf((await service.ask("/docs")).text)).toBeUndefined();
+  for (const path of ["/", "/no/such/page"]) {
+    const { text } = await service.ask(path);
+    expect(text, path).not.toMatch(/href="\/(sign-in|waitlist|home)"|action="\/waitlist/);
+    expect(text).not.toContain("mailto:");
+  }
 });

@@ -1,29 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend, supportEmail } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
+import { laterStates } from "@/tests/support/due-mails";
+import { engines } from "@/tests/support/engines";
+import { supportEmail } from "@/tests/support/lent-service";
 
-describe.each(engines)("the page /unsubscribe on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("the page /unsubscribe on $name", async (engine) => {
+  const { stage, service } = await borrowService(engine);
   let number = 0;
-
-  beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-  });
-  afterAll(() => giveBack(service));
 
   async function recipient() {
     const email = `reader${++number}@example.com`;
     await service.adminJson("account", "add", email);
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
-    const target = `/unsubscribe${new URL(url).search}`;
-    const states = async () => {
-      const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
-      return [...new Set(mails.slice(1).map(({ state }) => state))];
-    };
-    return { target, states, email };
+    const target = (await service.unsubscribePath(email)).replace("/api/email", "");
+    return { target, states: () => laterStates(stage, email), email };
   }
 
   /** The POST of a browser from the page's own form. */

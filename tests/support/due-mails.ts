@@ -1,6 +1,15 @@
 import { hashEmail } from "@/lib/mail/suppressions";
 import type { OpenStore } from "@/tests/support/stores";
 
+/** The states of an account's onboarding mails, but for the first, which is sent at some point during a test. */
+export async function laterStates({ query }: Pick<OpenStore, "query">, email: string): Promise<unknown[]> {
+  const rows = await query(
+    `SELECT DISTINCT state FROM onboarding_emails JOIN accounts ON accounts.id = account_id
+     WHERE email = '${email}' AND kind <> 'welcome'`,
+  );
+  return rows.map(({ state }) => state);
+}
+
 const rowsOfAStatement = 500;
 
 /**

@@ -1,16 +1,17 @@
+import { afterAll } from "vitest";
+import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { codesTo, newCodeTo } from "@/tests/support/mailbox";
-import { type Environment, Service } from "@/tests/support/service";
+import type { Environment, Service } from "@/tests/support/service";
 
-/** A running service, and functions that sign browsers in to it. */
+/** A service that runs as long as its test file, and functions that sign browsers in to it. */
 export type Office = {
   service: Service;
   /** Opens an account, and returns its owner's signed-in browser. */
   admit: (email: string) => Promise<Browser>;
   /** Gives a browser a session token that is valid for the next minute at least. */
   freshen: (browser: Browser) => Promise<void>;
-  close: () => Promise<void>;
 };
 
 const terms = ["--plan", "licensed", "--credits", "5"];
@@ -20,18 +21,12 @@ export const signIns: { name: string; open: (environment: Environment) => Promis
   {
     name: "local sign-in",
     async open(environment) {
-      const service = await Service.start(environment);
+      const service = await startService(environment);
       return {
         service,
-        async admit(email) {
-          await service.adminJson("account", "add", email, ...terms);
-          return Browser.signIn(service, email);
-        },
+        admit: (email) => Browser.admit(service, email, ...terms),
         async freshen(browser) {
           await browser.open("/sign-in/renew");
-        },
-        async close() {
-          await service.stop();
         },
       };
     },
@@ -40,7 +35,8 @@ export const signIns: { name: string; open: (environment: Environment) => Promis
     name: "Clerk",
     async open(environment) {
       const clerk = await ClerkInstance.start();
-      const service = await Service.start({ ...environment, ...clerk.environment });
+      afterAll(() => clerk.stop());
+      const service = await startService({ ...environment, ...clerk.environment });
       const subjects = new Map<Browser, string>();
       const freshen = async (browser: Browser) => {
         const sub = subjects.get(browser);
@@ -56,10 +52,6 @@ export const signIns: { name: string; open: (environment: Environment) => Promis
           subjects.set(browser, subject);
           await freshen(browser);
           return browser;
-        },
-        async close() {
-          await service.stop();
-          await clerk.stop();
         },
       };
     },

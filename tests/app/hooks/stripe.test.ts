@@ -1,19 +1,16 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { startShop } from "@/tests/support/block";
 import { expectRefusal } from "@/tests/support/contract";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
-import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+import type { Buyer } from "@/tests/support/shop";
 
 const ended = ["--trial-ends", "2026-01-01"];
 const inDays = (days: number) => new Date(Date.now() + days * dayMs).toISOString();
 
-describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await openShop(engine, { METRICS_PORT: String(await reservePort()) });
-  });
-  afterAll(() => shop.close());
+describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
+  const shop = await startShop(engine, { METRICS_PORT: String(await reservePort()) });
   afterEach(() => {
     shop.stripe.takeEvents();
     shop.stripe.faultOf = () => "none";
@@ -32,19 +29,21 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     return session;
   }
 
-  /** Delivers what waits. The account has this plan then. */
-  async function expectPlan(buyer: Buyer, expected: string, why = ""): Promise<void> {
+  /** Delivers what waits. The account has these terms then. */
+  async function expectTerms(buyer: Buyer, expected: object, why = ""): Promise<void> {
     await shop.deliverAll();
-    expect(await plan(buyer), why).toBe(expected);
+    expect(await shop.termsOf(buyer), why).toMatchObject(expected);
   }
-  async function expectCredits(buyer: Buyer, expected: number, why = ""): Promise<void> {
-    await shop.deliverAll();
-    expect(await credits(buyer), why).toBe(expected);
-  }
+  const expectPlan = (buyer: Buyer, plan: string, why?: string) => expectTerms(buyer, { plan }, why);
+  const expectCredits = (buyer: Buyer, credits: number, why?: string) => expectTerms(buyer, { credits }, why);
   /** Lets time pass, and reads at Stripe what is due, as a round of the service does. */
   async function passRound(ms: number): Promise<void> {
     shop.pass(ms);
     await shop.reconcile();
+  }
+  /** Delivers these events, each of which is accepted. */
+  async function deliver(...events: object[]): Promise<void> {
+    for (const event of events) expect((await shop.stripe.deliver(shop.service, event)).status).toBe(200);
   }
 
   it("gives a licence that was paid, and the audit names Stripe", async () => {
@@ -59,11 +58,9 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
   it("gives the limit of assistants that the price's metadata names, and takes it with the licence", async () => {
     const buyer = await shop.admit("--plan", "hobby", "--assistant-limit", "3");
     const { subscription } = await shop.buy(buyer, { licence: "price_team" });
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+    await expectTerms(buyer, { plan: "licensed", assistantLimit: 25 });
     shop.stripe.end(subscription);
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "hobby", assistantLimit: 3 });
+    await expectTerms(buyer, { plan: "hobby", assistantLimit: 3 });
   });
 
   it("gives credits once, however often and in which order events arrive, and lists them in the ledger", async () => {
@@ -71,15 +68,13 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     await payPack(buyer);
     const [event] = shop.stripe.takeEvents();
     const before = (await auditOf(buyer)).length;
-    for (const one of [event, event, event]) {
-      expect((await shop.stripe.deliver(shop.service, one as object)).status).toBe(200);
-    }
+    await deliver(event as object, event as object, event as object);
     expect(await credits(buyer)).toBe(507);
     expect((await auditOf(buyer)).length, "a repetition changes nothing").toBe(before + 1);
     expect((await historyOf(buyer)).at(-1)).toMatchObject({ reason: "bought", credits: 500 });
   });
 
-  it("gives credits that a bank pays later, when it has paid, and none when it does not", async () => {
+  it("gives credits that a bank pays later, when it has paid, with its event or without, and none when it does not", async () => {
     const { buyer } = await shop.admitLicensed();
     const later = await payPack(buyer, { byBank: true });
     await expectCredits(buyer, 0);
@@ -89,6 +84,12 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     shop.stripe.settleAtBank(never, false);
     await expectCredits(buyer, 500);
     expect(await shop.reconcile()).toEqual({ read: 0, failed: 0 });
+    const unheard = await payPack(buyer, { byBank: true });
+    await shop.deliverAll();
+    shop.stripe.settleAtBank(unheard, true);
+    shop.stripe.takeEvents();
+    await shop.reconcile();
+    expect(await credits(buyer)).toBe(1000);
   });
 
   it("takes back the refunded part of credits, at most what is left, and the audit has the rest", async () => {
@@ -100,12 +101,12 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     await shop.service.adminJson("credits", "add", buyer.email, "-300");
     shop.stripe.refund(session, 750);
     const events = shop.stripe.takeEvents();
-    for (const event of [...events, ...events]) await shop.stripe.deliver(shop.service, event);
+    await deliver(...events, ...events);
     expect(await credits(buyer)).toBe(0);
     const rest = (await auditOf(buyer)).filter(({ what }) => what === "credits not taken back");
     expect(rest.map(({ after }) => after)).toEqual([{ not_taken_back_thousandths: 300_000 }]);
     await shop.service.adminJson("credits", "add", buyer.email, "10");
-    for (const event of events) await shop.stripe.deliver(shop.service, event);
+    await deliver(...events);
     expect(await credits(buyer), "the rest is not taken from what came later").toBe(10);
   });
 
@@ -113,7 +114,7 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     const { buyer } = await shop.admitLicensed();
     const session = await payPack(buyer);
     shop.stripe.refund(session, 1000);
-    for (const event of shop.stripe.takeEvents().reverse()) await shop.stripe.deliver(shop.service, event);
+    await deliver(...shop.stripe.takeEvents().reverse());
     expect(await credits(buyer)).toBe(0);
   });
 
@@ -127,25 +128,22 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
   );
 
   it("ends a cancelled licence with its period: the trial then has its former end", async () => {
-    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01T00:00:00Z");
+    const trialEndsAt = "2026-01-01T00:00:00.000Z";
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", trialEndsAt);
     shop.stripe.cancelAtPeriodEnd(subscription);
     await expectPlan(buyer, "licensed", "the period was paid");
     shop.pass(31 * dayMs);
     shop.stripe.end(subscription);
     shop.stripe.takeEvents();
     expect(await shop.reconcile(buyer.email)).toMatchObject({ failed: 0 });
-    expect(await shop.termsOf(buyer)).toMatchObject({
-      plan: "trial",
-      trialEndsAt: "2026-01-01T00:00:00.000Z",
-    });
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "trial", trialEndsAt });
   });
 
   it("gives back the rest of a trial, when the licence ends before it", async () => {
     const ends = inDays(100);
     const { buyer, subscription } = await shop.admitLicensed("--trial-ends", ends);
     shop.stripe.end(subscription);
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "trial", trialEndsAt: ends });
+    await expectTerms(buyer, { plan: "trial", trialEndsAt: ends });
   });
 
   it("ends a licence whose renewal was never paid with the period that was", async () => {
@@ -165,9 +163,7 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     await expectPlan(before, "licensed");
     const { buyer: after, subscription } = await shop.admitLicensed(...ended);
     await shop.service.adminJson("account", "set", after.email, "--plan", "licensed");
-    for (const id of [first.subscription, subscription]) {
-      shop.stripe.end(id);
-    }
+    for (const id of [first.subscription, subscription]) shop.stripe.end(id);
     await expectPlan(before, "hobby");
     expect(await plan(after)).toBe("licensed");
   });
@@ -191,12 +187,10 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     const [newest] = (await auditOf(buyer)).filter(({ what }) => what === "account set");
     expect(newest).toMatchObject({ after: { given: { plan: "hobby", assistant_limit: 3 } } });
     shop.stripe.end(subscription);
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "hobby", assistantLimit: 3 });
+    await expectTerms(buyer, { plan: "hobby", assistantLimit: 3 });
     // The owner can still buy.
     await shop.buy(buyer, { licence: "price_team" });
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+    await expectTerms(buyer, { plan: "licensed", assistantLimit: 25 });
     await shop.service.adminJson("account", "set", buyer.email, "--plan", "trial", "--trial-days", "3");
     expect(await plan(buyer), "an extended trial cancels nothing that is paid").toBe("licensed");
   });
@@ -204,12 +198,13 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
   it("goes on with what an earlier build has written: terms of an operator's, and a licence without an end", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     const whose = `WHERE account_id = '${buyer.id}'`;
-    await shop.stage.query(`UPDATE billing_customers SET licence = 'overridden' ${whose}`);
-    await shop.stage.query(
-      `UPDATE accounts SET plan = 'hobby', assistant_limit = 4 WHERE id = '${buyer.id}'`,
-    );
     const farFutureMs = Date.UTC(9999, 11, 31);
-    await shop.stage.query(`UPDATE billing_subscriptions SET licence_until_ms = ${farFutureMs} ${whose}`);
+    for (const update of [
+      `billing_customers SET licence = 'overridden' ${whose}`,
+      `accounts SET plan = 'hobby', assistant_limit = 4 WHERE id = '${buyer.id}'`,
+      `billing_subscriptions SET licence_until_ms = ${farFutureMs} ${whose}`,
+    ])
+      await shop.stage.query(`UPDATE ${update}`);
     await passRound(dayMs);
     expect(await shop.service.adminJson("account", "show", buyer.email)).toMatchObject({
       plan: "licensed",
@@ -218,33 +213,28 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     const [row] = await shop.stage.query(`SELECT licence_until_ms FROM billing_subscriptions ${whose}`);
     expect(Number(row?.licence_until_ms)).toBeLessThan(farFutureMs);
     shop.stripe.end(subscription);
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "hobby", assistantLimit: 4 });
+    await expectTerms(buyer, { plan: "hobby", assistantLimit: 4 });
   });
 
   it("has no limit with a price without one, also after an upgrade; an operator takes one away and puts it back", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended, "--assistant-limit", "3");
     expect(await shop.termsOf(buyer)).toMatchObject({ assistantLimit: null });
     shop.stripe.switchPrice(subscription, "price_team");
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ assistantLimit: 25 });
+    await expectTerms(buyer, { assistantLimit: 25 });
     shop.stripe.switchPrice(subscription, "price_month");
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ assistantLimit: null });
+    await expectTerms(buyer, { assistantLimit: null });
     const limit = (n: string) =>
       shop.service.adminJson("account", "set", buyer.email, "--assistant-limit", n, "--plan", "licensed");
     await limit("40");
     shop.stripe.switchPrice(subscription, "price_team");
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer), "the higher one").toMatchObject({ assistantLimit: 40 });
+    await expectTerms(buyer, { assistantLimit: 40 }, "the higher one");
     expect(await limit("none")).toMatchObject({ assistantLimit: null });
     expect(await limit("7"), "the price's is higher").toMatchObject({ assistantLimit: 25 });
     // Two of the price are for twice as many.
     const [item] = shop.stripe.subscriptions.get(subscription)?.items.data ?? [];
     if (item) item.quantity = 2;
     shop.stripe.change(subscription, {});
-    await shop.deliverAll();
-    expect(await shop.termsOf(buyer)).toMatchObject({ assistantLimit: 50 });
+    await expectTerms(buyer, { assistantLimit: 50 });
   });
 
   it("ends a year that was cancelled at once and refunded, or switched to months, credited and cancelled", async () => {
@@ -402,8 +392,7 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     const [customer = ""] =
       [...shop.stripe.customers].find(([, { account }]) => account === stranger.id) ?? [];
     const other = shop.stripe.makeSubscription(customer, "price_foreign", { account: stranger.id });
-    for (const event of [0, 1].flatMap(() => shop.stripe.takeEvents()))
-      for (let times = 0; times < 2; times++) await shop.stripe.deliver(shop.service, event);
+    for (const event of shop.stripe.takeEvents()) await deliver(event, event);
     expect(await plan(stranger)).toBe("trial");
     const told = await shop.stage.query(
       "SELECT whom FROM audit_entries WHERE what = 'subscription for another price' ORDER BY at_ms",
@@ -470,16 +459,8 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
       { reason: "refund failed", credits: 100 },
       { reason: "dispute lost", credits: -100 },
     ]);
-    const told = (await auditOf(buyer))
-      .map(({ what }) => what)
-      .filter((what) => /^credits (r|d|not)/.test(what));
-    expect(told.toSorted()).toEqual([
-      "credits dispute lost",
-      "credits not taken back",
-      "credits not taken back",
-      "credits refund failed",
-      "credits refunded",
-    ]);
+    const told = (await auditOf(buyer)).filter(({ what }) => what === "credits not taken back");
+    expect(told).toHaveLength(2);
   });
 
   it("gives credits once to deliveries that really run at once, and by the customer", async () => {
@@ -497,23 +478,10 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
       if (++waiting === 12) letGo();
       return waiting <= 12 ? all : undefined;
     };
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, () => shop.stripe.deliver(shop.service, event as object)),
-    );
+    await Promise.all(Array.from({ length: 12 }, () => deliver(event as object)));
     shop.stripe.whenDone = () => {};
-    expect(answers.map(({ status }) => status)).toEqual(Array(12).fill(200));
     expect(await credits(buyer)).toBe(500);
     expect(await credits(stranger)).toBe(0);
-  });
-
-  it("settles a bank's payment whose event was lost", async () => {
-    const { buyer } = await shop.admitLicensed();
-    const session = await payPack(buyer, { byBank: true });
-    await shop.deliverAll();
-    shop.stripe.settleAtBank(session, true);
-    shop.stripe.takeEvents();
-    await shop.reconcile();
-    expect(await credits(buyer)).toBe(500);
   });
 
   it("answers 503 with Retry-After to deliveries beyond the bound of calls", async () => {
@@ -544,16 +512,12 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     Object.assign(shop.stripe.sessions.get(session) ?? {}, { status: "open" });
     shop.stripe.pay(session);
     const events = shop.stripe.takeEvents();
-    for (const event of [...events, ...events]) {
-      expect((await shop.stripe.deliver(shop.service, event)).status).toBe(200);
-    }
+    await deliver(...events, ...events);
     const rows = await shop.stage.query(
       "SELECT whom FROM audit_entries WHERE what = 'purchase without account'",
     );
-    expect(rows.map(({ whom }) => whom).sort()).toEqual([
-      session,
-      shop.stripe.sessions.get(session)?.subscription,
-    ]);
+    const { subscription } = shop.stripe.sessions.get(session) ?? {};
+    expect(rows.map(({ whom }) => whom).sort()).toEqual([session, subscription]);
     const accounts = await shop.stage.query("SELECT plan FROM accounts WHERE email LIKE '%@erased.invalid'");
     expect(accounts.map(({ plan }) => plan)).not.toContain("licensed");
   });
@@ -562,27 +526,27 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     const { buyer, subscription } = await shop.admitLicensed();
     const session = await payPack(buyer);
     const events = shop.stripe.takeEvents();
-    for (const event of events) await shop.stripe.deliver(shop.service, event);
+    await deliver(...events);
     await shop.service.adminJson(command, command === "person" ? "erase" : "delete", buyer.email, "--yes");
     expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
     shop.stripe.refund(session, 500);
-    for (const event of [...events, ...shop.stripe.takeEvents()])
-      expect((await shop.stripe.deliver(shop.service, event)).status).toBe(200);
+    await deliver(...events, ...shop.stripe.takeEvents());
     const rows = await shop.stage.query(
       `SELECT whom FROM audit_entries WHERE what = 'purchase without account' AND whom IN ('${session}', '${subscription}')`,
     );
     expect(rows).toEqual([]);
   });
 
+  const foreign = (type: string, object: object) => ({
+    id: "evt_x",
+    object: "event",
+    type,
+    data: { object },
+  });
+
   it("answers 200 to events that are none of ours, and does nothing", async () => {
     const { stripe, service } = shop;
     const asked = stripe.requests.length;
-    const foreign = (type: string, object: object) => ({
-      id: "evt_x",
-      object: "event",
-      type,
-      data: { object },
-    });
     for (const event of [
       foreign("payout.paid", { id: "po_1" }),
       foreign("customer.created", { id: "cus_other" }),
@@ -594,31 +558,23 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
     }
     expect(stripe.requests.length).toBe(asked);
     // Objects that another Stripe account has.
-    for (const event of [
+    await deliver(
       foreign("checkout.session.completed", { id: "cs_live_other", metadata: { account: "acc_x" } }),
       foreign("customer.subscription.updated", { id: "sub_other", status: "active" }),
-    ]) {
-      expect((await stripe.deliver(service, event)).status).toBe(200);
-    }
+    );
   });
 
   it("believes nothing that an event says of its object: Stripe is asked", async () => {
     const buyer = await shop.admit(...ended);
     const session = await shop.begin(buyer);
     const paid = { ...shop.stripe.sessions.get(session), status: "complete", payment_status: "paid" };
-    const forged = {
-      id: "evt_y",
-      object: "event",
-      type: "checkout.session.completed",
-      data: { object: paid },
-    };
-    expect((await shop.stripe.deliver(shop.service, forged)).status).toBe(200);
+    await deliver(foreign("checkout.session.completed", paid));
     expect(await plan(buyer)).toBe("trial");
   });
 
   it("refuses a missing or wrong signature, another account's, a changed body and one six minutes old", async () => {
     const { stripe, service } = shop;
-    const event = { id: "evt_z", object: "event", type: "payout.paid", data: { object: { id: "po" } } };
+    const event = foreign("payout.paid", { id: "po" });
     const refused = { status: 400, code: "invalid_signature" } as const;
     expectRefusal(service, await service.ask("/hooks/stripe", { method: "POST", body: "{}" }), refused);
     expectRefusal(service, await stripe.deliver(service, event, { signedWith: "whsec_other" }), refused);
@@ -640,7 +596,7 @@ describe.each(engines)("POST /hooks/stripe on $name", (engine) => {
         expectRefusal(shop.service, answer, { status: 500, code: "fulfilment_failed" });
       }
       shop.stripe.faultOf = () => "none";
-      for (const event of events) expect((await shop.stripe.deliver(shop.service, event)).status).toBe(200);
+      await deliver(...events);
       expect(await plan(buyer)).toBe("licensed");
     },
   );

@@ -1,28 +1,22 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { startService } from "@/tests/support/block";
 import { ClerkInstance, makeUser } from "@/tests/support/clerk-instance";
 import { eventually } from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
-import { type Environment, Service } from "@/tests/support/service";
+import type { Environment, Service } from "@/tests/support/service";
 
 /** The headers of a page navigation, which Clerk may redirect to renew the session. */
 const document = { "sec-fetch-dest": "document", accept: "text/html" };
 
 const front = ["dist/server/main.js"];
-let clerk: ClerkInstance;
-
-beforeAll(async () => {
-  clerk = await ClerkInstance.start();
-});
+const clerk = await ClerkInstance.start();
 afterAll(() => clerk.stop());
 
-async function startService(changed: Environment = {}, program = front): Promise<Service> {
-  const port = String(await reservePort());
-  const APP_URL = `http://127.0.0.1:${port}`;
-  return Service.start(
-    { ...clerk.environment, PORT: port, APP_URL, HOST: "127.0.0.1", ...changed },
-    { program },
-  );
+async function startOnLoopback(changed: Environment, program: string[]): Promise<Service> {
+  const PORT = String(await reservePort());
+  const address = { PORT, APP_URL: `http://127.0.0.1:${PORT}`, HOST: "127.0.0.1" };
+  return startService({ ...clerk.environment, ...address, ...changed }, { program });
 }
 
 /** The cookies of a browser that is signed in to a development instance. */
@@ -37,13 +31,8 @@ describe.each([
     name: "`next start -H 127.0.0.1`",
     program: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"],
   },
-])("Clerk's pages on $name", ({ program }) => {
-  let service: Service;
-
-  beforeAll(async () => {
-    service = await startService({ TRUSTED_PROXY_HOPS: "1" }, program);
-  });
-  afterAll(() => service.stop());
+])("Clerk's pages on $name", async ({ program }) => {
+  const service = await startOnLoopback({ TRUSTED_PROXY_HOPS: "1" }, program);
 
   it("answer without Clerk's internal headers", async () => {
     for (const path of ["/sign-in", "/invitation"]) {
@@ -94,32 +83,24 @@ describe.each([
       let addresses = 0;
       const newAddress = () => `10.4.${++addresses >> 8}.${addresses & 255}`;
       const nowSeconds = Math.floor(Date.now() / 1000);
-      const expired = () => clerk.mint({ azp: service.url, exp: nowSeconds - 60 });
-      const publishableKey = () => clerk.environment.CLERK_PUBLISHABLE_KEY ?? "";
-      const suffix = () => createHash("sha1").update(publishableKey()).digest("base64url").slice(0, 8);
-      /** Every known way to make Clerk's middleware call Clerk. */
-      const ways: [string, string, () => string][] = [
-        ["a nonce in the query", "/sign-in?__clerk_handshake_nonce=abc", () => ""],
-        ["a nonce whose name is encoded", "/sign-in?%5F_clerk_handshake%5Fnonce=abc", () => ""],
-        ["a nonce in a cookie", "/invitation", () => "a=b;__clerk_handshake_nonce=abc"],
-        [
-          "a refresh token",
-          "/home",
-          () =>
-            `__session=${expired()}; __client_uat=${nowSeconds - 90}; __refresh_${suffix()}=abc; __clerk_db_jwt=dvb_1`,
-        ],
-      ];
+      const expired = clerk.mint({ azp: service.url, exp: nowSeconds - 60 });
+      const publishableKey = clerk.environment.CLERK_PUBLISHABLE_KEY ?? "";
+      const suffix = createHash("sha1").update(publishableKey).digest("base64url").slice(0, 8);
+      const known = `__session=${expired}; __client_uat=${nowSeconds - 90}; __clerk_db_jwt=dvb_1`;
 
-      it.each(ways)(
-        "has us call Clerk thirty times a minute for one address, by %s",
-        async (_, path, cookie) => {
-          const headers = { ...document, "x-forwarded-for": newAddress(), cookie: cookie() };
-          for (let asked = 0; asked < 35; asked++) {
-            expect((await service.ask(path, { headers })).status).toBeLessThan(400);
-          }
-          expect(clerk.requests).toHaveLength(30);
-        },
-      );
+      // Every known way to make Clerk's middleware call Clerk.
+      it.each([
+        ["a nonce in the query", "/sign-in?__clerk_handshake_nonce=abc", ""],
+        ["a nonce whose name is encoded", "/sign-in?%5F_clerk_handshake%5Fnonce=abc", ""],
+        ["a nonce in a cookie", "/invitation", "a=b;__clerk_handshake_nonce=abc"],
+        ["a refresh token", "/home", `${known}; __refresh_${suffix}=abc`],
+      ])("has us call Clerk thirty times a minute for one address, by %s", async (_, path, cookie) => {
+        const headers = { ...document, "x-forwarded-for": newAddress(), cookie };
+        for (let asked = 0; asked < 35; asked++) {
+          expect((await service.ask(path, { headers })).status).toBeLessThan(400);
+        }
+        expect(clerk.requests).toHaveLength(30);
+      });
 
       it("have no influence on where Clerk redirects the browser back to", async () => {
         const path = "/sign-in?__clerk_redirect_url=https://evil.example/&__clerk_synced=false";
@@ -176,7 +157,7 @@ it("a session from a handshake is valid at once, on a production instance too", 
     CLERK_PUBLISHABLE_KEY: clerk.environment.CLERK_PUBLISHABLE_KEY?.replace("_test_", "_live_") ?? "",
     CLERK_SECRET_KEY: "sk_live_standin",
   };
-  const service = await startService(live);
+  const service = await startOnLoopback(live, front);
   expect((await service.ask("/sign-in")).text, "whatever key it is started with").toContain(
     live.CLERK_PUBLISHABLE_KEY,
   );

@@ -1,29 +1,23 @@
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { type RateLimit, rateLimits } from "@/lib/config/limits";
 import { actions } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
+import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Service } from "@/tests/support/service";
+import { engines } from "@/tests/support/engines";
 
 /* What one client can send, and what no field may contain. */
 
-describe.each(engines)("forms, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("forms, on $name", async (engine) => {
+  const { stage, service } = await borrowService(engine);
   let owner: Browser;
   let account: string;
-
   beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-    owner = await Browser.signIn(service, "ceo@example.com");
+    owner = await Browser.admit(service, "ceo@example.com", "--plan", "licensed");
     account = String((await stage.query("SELECT id FROM accounts"))[0]?.id);
   });
-  afterAll(() => giveBack(service));
 
   const forms = Object.values<Route>(actions).filter(({ origin }) => origin === "own");
 
@@ -54,31 +48,30 @@ describe.each(engines)("forms, on $name", (engine) => {
     expect(isRefused, `${status} ${headers.location}`).toBe(true);
   });
 
-  const leaveOwnersAConnection = async () => {
-    const { DATABASE_URL } = stage.environment;
-    const headers = { authorization: `Bearer ${await service.token("ceo@example.com")}` };
-    const lock = new pg.Client(DATABASE_URL);
-    await lock.connect();
-    await lock.query("BEGIN; LOCK TABLE sign_in_emails");
-    const sent = Array.from({ length: 60 }, () =>
-      new Browser(service).submit("/sign-in/send", { email: "abc@example.com" }),
-    );
-    try {
-      await eventually(async () => {
-        const { rows } = await lock.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
-        expect(rows.length).toBeGreaterThan(0);
-      });
-      const owners = await Promise.all(
-        Array.from({ length: 20 }, () => service.ask("/api/entitlement", { headers })),
-      );
-      expect(owners.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    } finally {
-      await lock.end();
-    }
-    for (const { status } of await Promise.all(sent)) expect(status).toBe(303);
-  };
   if (engine.name === "PostgreSQL")
-    it("of many strangers leave owners a connection of the store", leaveOwnersAConnection);
+    it("of many strangers leave owners a connection of the store", async () => {
+      const { DATABASE_URL } = stage.environment;
+      const headers = { authorization: `Bearer ${await service.token("ceo@example.com")}` };
+      const lock = new pg.Client(DATABASE_URL);
+      await lock.connect();
+      await lock.query("BEGIN; LOCK TABLE sign_in_emails");
+      const sent = Array.from({ length: 60 }, () =>
+        new Browser(service).submit("/sign-in/send", { email: "abc@example.com" }),
+      );
+      try {
+        await eventually(async () => {
+          const { rows } = await lock.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+          expect(rows.length).toBeGreaterThan(0);
+        });
+        const owners = await Promise.all(
+          Array.from({ length: 20 }, () => service.ask("/api/entitlement", { headers })),
+        );
+        expect(owners.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      } finally {
+        await lock.end();
+      }
+      for (const { status } of await Promise.all(sent)) expect(status).toBe(303);
+    });
 
   it("cost an owner 30 tokens in ten minutes, also from several addresses", async () => {
     const mint = (from: string) =>

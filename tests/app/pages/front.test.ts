@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { borrowService } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
 import { Service } from "@/tests/support/service";
 import { openShop } from "@/tests/support/shop";
 
@@ -13,12 +13,8 @@ const look = async (service: Service, path: string, cookie = "") => {
 
 const [embedded = expect.fail("there is no engine")] = engines;
 
-describe("the front page", () => {
-  let service: Service;
-  beforeAll(async () => {
-    ({ service } = await lend(embedded));
-  });
-  afterAll(() => giveBack(service));
+describe("the front page", async () => {
+  const { service } = await borrowService(embedded);
 
   it("says what a visitor gets, with which apps, at what price, and answers four questions", async () => {
     const { main } = await look(service, "/");

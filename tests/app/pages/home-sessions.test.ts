@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { decodeJwt } from "jose";
+import { beforeEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
-import type { Answer, Service } from "@/tests/support/service";
+import { engines } from "@/tests/support/engines";
+import type { Answer } from "@/tests/support/service";
 
 type Listed = { id: string; kind: string; name: string };
 
@@ -26,30 +27,16 @@ function readRows({ text }: Answer): { words: string; id: string | undefined }[]
 
 const readToken = ({ text }: Answer) => JSON.parse(text) as { token: string; expiresAt: string };
 const copyToken = async (browser: Browser) => readToken(await browser.pressAtHome("/home/token")).token;
-const claimsOf = (token: string) =>
-  JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 
-describe.each(engines)("under local sign-in, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  let browser: Browser;
+describe.each(engines)("under local sign-in, on $name", async (engine) => {
+  const { stage, service } = await borrowService(engine);
+  for (const each of [email, "other@example.com"])
+    await service.adminJson("account", "add", each, "--plan", "licensed");
   let accounts = 0;
   let apps = 0;
 
   /** A browser that is signed in to a new account. */
-  async function openNew(): Promise<Browser> {
-    const email = `ceo${++accounts}@example.com`;
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    return Browser.signIn(service, email);
-  }
-
-  beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-    browser = await openNew();
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
-  });
-  afterAll(() => giveBack(service));
+  const openNew = () => Browser.admit(service, `ceo${++accounts}@example.com`, "--plan", "licensed");
 
   const auditedAccount = async (of: string) =>
     (await service.adminJson<{ id: string }>("account", "show", of)).id;
@@ -57,13 +44,14 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
 
   describe("POST /home/token", () => {
     it("returns a token valid for an hour, with its own session, to a signed-in browser", async () => {
+      const browser = await openNew();
       const answer = await browser.pressAtHome("/home/token");
       expect(answer.status).toBe(200);
       expect(answer.headers["cache-control"]).toBe("no-store");
       const { token, expiresAt } = readToken(answer);
       expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(59 * 60 * 1000);
       expect(Date.parse(expiresAt) - Date.now()).toBeLessThanOrEqual(60 * 60 * 1000);
-      const [own, program] = [claimsOf(browser.valueOf("__session")), claimsOf(token)];
+      const [own, program] = [decodeJwt(browser.valueOf("__session")), decodeJwt(token)];
       expect(program).toEqual({
         iss: own.iss,
         sub: own.sub,
@@ -77,26 +65,21 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
     });
 
     it("does not accept a session token alone as a browser, without the secret that renews it", async () => {
+      const browser = await openNew();
       const session = `__session=${browser.valueOf("__session")}`;
       const secret = `office-client=${browser.valueOf("office-client")}`;
       for (const cookie of [session, `${session}; office-client=x`, `${session}; ${secret}; ${secret}`, ""]) {
         expect((await service.submit("/home/token", {}, { headers: { cookie } })).status).toBe(401);
       }
       // A page left open without JavaScript sends only that secret, once its session token has expired.
-      const account = await auditedAccount("ceo1@example.com");
+      const account = await auditedAccount(`ceo${accounts}@example.com`);
       const left = await service.submit("/home/token", { account }, { headers: { cookie: secret } });
       expect(left.status).toBe(200);
     });
 
     it("revokes the token with the session that it was made in, and only that one", async () => {
-      const [one, other] = [
-        await Browser.signIn(service, "ceo1@example.com"),
-        await Browser.signIn(service, "ceo1@example.com"),
-      ];
-      const [mine, siblings] = [
-        readToken(await one.pressAtHome("/home/token")).token,
-        readToken(await other.pressAtHome("/home/token")).token,
-      ];
+      const [one, other] = [await Browser.signIn(service, email), await Browser.signIn(service, email)];
+      const [mine, siblings] = [await copyToken(one), await copyToken(other)];
       await one.submit("/sign-in/out");
       expect(await ask(mine)).toBe(401);
       expect(await ask(siblings)).toBe(200);
@@ -104,7 +87,7 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
 
     it("returns no token that outlives the browser's session", async () => {
       const leaving = await openNew();
-      const { sid } = claimsOf(leaving.valueOf("__session"));
+      const { sid } = decodeJwt(leaving.valueOf("__session"));
       const endsAtMs = Date.now() + 10 * 60 * 1000;
       await stage.query(
         `UPDATE local_sessions SET expires_at_ms = ${endsAtMs}, last_date_ms = ${endsAtMs} WHERE id = '${sid}'`,
@@ -115,12 +98,12 @@ describe.each(engines)("under local sign-in, on $name", (engine) => {
 
     it("refuses an expired session to the browser and to tokens made in it", async () => {
       const over = await openNew();
-      const { token } = readToken(await over.pressAtHome("/home/token"));
-      const { sid } = claimsOf(over.valueOf("__session"));
+      const token = await copyToken(over);
+      const { sid } = decodeJwt(over.valueOf("__session"));
       await stage.query(`UPDATE local_sessions SET expires_at_ms = ${Date.now()} WHERE id = '${sid}'`);
       expect(await ask(over.valueOf("__session"))).toBe(401);
       expect((await over.submit("/home/token")).status).toBe(401);
-      const { sid: programs } = claimsOf(token);
+      const { sid: programs } = decodeJwt(token);
       await stage.query(`UPDATE local_sessions SET expires_at_ms = ${Date.now()} WHERE id = '${programs}'`);
       expect(await ask(token)).toBe(401);
     });

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { mcpClients } from "@/lib/docs/mcp-clients";
 import { operations } from "@/lib/http/operations";
+import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
+import { engines } from "@/tests/support/engines";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 // The texts do not depend on the engine.
-describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-  });
-  afterAll(() => giveBack(service));
+describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engine) => {
+  const { stage, service } = await borrowService(engine);
 
   /** The API's hint to an app, and the page of the same session. */
   async function both(of: Service, headers: Record<string, string> = {}) {
@@ -46,11 +41,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", (engine) =>
     expectTheSame(await both(await unconfigured()), "trying again does not help");
   });
 
-  /** Opens an account with these terms, and signs its owner in. */
-  async function admit(email: string, ...terms: string[]): Promise<Browser> {
-    await service.adminJson("account", "add", email, ...terms);
-    return Browser.signIn(service, email);
-  }
+  const admit = (email: string, ...terms: string[]) => Browser.admit(service, email, ...terms);
   const shown = async (browser: Browser, path = "/home") => (await browser.open(path)).text;
 
   it("show a licensed company's owner that it may run, its assistants and its credits", async () => {

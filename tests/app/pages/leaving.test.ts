@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { startShop } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
-import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+import type { Buyer } from "@/tests/support/shop";
 import { redeemIn } from "@/tests/support/sign-ins";
 
-describe.each(engines)("an owner who deletes their account, on $name", (engine) => {
-  let shop: Shop;
-  beforeAll(async () => {
-    shop = await openShop(engine);
-  });
-  afterAll(() => shop.close());
+describe.each(engines)("an owner who deletes their account, on $name", async (engine) => {
+  const shop = await startShop(engine);
 
   const page = async (buyer: Buyer) => (await buyer.browser.open("/home/account")).text;
   const leave = (buyer: Buyer) => buyer.browser.submit("/home/account/delete", { account: buyer.id });
@@ -77,8 +74,7 @@ describe.each(engines)("an owner who deletes their account, on $name", (engine) 
     expect(await links(buyer)).toHaveLength(1);
     for (const path of ["/home", "/home/billing", "/home/access"])
       expect((await buyer.browser.open(path)).text).toContain("Your account will be deleted on");
-    const headersOf = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
-    expect((await shop.service.ask("/api/entitlement", { headers: headersOf })).status).toBe(200);
+    expect(await shop.service.statusFor(await shop.service.token(buyer.email))).toBe(200);
     expect((await shop.service.adminJson<{ facts: object }>("explain", buyer.email)).facts).toMatchObject({
       deletes: expect.stringContaining(deletesAt ?? ""),
     });

@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
-import { type Buyer, openShop, type Shop } from "@/tests/support/shop";
+import { type Buyer, openShop } from "@/tests/support/shop";
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
-describe.each(engines)("the end of a licence, on $name", (engine) => {
-  let shop: Shop;
+describe.each(engines)("the end of a licence, on $name", async (engine) => {
+  const shop = await startShop(engine);
   let buyer: Buyer;
   let subscription: string;
-  beforeAll(async () => {
-    shop = await openShop(engine);
-  });
-  afterAll(() => shop.close());
   beforeEach(async () => {
     ({ buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01"));
   });
 
   /** The subjects of the mails about the licence, once those that are due are sent. */
-  async function mailed(from = shop) {
-    await from.service.adminJson("emails", "send-due");
-    const mails = await mailsTo(from.service.dataDir, buyer.email);
+  async function mailed() {
+    await shop.service.adminJson("emails", "send-due");
+    const mails = await mailsTo(shop.service.dataDir, buyer.email);
     return mails.filter(({ subject = "" }) => /licence|payment/.test(subject));
   }
   const subjects = async () => (await mailed()).map(({ subject }) => subject);
@@ -31,6 +28,17 @@ describe.each(engines)("the end of a licence, on $name", (engine) => {
   const end = async () => {
     shop.stripe.end(subscription);
     await shop.deliverAll();
+  };
+  const failRenewal = async () => {
+    passTo(periodEndMs());
+    shop.stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+  };
+  /** What the API answers to the owner's apps. */
+  const entitlement = async () => {
+    const headers = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
+    const { status, text } = await shop.service.ask("/api/entitlement", { headers });
+    return { httpStatus: status, ...JSON.parse(text) };
   };
 
   it("is told on the page, to apps and by mail as that of a licence, with its day", async () => {
@@ -42,20 +50,17 @@ describe.each(engines)("the end of a licence, on $name", (engine) => {
     for (const words of ["may not run now", "Nothing is lost", "choose a licence again", "/home/billing"])
       expect(mail?.text).toContain(words);
 
-    const token = await shop.service.token(buyer.email);
-    const headers = { authorization: `Bearer ${token}` };
-    const { status, text } = await shop.service.ask("/api/entitlement", { headers });
     const message = `The licence of this account ${ended}.`;
     const hint = `Your assistants are paused, and nothing is lost. Choose a licence at ${shop.service.url}/home/billing; they run again as soon as you have one.`;
-    expect(status).toBe(403);
-    expect(JSON.parse(text)).toMatchObject({ ok: false, status: "trial-ended", message });
-    expect(JSON.parse(text).error).toMatchObject({ code: "trial_ended", message, hint });
+    const error = { code: "trial_ended", message, hint };
+    expect(await entitlement()).toMatchObject({ httpStatus: 403, status: "trial-ended", message, error });
 
     const browser = await Browser.signIn(shop.service, buyer.email);
     const page = (await browser.open("/home")).text;
     expect(page).toContain(`<h1>Your licence ${ended}</h1>`);
     expect(page).not.toContain("trial");
-    const program = await shop.service.ask("/home", { headers: { cookie: `__session=${token}` } });
+    const cookie = `__session=${await shop.service.token(buyer.email)}`;
+    const program = await shop.service.ask("/home", { headers: { cookie } });
     expect(program.text).toContain(`<h1>Your licence ${ended}</h1>`);
     const explained = await shop.service.adminJson<{ apps: string }>("explain", buyer.email);
     expect(explained.apps).toContain(`The API answers trial-ended. ${message} `);
@@ -66,15 +71,11 @@ describe.each(engines)("the end of a licence, on $name", (engine) => {
     const tomorrow = new Date(shop.stripe.nowMs() + dayMs).toISOString();
     await shop.service.adminJson("account", "set", buyer.email, "--plan", "trial", "--trial-ends", tomorrow);
     shop.pass(2 * dayMs);
-    const headers = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
-    const { text } = await shop.service.ask("/api/entitlement", { headers });
-    expect(JSON.parse(text).message).toBe("The trial of this account has ended.");
+    expect((await entitlement()).message).toBe("The trial of this account has ended.");
   });
 
   it("has the day on which the company stopped, also once Stripe gives up and ends it", async () => {
-    passTo(periodEndMs());
-    shop.stripe.renew(subscription, { isPaid: false });
-    await shop.deliverAll();
+    await failRenewal();
     expect(await subjects()).toEqual(["Your payment failed"]);
     shop.pass(5 * dayMs);
     shop.stripe.change(subscription, { status: "unpaid" });
@@ -115,9 +116,7 @@ describe.each(engines)("the end of a licence, on $name", (engine) => {
   it("is announced at a failed payment, once a period, with the day on which the company stops", async () => {
     for (const periods of [1, 2]) {
       const startMs = periodEndMs();
-      passTo(startMs);
-      shop.stripe.renew(subscription, { isPaid: false });
-      await shop.deliverAll();
+      await failRenewal();
       for (let n = 0; n < 2; n++) {
         await shop.reconcile();
         expect(await subjects()).toEqual(Array.from({ length: periods }, () => "Your payment failed"));
@@ -131,43 +130,34 @@ describe.each(engines)("the end of a licence, on $name", (engine) => {
   });
 
   it("is not announced if the payment came before the mail was sent", async () => {
-    passTo(periodEndMs());
-    shop.stripe.renew(subscription, { isPaid: false });
-    await shop.deliverAll();
+    await failRenewal();
     shop.stripe.payOpen(subscription);
     await shop.deliverAll();
     expect(await mailed()).toEqual([]);
   });
 
   it("asks to pay the invoice while Stripe still has one open", async () => {
-    passTo(periodEndMs());
-    shop.stripe.renew(subscription, { isPaid: false });
-    await shop.deliverAll();
+    await failRenewal();
     shop.pass(14 * dayMs);
     await shop.reconcile();
     const [mail] = await mailed();
     expect(mail?.text).toContain("Your licence goes on as soon as the last invoice is paid");
-    const headers = { authorization: `Bearer ${await shop.service.token(buyer.email)}` };
-    const { text } = await shop.service.ask("/api/entitlement", { headers });
-    expect(JSON.parse(text).error.hint).toContain(
-      `Pay the last invoice at ${shop.service.url}/home/billing;`,
-    );
+    const { error } = await entitlement();
+    expect(error.hint).toContain(`Pay the last invoice at ${shop.service.url}/home/billing;`);
   });
 });
 
-describe("the end of a licence, where the hobby plan comes after it", () => {
-  it("says that the company goes on", async () => {
-    const [engine = expect.fail("there is no engine")] = engines;
-    const shop = await openShop(engine, { LAPSED_PLAN: "hobby" });
-    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
-    shop.stripe.end(subscription);
-    await shop.deliverAll();
-    await shop.service.adminJson("emails", "send-due");
-    const mail = (await mailsTo(shop.service.dataDir, buyer.email)).find(({ subject = "" }) =>
-      subject.startsWith("Your licence ended on"),
-    );
-    expect(mail?.text).toContain("Your company goes on with the free hobby plan");
-    expect(mail?.text).not.toContain("may not run");
-    await shop.close();
-  });
+it("the end of a licence says that the company goes on, where the hobby plan comes after it", async () => {
+  const [engine = expect.fail("there is no engine")] = engines;
+  const shop = await openShop(engine, { LAPSED_PLAN: "hobby" });
+  const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+  shop.stripe.end(subscription);
+  await shop.deliverAll();
+  await shop.service.adminJson("emails", "send-due");
+  const mail = (await mailsTo(shop.service.dataDir, buyer.email)).find(({ subject = "" }) =>
+    subject.startsWith("Your licence ended on"),
+  );
+  expect(mail?.text).toContain("Your company goes on with the free hobby plan");
+  expect(mail?.text).not.toContain("may not run");
+  await shop.close();
 });

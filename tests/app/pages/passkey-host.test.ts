@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { Authenticator } from "@/tests/support/authenticator";
+import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { startOutside } from "@/tests/support/outside";
 import { add, ask, signInWith } from "@/tests/support/passkeys";
-import { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 /* A service whose address has moved, and whose passkeys belong to the host that it had before. */
@@ -13,60 +13,47 @@ const before = "old.example.com";
 const address = `https://${before}/.well-known/webauthn`;
 const documents: Record<string, object> = {};
 
-describe("PASSKEY_HOST", () => {
-  let outside: Awaited<ReturnType<typeof startOutside>>;
-  let service: Service;
+const outside = await startOutside(documents);
+afterAll(outside.stop);
+const service = await startService({ ...outside.environment, SIGN_IN: "local", PASSKEY_HOST: before });
 
-  beforeAll(async () => {
-    outside = await startOutside(documents);
-    service = await Service.start({ ...outside.environment, SIGN_IN: "local", PASSKEY_HOST: before });
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-  });
-  afterAll(async () => {
-    await service.stop();
-    await outside.stop();
-  });
+it("PASSKEY_HOST lists APP_URL as a related origin for any origin, also under the host from before", async () => {
+  for (const headers of [{}, { host: before }]) {
+    const answer = await service.ask("/.well-known/webauthn", { headers });
+    expect(answer.status).toBe(200);
+    expect(answer.headers["content-type"]).toBe("application/json");
+    expect(JSON.parse(answer.text)).toEqual({ origins: [service.url] });
+  }
+});
 
-  it("lists APP_URL as a related origin for any origin, also under the host from before", async () => {
-    for (const headers of [{}, { host: before }]) {
-      const answer = await service.ask("/.well-known/webauthn", { headers });
-      expect(answer.status).toBe(200);
-      expect(answer.headers["content-type"]).toBe("application/json");
-      expect(JSON.parse(answer.text)).toEqual({ origins: [service.url] });
-    }
-  });
+it("PASSKEY_HOST is the host for which passkeys are asked and added, on pages at APP_URL alone", async () => {
+  const authenticator = new Authenticator(service.url);
+  const owner = await Browser.admit(service, email, "--plan", "licensed");
+  expect((await add(owner, authenticator)).status).toBe(204);
+  const browser = new Browser(service);
+  expect(await ask(browser)).toMatchObject({ rpId: before });
+  expect((await signInWith(browser, authenticator)).status).toBe(200);
+  expect(await browser.status()).toBe(200);
+  const { text } = await browser.open("/home/access");
+  expect(text).toContain(`{&quot;rpId&quot;:&quot;${before}&quot;`);
+  expect(text).not.toContain("works only there");
+  for (const lies of [{ origin: `https://${before}` }, { rpId: new URL(service.url).hostname }])
+    expect((await signInWith(new Browser(service), authenticator, lies)).status).toBe(400);
+});
 
-  it("is the host for which passkeys are asked and added, on pages at APP_URL alone", async () => {
-    const authenticator = new Authenticator(service.url);
-    expect((await add(await Browser.signIn(service, email), authenticator)).status).toBe(204);
-    const browser = new Browser(service);
-    expect(await ask(browser)).toMatchObject({ rpId: before });
-    expect((await signInWith(browser, authenticator)).status).toBe(200);
-    expect(await browser.status()).toBe(200);
-    const { text } = await browser.open("/home/access");
-    expect(text).toContain(`{&quot;rpId&quot;:&quot;${before}&quot;`);
-    expect(text).not.toContain("works only there");
-    for (const lies of [{ origin: `https://${before}` }, { rpId: new URL(service.url).hostname }])
-      expect((await signInWith(new Browser(service), authenticator, lies)).status).toBe(400);
-  });
-
-  it("is checked: that host has to list APP_URL", async () => {
-    const look = async () => {
-      const findings = await service.adminJson<{ what: string }[]>("check");
-      return findings.find(({ what }) => what === "passkeys");
-    };
-    const missing = {
-      works: true,
-      level: "warning",
-      detail: `browsers are not told at ${address} that ${service.url} may use them`,
-      remedy: `Have ${before} answer there with {"origins":["${service.url}"]}, by https and without a redirect.`,
-    };
-    expect(await look()).toMatchObject(missing);
-    documents[address] = { origins: ["https://other.example.com"] };
-    expect(await look()).toMatchObject(missing);
-    documents[address] = { origins: [service.url] };
-    expect(await look()).toMatchObject({ level: "fine", detail: `for ${before}` });
-  });
+it("PASSKEY_HOST is checked: that host has to list APP_URL", async () => {
+  const look = () => service.check("passkeys");
+  const missing = {
+    works: true,
+    level: "warning",
+    detail: `browsers are not told at ${address} that ${service.url} may use them`,
+    remedy: `Have ${before} answer there with {"origins":["${service.url}"]}, by https and without a redirect.`,
+  };
+  expect(await look()).toMatchObject(missing);
+  documents[address] = { origins: ["https://other.example.com"] };
+  expect(await look()).toMatchObject(missing);
+  documents[address] = { origins: [service.url] };
+  expect(await look()).toMatchObject({ level: "fine", detail: `for ${before}` });
 });
 
 it("lists no related origins unless passkeys belong to another host", async () => {

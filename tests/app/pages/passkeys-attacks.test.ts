@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Authenticator, flag, type Lies, type Response } from "@/tests/support/authenticator";
+import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
-import { engines, type Stage } from "@/tests/support/engines";
-import { giveBack, lend } from "@/tests/support/lent-service";
+import { engines } from "@/tests/support/engines";
 import { add, ask, finishAdding, sendAssertion, signInWith, startAdding } from "@/tests/support/passkeys";
-import type { Answer, Service } from "@/tests/support/service";
+import type { Answer } from "@/tests/support/service";
 import { redeemIn } from "@/tests/support/sign-ins";
 
 const refusal = {
@@ -16,21 +16,14 @@ const refusal = {
   docs: expect.stringMatching(/\/docs\/api\/errors#invalid_request$/),
 };
 
-describe.each(engines)("on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
+describe.each(engines)("on $name", async (engine) => {
+  const { stage, service } = await borrowService(engine);
   let admitted = 0;
-
-  beforeAll(async () => {
-    ({ stage, service } = await lend(engine));
-  });
-  afterAll(() => giveBack(service));
 
   /** Opens an account with a passkey, and returns its owner's signed-in browser. */
   async function admit() {
     const email = `attacked-${++admitted}@example.com`;
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    const browser = await Browser.signIn(service, email);
+    const browser = await Browser.admit(service, email, "--plan", "licensed");
     const authenticator = new Authenticator(service.url);
     expect((await add(browser, authenticator)).status).toBe(204);
     return { email, browser, authenticator };
@@ -178,16 +171,11 @@ describe.each(engines)("on $name", (engine) => {
 
   it("no owner renames or removes a passkey of another", async () => {
     const [mine, theirs] = [await admit(), await admit()];
-    const [{ id: passkey } = expect.fail()] = await service.adminJson<{ id: string }[]>(
-      "passkey",
-      "list",
-      theirs.email,
-    );
+    const list = () => service.adminJson<{ id: string }[]>("passkey", "list", theirs.email);
+    const [{ id: passkey } = expect.fail()] = await list();
     await mine.browser.pressAtHome("/home/passkeys/remove", { passkey });
     await mine.browser.pressAtHome("/home/passkeys/rename", { passkey, name: "mine" });
-    expect(await service.adminJson("passkey", "list", theirs.email)).toMatchObject([
-      { id: passkey, name: "Chromium on Linux" },
-    ]);
+    expect(await list()).toMatchObject([{ id: passkey, name: "Chromium on Linux" }]);
   });
 
   it("answers an unknown credential like a wrong signature, but for the code", async () => {

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { codeTo } from "@/tests/support/mailbox";
-import { type Answer, Service } from "@/tests/support/service";
+import type { Answer } from "@/tests/support/service";
 
 const heading = ({ text }: Answer) => /<h1>([^<]*)<\/h1>/.exec(text)?.[1];
 
-describe.each(engines)("while the store is unavailable, on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ TRUSTED_PROXY_HOPS: "1", ...stage.environment });
-  });
-  afterAll(async () => {
-    // The errors of an outage are logged in batches, the last after the test that expects them.
-    await service.stop({ expectErrors: true });
-    await stage.clear();
-  });
+describe.each(engines)("while the store is unavailable, on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const settings = { TRUSTED_PROXY_HOPS: "1", ...stage.environment };
+  // The errors of an outage are logged in batches, the last after the test that expects them.
+  const service = await startService(settings, { expectErrors: true });
 
   /** Runs work while a table is missing, and takes the logged errors. */
   async function without<T>(table: string, work: () => Promise<T>): Promise<T> {
@@ -32,9 +25,14 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
     }
   }
 
-  async function signedIn(email: string): Promise<Browser> {
+  const signedIn = (email: string) => Browser.admit(service, email, "--plan", "licensed");
+
+  /** A browser that has requested a code, and the code. */
+  async function requestCode(email: string) {
     await service.adminJson("account", "add", email, "--plan", "licensed");
-    return Browser.signIn(service, email);
+    const browser = new Browser(service);
+    await browser.submit("/sign-in/send", { email });
+    return { browser, code: await codeTo(service.dataDir, email) };
   }
 
   /** Opens a page and follows its redirects, as a browser does. */
@@ -101,11 +99,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
   });
 
   it("the code page shows the outage, keeps the requested code, and accepts it afterwards", async () => {
-    const email = "code@example.com";
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    const browser = new Browser(service);
-    await browser.submit("/sign-in/send", { email });
-    const code = await codeTo(service.dataDir, email);
+    const { browser, code } = await requestCode("code@example.com");
     const { path, page } = await without("sign_in_codes", async () => {
       const typed = await browser.submit("/sign-in/redeem", { code });
       expect(typed.headers.location).toBe("/sign-in/code?problem=unavailable");
@@ -119,11 +113,7 @@ describe.each(engines)("while the store is unavailable, on $name", (engine) => {
   });
 
   it("a code is not used up while its session cannot be started", async () => {
-    const email = "session@example.com";
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    const browser = new Browser(service);
-    await browser.submit("/sign-in/send", { email });
-    const code = await codeTo(service.dataDir, email);
+    const { browser, code } = await requestCode("session@example.com");
     const typed = await without("local_sessions", () => browser.submit("/sign-in/redeem", { code }));
     expect(typed.headers.location).toBe("/sign-in/code?problem=unavailable");
     expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");

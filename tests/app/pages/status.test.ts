@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { startStage } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 
@@ -32,20 +33,13 @@ async function look(service: Service): Promise<{ heading: string; parts: Record<
   return { heading: /<h1>(.*?)<\/h1>/.exec(text)?.[1] ?? "", parts };
 }
 
-describe.each(engines)("/status on $name", ({ name, prepare }) => {
-  const isEmbedded = name === "the embedded store";
-  let stage: Stage;
-  let service: Service;
-  beforeAll(async () => {
-    stage = await prepare();
-    service = await Service.make(stage.environment);
-    await service.adminJson("banner", "set", "promo", "Friday is <quiet>.");
-    await service.run();
-  });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await stage.clear();
-  });
+describe.each(engines)("/status on $name", async (engine) => {
+  const isEmbedded = engine.name === "the embedded store";
+  const stage = await startStage(engine);
+  const service = await Service.make(stage.environment);
+  await service.adminJson("banner", "set", "promo", "Friday is <quiet>.");
+  await service.run();
+  afterAll(() => service.stop({ expectErrors: true }));
 
   it("is published as data too, for any origin", async () => {
     await until(async () => {

@@ -1,33 +1,22 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { rateLimits, waitlistBounds } from "@/lib/config/limits";
+import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
-import { engines, type Stage } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { mailsTo, mailTo } from "@/tests/support/mailbox";
-import { Service } from "@/tests/support/service";
 
-describe.each(engines)("the waitlist on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  beforeAll(async () => {
-    stage = await engine.prepare();
-    service = await Service.start({ ...stage.environment, TRUSTED_PROXY_HOPS: "1" });
-  });
+describe.each(engines)("the waitlist on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const service = await startService({ ...stage.environment, TRUSTED_PROXY_HOPS: "1" });
   beforeEach(() => stage.query("DELETE FROM waitlist"));
-  afterAll(async () => {
-    await service.stop();
-    await stage.clear();
-  });
 
   let networks = 0;
   /** Joins from this network, or from an unused one. */
   const joinList = async (email: string, from = `2001:db8:${(++networks).toString(16)}::1`) => {
-    const answer = await service.submit(
-      "/waitlist/join",
-      { email },
-      { headers: { "x-forwarded-for": from } },
-    );
+    const headers = { "x-forwarded-for": from };
+    const answer = await service.submit("/waitlist/join", { email }, { headers });
     expect(answer.status).toBe(303);
     return answer.headers.location;
   };
@@ -40,15 +29,9 @@ describe.each(engines)("the waitlist on $name", (engine) => {
   };
   const fill = (count: number, joinedAtMs: number) =>
     stage.query(
-      stage.environment.DATABASE_URL
-        ? `INSERT INTO waitlist SELECT 'reader' || n || '@example.com', ${joinedAtMs} FROM generate_series(1, ${count}) AS n`
-        : `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count})
-           INSERT INTO waitlist (email, joined_at_ms) SELECT 'reader' || n || '@example.com', ${joinedAtMs} FROM r`,
+      `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count})
+       INSERT INTO waitlist (email, joined_at_ms) SELECT 'reader' || n || '@example.com', ${joinedAtMs} FROM r`,
     );
-  const findCheck = async () => {
-    const { stdout } = await service.admin("--json", "check");
-    return JSON.parse(stdout).find(({ what }: { what: string }) => what === "waitlist");
-  };
 
   it("writes for a known email as for a new one, so that both take the same time", async () => {
     /** A value that changes with every write. */
@@ -179,12 +162,12 @@ describe.each(engines)("the waitlist on $name", (engine) => {
       "The waitlist is full at the moment",
     );
     await eventually(() => expect(service.log).toContain("the waitlist is full"));
-    expect(await findCheck()).toMatchObject({ level: "fault", works: false });
+    expect(await service.check("waitlist")).toMatchObject({ level: "fault", works: false });
 
     expect(await service.adminJson("waitlist", "remove", "READER7@example.com")).toEqual({
       removed: "reader7@example.com",
     });
-    expect(await findCheck()).toMatchObject({ level: "warning", works: true });
+    expect(await service.check("waitlist")).toMatchObject({ level: "warning", works: true });
     expect(await joinList("new@example.com")).toBe("/waitlist?joined");
     expect(await joinList("newer@example.com")).toBe("/waitlist?problem=full");
     await stage.query("UPDATE waitlist SET invited_at_ms = 1 WHERE email = 'reader8@example.com'");
@@ -212,9 +195,9 @@ describe.each(engines)("the waitlist on $name", (engine) => {
 
   it("passes the check until it grows unusually fast", async () => {
     await fill(waitlistBounds.usualJoins, Date.now() - 60_000);
-    expect(await findCheck()).toMatchObject({ level: "fine" });
+    expect(await service.check("waitlist")).toMatchObject({ level: "fine" });
     await joinList("one-more@example.com");
-    expect(await findCheck()).toMatchObject({
+    expect(await service.check("waitlist")).toMatchObject({
       level: "warning",
       remedy: expect.stringContaining("waitlist list"),
     });

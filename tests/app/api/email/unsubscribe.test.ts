@@ -1,42 +1,24 @@
 import { createHmac, hkdfSync } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
+import { startService, startStage } from "@/tests/support/block";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
-import { engines, type Stage } from "@/tests/support/engines";
-import { Service } from "@/tests/support/service";
+import { laterStates } from "@/tests/support/due-mails";
+import { engines } from "@/tests/support/engines";
 
 const { unsubscribe } = operations;
 
-describe.each(engines)("POST /api/email/unsubscribe on $name", (engine) => {
-  let stage: Stage;
-  let service: Service;
-  let number = 0;
+describe.each(engines)("POST /api/email/unsubscribe on $name", async (engine) => {
   const older = "o".repeat(32);
+  const stage = await startStage(engine, { isEmpty: true });
+  const secrets = { APP_SECRET: "n".repeat(32), APP_SECRET_PREVIOUS: older };
+  const service = await startService({ ...stage.environment, ...secrets }, { expectErrors: true });
+  let number = 0;
 
-  beforeAll(async () => {
-    stage = await engine.prepare({ isEmpty: true });
-    service = await Service.start({
-      ...stage.environment,
-      APP_SECRET: "n".repeat(32),
-      APP_SECRET_PREVIOUS: older,
-    });
-  });
-  afterAll(async () => {
-    await service.stop({ expectErrors: true });
-    await stage.clear();
-  });
-
-  /** Adds an account. `states` lists its later mails, because the first one is sent at some point during a test. */
   async function recipient() {
     const email = `reader${++number}@example.com`;
     await service.adminJson("account", "add", email);
-    const { url } = await service.adminJson<{ url: string }>("emails", "unsubscribe-link", email);
-    const states = async () => {
-      const mails = await service.adminJson<{ state: string }[]>("emails", "list", email);
-      return [...new Set(mails.slice(1).map(({ state }) => state))];
-    };
-    const { pathname, search } = new URL(url);
-    return { email, url, target: pathname + search, states };
+    return { email, target: await service.unsubscribePath(email), states: () => laterStates(stage, email) };
   }
 
   const post = (target: string, body?: string | Buffer, headers = {}) =>
