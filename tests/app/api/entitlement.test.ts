@@ -1,13 +1,12 @@
 import { decodeJwt } from "jose";
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import type { ErrorCode } from "@/lib/http/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { operations } from "@/lib/http/operations";
 import { borrowService } from "@/tests/support/block";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import { refusals } from "@/tests/support/refusals";
 import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -15,7 +14,7 @@ const { entitlement } = operations;
 
 /** Checks that an answer denies, in the fields of the entitlement and in those of every error. */
 function expectDenial(of: Service, answer: Answer, status: number, code: ErrorCode, inWords: string): void {
-  const { message } = refusals[code];
+  const { message } = errorCatalogue[code];
   expectRefusal(of, answer, { status, code, otherFields: { ok: false, status: inWords, message } });
 }
 
