@@ -137,9 +137,13 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     expect(home).not.toContain('data-checks-after="10"');
     days(1);
     expect(await shown("/home")).not.toContain("asked 1 day ago: your company");
-    expect(await entitlement(await app.refresh(tokens.refresh_token))).toBe(403);
+    const renewed = await app.refresh(tokens.refresh_token);
+    expect(await entitlement(renewed)).toBe(403);
     await eventually(async () => expect(await shown()).toContain("checked now, told no"));
     expect(await shown()).toContain("just asked: your company may not run.");
+    await service.adminJson("account", "set", other, "--plan", "hobby");
+    expect(await entitlement(renewed), "within the minute").toBe(200);
+    await eventually(async () => expect(await shown()).toContain("checked now, told yes"));
   });
 
   describe("that its owner keeps on /home/access", () => {

@@ -30,6 +30,14 @@ describe.each(engines)("accounts on $name", async (engine) => {
     }
   });
 
+  it("are searched for a text as it is typed", async () => {
+    for (const name of ["a_b", "axb"]) await addAccount(db, `${name}@example.com`, {}, Date.now());
+    const found: string[] = [];
+    for await (const page of listAccounts(db, { containing: "A_b" }))
+      found.push(...page.map(({ email }) => email));
+    expect(found).toEqual(["a_b@example.com"]);
+  });
+
   it("are read 500 at a time, in the order of an index", async () => {
     await stage.query(
       `INSERT INTO accounts (id, email, plan, created_at_ms)

@@ -3,6 +3,7 @@ import { cpSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
+import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
@@ -32,6 +33,13 @@ describe("the embedded store", () => {
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     for (const file of readdirSync(dataDir))
       expect(statSync(join(dataDir, file)).mode & 0o777, file).toBe(0o600);
+    await store.close();
+  });
+
+  it("waits for the disk with each write", async () => {
+    const store = open();
+    const { rows } = await sql`PRAGMA synchronous`.execute(await store.ready());
+    expect(rows).toEqual([{ synchronous: 2 }]); // FULL
     await store.close();
   });
 

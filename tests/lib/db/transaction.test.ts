@@ -2,7 +2,9 @@ import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
 import { addCredits, findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import { Store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { createDatabase } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
@@ -25,6 +27,26 @@ describe.runIf(postgresUrl)("a transaction that PostgreSQL undoes because it met
     const add = () => addCredits(db, email, { thousandths: 1000, reason: "a test" }, Date.now());
     await Promise.all(Array.from({ length: 6 }, add));
     expect((await findAccount(db, email)).creditThousandths).toBe(6000);
+    await store.close();
+  });
+
+  it("is repeated after a deadlock", async () => {
+    const databaseUrl = await createDatabase(postgresUrl ?? "", inject("postgresTemplate"));
+    const direct = new pg.Client(databaseUrl);
+    await direct.connect();
+    await direct.query(`ALTER DATABASE ${new URL(databaseUrl).pathname.slice(1)} SET deadlock_timeout = 50`);
+    await direct.end();
+    const store = new Store({ databaseUrl, dataDir: "" });
+    const db = await store.ready();
+    const holds = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() };
+    const lockBoth = (first: "a" | "b", second: "a" | "b") =>
+      transact(db, async (transaction) => {
+        await lockEmail(transaction, first);
+        holds[first].resolve();
+        await holds[second].promise;
+        await lockEmail(transaction, second);
+      });
+    await Promise.all([lockBoth("a", "b"), lockBoth("b", "a")]);
     await store.close();
   });
 

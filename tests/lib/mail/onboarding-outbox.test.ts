@@ -70,6 +70,8 @@ describe.each(engines)("the outbox on $name", async (engine) => {
   it("claims a mail again when its lease has expired, and ignores the first runner's outcome", async () => {
     const first = await one(atMs);
     expect(await claim(first.leaseUntilMs - 1)).toEqual([]);
+    const settling = { limit: 5, leaseMs, nowMs: first.leaseUntilMs, isSettling: true };
+    expect(await claimDueMails(db, settling), "the store was just away").toBeUndefined();
     const second = await one(first.leaseUntilMs);
     expect(second).toMatchObject({ id: first.id, attempts: 2 });
     await settle(first, new SendError("too late", { mayRetry: false }));

@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, it } from "vitest";
+import type { KyselyPlugin } from "kysely";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { retryAfterMs, sendDueMails } from "@/lib/mail/onboarding-runner";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
@@ -128,6 +129,27 @@ describe.each(engines)("four runners on $name", async (engine) => {
     expect(mailSender.sent).toHaveLength(ofAccounts);
     expect(new Set(mailSender.sent.map(({ to }) => to)).size).toBe(ofAccounts);
     expect(await stage.query("SELECT id FROM onboarding_emails WHERE state = 'scheduled'")).toEqual([]);
+  });
+});
+
+describe.each(engines)("a runner on $name", (engine) => {
+  it("leaves a mail for its next claim if the claim took so long that its lease could end first", async () => {
+    const stage = await engine.prepare();
+    await writeDueMails(stage, { from: 0, to: 1 });
+    const now = performance.now.bind(performance);
+    let aheadMs = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + aheadMs);
+    const slowClaim: KyselyPlugin = {
+      transformQuery({ node }) {
+        if (node.kind === "UpdateQueryNode") aheadMs = 3000;
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    const db = (await stage.open()).withPlugin(slowClaim);
+    expect(await sendDueMails(db, new RecordingSender())).toEqual({ sent: 1, toRetry: 1, failed: 0 });
+    clock.mockRestore();
+    await stage.clear();
   });
 });
 

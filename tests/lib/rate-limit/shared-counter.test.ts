@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, i
 import type { CounterStore } from "@/lib/rate-limit/counter-store";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
+import { log } from "@/lib/runtime/log";
 import { counterStores, openStore } from "@/tests/support/counter-stores";
 import { eventually } from "@/tests/support/databases";
 
@@ -188,7 +189,11 @@ describe.runIf(redisPort).each(counterStores)("the counter in $way", ({ way, sta
     const counter = newCounter("clock");
     bridge.fault = "reset";
     const startMs = performance.now();
+    const logged = vi.spyOn(log(), "warn").mockReturnValue();
     expect(await counter.consume("a", startMs)).toEqual({ allowed: true, remaining: 0 });
+    const kind = expect.stringMatching(/^\w+$/); // and not its words, which can quote a command
+    expect(logged.mock.lastCall?.[0]).toEqual({ counter: `${way} clock`, kind });
+    logged.mockRestore();
     bridge.fault = "none";
     vi.setSystemTime(Date.now() - 7_200_000);
     bridge.calls = 0;
