@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type pg from "pg";
-import { hasRow } from "@/lib/db/has-row";
 import { executeAll, type IndexChange, type SchemaChange } from "@/lib/db/migrations";
 import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
@@ -154,7 +153,9 @@ async function makeTable(store: MigrationDb): Promise<void> {
 
 async function isRecorded(transaction: MigrationDb, name: string): Promise<boolean> {
   await makeTable(transaction);
-  return hasRow(transaction.selectFrom("kysely_migration").select("name").where("name", "=", name));
+  // Without a parameter: one would keep a snapshot, for which creating an index concurrently would wait for ever.
+  const recorded = await transaction.selectFrom("kysely_migration").select("name").execute();
+  return recorded.some((row) => row.name === name);
 }
 
 async function record(transaction: MigrationDb, name: string): Promise<void> {
