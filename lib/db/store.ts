@@ -36,7 +36,7 @@ export function closeStore(): Promise<void> {
 }
 
 type StoreSettings = Pick<Settings, "dataDir"> &
-  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool">>;
+  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;
 
 /** The store on either engine. It opens nothing until first use. */
 export class Store {
@@ -64,7 +64,8 @@ export class Store {
     const dialect = databaseUrl
       ? new PostgresDialect({ pool: () => connect(databaseUrl) })
       : sqliteDialect(file, queryTimeoutMs);
-    const measured = metrics();
+    // Without the setting, a store asks nothing of this process.
+    const measured = settings.metricsPort === undefined ? undefined : metrics();
     const log = ({ level, queryDurationMillis }: LogEvent) =>
       measured?.storeSeconds.observe(
         { outcome: level === "query" ? "answered" : "failed" },
