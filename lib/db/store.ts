@@ -31,8 +31,8 @@ export function store(): Promise<Db> {
 }
 
 /** Closes the process's database. */
-export function closeStore(): Promise<void> {
-  return processStore().close();
+export async function closeStore(): Promise<void> {
+  await processStore().close();
 }
 
 type StoreSettings = Pick<Settings, "dataDir"> &
