@@ -7,11 +7,10 @@ import { buildSync } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import type { Db } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
 import { operations } from "@/lib/http/operations";
 import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { besideDatabaseUrl } from "@/tests/support/databases";
-import { engines } from "@/tests/support/engines";
+import { engines, type Stage } from "@/tests/support/engines";
 import { spawnLeashed } from "@/tests/support/leash";
 import { randomFrom } from "@/tests/support/purchases";
 import { type Fault, startResendStandIn } from "@/tests/support/resend-stand-in";
@@ -59,7 +58,7 @@ describe.each(engines)(
       const db = await stage.open();
       const emails = Array.from({ length: recipients }, (_, n) => `reader${n}@example.com`);
       const links = await prepare(db, emails);
-      await jitter(db, random);
+      await jitter(stage, random);
 
       startedAtMs = Date.now();
       const end = keepRunnersDying({ PATH: process.env.PATH ?? "", ...environment }, random);
@@ -128,18 +127,12 @@ async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
 }
 
 /** Makes every mail due at a random moment of the next seconds. */
-async function jitter(db: Db, random: () => number): Promise<void> {
+async function jitter({ query }: Stage, random: () => number): Promise<void> {
   const nowMs = Date.now();
-  await transact(db, async (transaction) => {
-    for (const { id } of await transaction.selectFrom("onboarding_emails").select("id").execute()) {
-      const next_attempt_at_ms = nowMs + Math.floor(random() * dueWithinMs);
-      await transaction
-        .updateTable("onboarding_emails")
-        .set({ next_attempt_at_ms })
-        .where("id", "=", id)
-        .execute();
-    }
-  });
+  for (const { id } of await query("SELECT id FROM onboarding_emails")) {
+    const dueAtMs = nowMs + Math.floor(random() * dueWithinMs);
+    await query(`UPDATE onboarding_emails SET next_attempt_at_ms = ${dueAtMs} WHERE id = '${id}'`);
+  }
 }
 
 /** Runs four runners, and keeps killing and replacing one. Returns a function that ends them and returns the kills. */
