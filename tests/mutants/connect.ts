@@ -158,7 +158,7 @@ export const connect: Mistakes = {
         "return unusedUntilMs(issued) > nowMs ? issued : undefined;",
         "return issued;",
       ],
-      "an app that was let in is forgotten after minutes": [
+      "an approved app is forgotten after minutes": [
         "expires_at_ms: nowMs + lifetimes.usedClient * 1000",
         "expires_at_ms: nowMs + lifetimes.usedClient",
       ],
