@@ -1,5 +1,6 @@
 import { type AliasedRawBuilder, type CompiledQuery, sql } from "kysely";
-import type { Db } from "@/lib/db/store";
+import { nameStatement } from "@/lib/db/statement-names";
+import { type Db, isPostgres } from "@/lib/db/store";
 
 /** The parameters of a read. */
 type Values = Record<string, string | number>;
@@ -10,7 +11,7 @@ type Inputs<Given extends Values> = AliasedRawBuilder<Given & { place: number },
 type Build<Given extends Values, Row> = (
   db: Db,
   inputs: Inputs<Given>,
-) => { limit: (rows: number) => { compile: () => CompiledQuery<Row & { place: number }> } };
+) => { compile: () => CompiledQuery<Row & { place: number }> };
 
 /**
  * Defines a read of at most one row, for use on frequent requests. All reads in the same turn of the event loop become
@@ -18,7 +19,8 @@ type Build<Given extends Values, Row> = (
  * after its call.
  *
  * If the query fails, it fails for the whole batch, so pass only values that a client cannot make up. The query is
- * built and compiled once per database and batch size.
+ * built and compiled once per database, and PostgreSQL plans it once per connection: name the columns that it selects,
+ * because one added later must not change its result.
  *
  * @param build - builds the query from the parameters; it selects `place` and the columns of the row
  */
@@ -29,19 +31,11 @@ export function batchedRead<Given extends Values, Row>(
   return (db, values) => {
     let reads = queues.get(db);
     if (!reads) {
-      reads = new BatchQueue(db, build);
+      reads = new BatchQueue(db, compile(db, build, values));
       queues.set(db, reads);
     }
     return reads.read(values);
   };
-}
-
-/** A placeholder in a compiled query for one parameter of the read at this position. */
-class Slot {
-  constructor(
-    readonly place: number,
-    readonly name: string,
-  ) {}
 }
 
 const maxBatchSize = 32;
@@ -54,11 +48,10 @@ type Waiting<Given, Row> = {
 
 class BatchQueue<Given extends Values, Row> {
   private readonly waiting: Waiting<Given, Row>[] = [];
-  private readonly compiled = new Map<number, CompiledQuery<Row & { place: number }>>();
 
   constructor(
     private readonly db: Db,
-    private readonly build: Build<Given, Row>,
+    private readonly query: CompiledQuery<Row & { place: number }>,
   ) {}
 
   read(values: Given): Promise<Row | undefined> {
@@ -74,11 +67,9 @@ class BatchQueue<Given extends Values, Row> {
 
   private async execute(together: readonly Waiting<Given, Row>[]): Promise<void> {
     try {
-      const query = this.compile(together);
-      const parameters = query.parameters.map((value) =>
-        value instanceof Slot ? together[value.place]?.values[value.name] : value,
-      );
-      const { rows } = await this.db.executeQuery<Row & { place: number }>({ ...query, parameters });
+      const asked = JSON.stringify(together.map(({ values }, place) => ({ place, ...values })));
+      const parameters = this.query.parameters.map((value) => (value === inputs ? asked : value));
+      const { rows } = await this.db.executeQuery<Row & { place: number }>({ ...this.query, parameters });
       for (const row of rows) together[row.place]?.resolve(row);
       // All other reads found no row; resolving a promise a second time has no effect.
       for (const { resolve } of together) resolve(undefined);
@@ -86,35 +77,21 @@ class BatchQueue<Given extends Values, Row> {
       for (const { reject } of together) reject(failure);
     }
   }
-
-  private compile(together: readonly Waiting<Given, Row>[]): CompiledQuery<Row & { place: number }> {
-    const known = this.compiled.get(together.length);
-    if (known) return known;
-    const inputs = toTable<Given>(together.length, together[0]?.values ?? {});
-    const query = this.build(this.db, inputs).limit(together.length).compile();
-    this.compiled.set(together.length, query);
-    return query;
-  }
 }
 
-/**
- * Builds a table of placeholders for a batch of reads. Both engines name the columns of a values list `column1`,
- * `column2` and so on.
- *
- * @param example - an example of the parameters, for their names and types
- */
-function toTable<Given extends Values>(reads: number, example: Values): Inputs<Given> {
-  const names = ["place", ...Object.keys(example)];
-  const columns = names.map((name, at) => sql`${sql.ref(`column${at + 1}`)} as ${sql.ref(name)}`);
-  // PostgreSQL treats an untyped parameter as text.
-  const toNumber = (value: unknown) => sql`cast(${value} as bigint)`;
-  const rows = Array.from({ length: reads }, (_, place) => {
-    const slots = Object.entries(example).map(([name, value]) => {
-      const slot = new Slot(place, name);
-      return typeof value === "number" ? toNumber(slot) : sql`${slot}`;
-    });
-    return sql`(${sql.join([toNumber(place), ...slots])})`;
+/** Stands in a compiled query for the parameters of a batch, which are one array of JSON. */
+const inputs = Symbol("inputs");
+
+/** @param example - an example of the parameters, for their names and types */
+function compile<Given extends Values, Row>(db: Db, build: Build<Given, Row>, example: Given) {
+  const columns = Object.entries({ place: 0, ...example }).map(([name, value]) => {
+    if (!isPostgres(db)) return sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`;
+    return sql`${sql.ref(name)} ${sql.raw(typeof value === "number" ? "bigint" : "text")}`;
   });
-  const list = sql`(values ${sql.join(rows)}) as list`;
-  return sql<Given & { place: number }>`(select ${sql.join(columns)} from ${list})`.as("asked");
+  const table = isPostgres(db)
+    ? sql`* from json_to_recordset(${inputs}) as list (${sql.join(columns)})`
+    : sql`${sql.join(columns)} from json_each(${inputs})`;
+  const query = build(db, sql<Given & { place: number }>`(select ${table})`.as("asked")).compile();
+  nameStatement(query.sql);
+  return query;
 }

@@ -2,6 +2,7 @@ import { Socket } from "node:net";
 import type { PostgresPool as Pool, PostgresPoolClient, QueryResult } from "kysely";
 import pg from "pg";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
+import { statementName } from "@/lib/db/statement-names";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
@@ -18,7 +19,7 @@ type Options = {
   connections: number;
   /** A statement without a result after this time fails. */
   queryTimeoutMs: number;
-  /** Whether a pooler is configured. A pooler that rejects our settings is detected; one that ignores them is not. */
+  /** Whether a pooler is configured. One that is not is detected if it rejects our settings or named statements. */
   isPooled?: boolean;
 };
 
@@ -77,7 +78,7 @@ export class PostgresPool implements Pool {
       }
       if (sql === "begin") isInTransaction = true;
       const run = () => {
-        if (this.isDirect) return client.query(sql, parameters);
+        if (this.isDirect) return client.query({ name: statementName(sql), text: sql, values: parameters });
         if (sql === "begin") return client.query(this.limitedBegin());
         return isInTransaction ? client.query(sql, parameters) : this.queryLimited(client, sql, parameters);
       };
@@ -85,6 +86,10 @@ export class PostgresPool implements Pool {
         // A transaction is repeated as a whole, by who began it.
         return await (isInTransaction ? run() : repeatConflicts(run));
       } catch (failure) {
+        if (this.isDirect && isUnknownStatement(failure)) {
+          this.findPooler();
+          return await this.queryLimited(client, sql, parameters);
+        }
         isBroken = !(failure instanceof pg.DatabaseError) || endsConnection(failure);
         const wasDemoted = isReadOnly(failure) && this.use === "writes";
         if (wasDemoted) {
@@ -115,16 +120,20 @@ export class PostgresPool implements Pool {
       return await this.verifiedClient();
     } catch (failure) {
       if (isRefusedSetting(failure)) {
-        if (this.isDirect) {
-          log().info("the store is behind a pooler: timeouts are set in each transaction");
-          this.isDirect = false;
-          this.replacePool();
-        }
+        this.findPooler();
       } else if (failure === readOnly || (this.hosts.length > 1 && !isPoolExhausted(failure))) {
         await this.search();
       } else throw failure;
       return this.verifiedClient();
     }
+  }
+
+  /** From now on, no connection is taken for the server's own. */
+  private findPooler(): void {
+    if (!this.isDirect) return;
+    log().info("the store is behind a pooler: timeouts are set in each transaction");
+    this.isDirect = false;
+    this.replacePool();
   }
 
   /** Takes a connection of the pool; a new one is asked whether it accepts writes, where it has to. */
@@ -347,6 +356,14 @@ function isPoolExhausted(failure: unknown): boolean {
 /** PgBouncer's error (protocol_violation) for a startup parameter that it does not support. */
 function isRefusedSetting(failure: unknown): boolean {
   return failure instanceof pg.DatabaseError && /unsupported startup parameter/.test(failure.message);
+}
+
+/**
+ * SQLSTATEs of a pooler that leads each transaction to another server, without ours knowing: invalid_sql_statement_name,
+ * duplicate_prepared_statement.
+ */
+function isUnknownStatement(failure: unknown): boolean {
+  return failure instanceof pg.DatabaseError && /^(26000|42P05)$/.test(failure.code ?? "");
 }
 
 /** The server is, or is becoming, a standby: SQLSTATE 25006, read_only_sql_transaction. */

@@ -115,6 +115,15 @@ describe.each(engines)("a store migrated by a future build, on $name", async (en
     return [status, JSON.parse(text)];
   };
 
+  it("works with this build, also when the column is added while it runs", async () => {
+    await today.run();
+    const answers = async () => expect((await ask(today, "/api/entitlement", token))[0]).toBe(200);
+    for (let n = 0; n < 3; n++) await answers();
+    await stage.query("ALTER TABLE accounts ADD COLUMN hat_size bigint");
+    await answers();
+    await today.kill();
+  });
+
   it.runIf(earlier)(
     "works with the previous build",
     async () => {

@@ -4,6 +4,7 @@ import pg from "pg";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { batchedRead } from "@/lib/db/batched-read";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
 import { operations } from "@/lib/http/operations";
@@ -142,6 +143,20 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     await end();
     await sleep(100);
     expect((await eventually(() => findAccount(db, email))).assistantLimit).toBeNull();
+  });
+
+  it("answers a frequent read of every instance, whatever their address does not say", async () => {
+    const find = batchedRead<{ asked_email: string }, { email: string }>((db, inputs) =>
+      db
+        .selectFrom(inputs)
+        .innerJoin("accounts", "accounts.email", "asked.asked_email")
+        .select(["asked.place", "accounts.email"]),
+    );
+    // Behind a pooler that nothing told us of, both have the same connection of the server.
+    const [one, other] = [open({ databaseDirectUrl: url }), open({ databaseDirectUrl: url })];
+    for (const instance of [await one.ready(), await other.ready(), await one.ready()]) {
+      expect((await find(instance, { asked_email: email }))?.email).toBe(email);
+    }
   });
 
   it("starts eight instances at once, on an empty database and on a migrated one", async () => {
