@@ -7,6 +7,7 @@ import {
   measureRefreshCost,
   measureRefusalCost,
   measureRenderedPages,
+  measureSignInCost,
 } from "@/tests/bench/cost";
 import { measureOffice } from "@/tests/bench/office";
 import { measureOwners } from "@/tests/bench/owners";
@@ -35,6 +36,7 @@ const parts: Record<string, () => Promise<void>> = {
       await withService(environment, (service) => measureRefreshCost(service, engine));
     });
     await withService({}, measureRenderedPages);
+    await withService({}, measureSignInCost);
   },
   strangers: measureStrangers,
   owners: () => onEach(measureOwners),
