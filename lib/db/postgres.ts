@@ -242,6 +242,7 @@ export class PostgresPool implements Pool {
       ...(this.isDirect ? this.limits : { pipeline: true }),
       max: this.options.connections,
       maxLifetimeSeconds: lifetimeSeconds,
+      idleTimeoutMillis: 0, // they end by their age: a new one costs the server more than many queries
       query_timeout: this.options.queryTimeoutMs,
     });
     // Without a listener, a connection that breaks would end the process.

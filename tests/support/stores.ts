@@ -44,7 +44,7 @@ export function openEmbedded(dataDir: string) {
  * @param reachedAt - where the service reaches it
  */
 export function openPostgres(databaseUrl: string, reachedAt = databaseUrl) {
-  const direct = new pg.Pool({ connectionString: databaseUrl });
+  const direct = new pg.Pool({ connectionString: databaseUrl, idleTimeoutMillis: 0 });
   return {
     environment: { ...besideDatabaseUrl, DATABASE_URL: reachedAt, SIGN_IN: "local" } as Environment,
     query: async (sql: string): Promise<Rows> => (await direct.query(sql)).rows,
