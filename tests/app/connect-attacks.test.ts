@@ -1,39 +1,32 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { startStage } from "@/tests/support/block";
-import { type Engine, engines } from "@/tests/support/engines";
+import { borrowService } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
+import { engines } from "@/tests/support/engines";
 import { postLegacy } from "@/tests/support/mcp";
 import { openidClient, redeemCode, redirectUri, verifier } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, connectApp, deviceGrant, readQuestion } from "@/tests/support/owner";
-import { signIns } from "@/tests/support/sign-ins";
 
-/* Attacks through apps, with local sign-in and with Clerk: one list for both. */
+/* Attacks through apps. `hooks/clerk-ends.test.ts` has what is different with Clerk. */
 
 const email = "ceo@example.com";
 const refused = { error: "invalid_grant" };
 
-// Local sessions are in the store, so they are tested on each engine. Clerk's are not, so one engine is enough.
-const [local, ...others] = signIns as [(typeof signIns)[0]];
-const lastEngine = engines.at(-1) as Engine;
-const offices = [
-  ...engines.map((engine) => ({ signIn: local, engine })),
-  ...others.map((signIn) => ({ signIn, engine: lastEngine })),
-];
-
-describe.each(offices)("apps under $signIn.name, on $engine.name", async ({ signIn, engine }) => {
-  const stage = await startStage(engine);
-  const office = await signIn.open(stage.environment);
-  const { service } = office;
-  const owner = await office.admit(email);
+describe.each(engines)("apps, on $name", async (engine) => {
+  const { service } = await borrowService(engine);
+  const admit = (email: string) => Browser.admit(service, email, "--plan", "licensed", "--credits", "5");
+  const owner = await admit(email);
   const app = await openidClient.makeApp(service);
   await service.adminJson("connect", "add", "desk", "Desk", "http://127.0.0.1/callback");
-  beforeEach(() => office.freshen(owner));
+  beforeEach(async () => {
+    await owner.open("/sign-in/renew");
+  });
 
   const pathOf = ({ href }: URL) => href.replace(service.url, "");
   const connect = (more?: Record<string, string>) => connectApp(app, owner, service, more);
   const entitlement = (token: string) => service.statusFor(token);
   const callTool = (token: string, path = "/mcp") => {
     const params = { name: "get_credits_balance", arguments: {} };
-    const headers = { authorization: `Bearer ${token}`, host: new URL(service.url).host };
+    const headers = { authorization: `Bearer ${token}` };
     return postLegacy(service, { method: "tools/call", params }, { headers, path });
   };
 
@@ -131,7 +124,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", async ({ sign
     ["the operator ends their sessions", "ended@example.com", ["session", "end", "--all"]],
     ["their account is deleted", "deleted@example.com", ["account", "delete"]],
   ])("are refused from the next request on when %s", async (_, whose, command) => {
-    const browser = await office.admit(whose);
+    const browser = await admit(whose);
     const tokens = await connectApp(app, browser, service);
     expect(await entitlement(tokens.access_token)).toBe(200);
     await service.adminJson(...command, whose);
@@ -159,7 +152,7 @@ describe.each(offices)("apps under $signIn.name, on $engine.name", async ({ sign
 
   it("are approved only in the browser that started the request", async () => {
     await owner.open(pathOf((await app.ask()).address));
-    const other = await office.admit("other@example.com");
+    const other = await admit("other@example.com");
     const fields = { ...(await readQuestion(owner)), answer: "approve" };
     expect((await other.submit("/connect/answer", fields)).headers.location).toBe("/connect");
   });

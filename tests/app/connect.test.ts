@@ -7,7 +7,6 @@ import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
 import { type App, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
-import { redeemIn } from "@/tests/support/sign-ins";
 
 const email = "ceo@example.com";
 
@@ -109,7 +108,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     ]) {
       const owner = new Browser(service);
       await open(owner);
-      expect(await redeemIn(owner, service, email)).toBe("/connect");
+      expect(await owner.redeem(email)).toBe("/connect");
       expect((await owner.open("/sign-in")).headers.location).toBe("/connect");
       await answerShown(owner, "decline");
       expect((await owner.open("/sign-in")).headers.location).toBe("/home");
@@ -131,7 +130,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     for (const planted of ["x", "device.x", "https://elsewhere.example", "//elsewhere.example"]) {
       const owner = new Browser(service);
       owner.cookies.set("office-request", planted);
-      expect(await redeemIn(owner, service, email), planted).toBe("/home");
+      expect(await owner.redeem(email), planted).toBe("/home");
     }
   });
 

@@ -27,18 +27,26 @@ export class Browser {
   ) {}
 
   /**
-   * Signs in to an account of local sign-in, with the code that is mailed.
+   * Signs a new browser in to an account of local sign-in.
    *
    * @param dataDirs - folders to look for the mail in: any instance on the same store may send it
    */
   static async signIn(service: Service, email: string, dataDirs = [service.dataDir]): Promise<Browser> {
     const browser = new Browser(service);
-    const earlier = await codesTo(dataDirs, email);
-    await browser.submit("/sign-in/send", { email });
-    const code = await newCodeTo(dataDirs, email, earlier);
-    const { headers } = await browser.submit("/sign-in/redeem", { code });
-    if (headers.location !== "/home") throw new Error(`signed in to ${headers.location}`);
+    const location = await browser.redeem(email, { dataDirs });
+    if (location !== "/home") throw new Error(`signed in to ${location}`);
     return browser;
+  }
+
+  /** Signs in with the code that is mailed, also where it is signed in already. Returns where that leads. */
+  async redeem(
+    email: string,
+    { back = "", dataDirs = [this.service.dataDir] } = {},
+  ): Promise<string | undefined> {
+    const earlier = await codesTo(dataDirs, email);
+    await this.submit("/sign-in/send", { email, ...(back && { back }) });
+    const code = await newCodeTo(dataDirs, email, earlier);
+    return (await this.submit("/sign-in/redeem", { code })).headers.location;
   }
 
   /** Opens an account and signs its owner in. */

@@ -4,7 +4,6 @@ import { startShop } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import type { Buyer } from "@/tests/support/shop";
-import { redeemIn } from "@/tests/support/sign-ins";
 
 describe.each(engines)("an owner who deletes their account, on $name", async (engine) => {
   const shop = await startShop(engine);
@@ -55,7 +54,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
       ["", "https://evil.example", "/home/access#ways"],
     ] as const) {
       if (planted) browser.cookies.set("office-back", planted);
-      expect(await redeemIn(browser, service, email, back)).toBe(to);
+      expect(await browser.redeem(email, { back })).toBe(to);
       expect(browser.valueOf("office-back")).toBe("");
     }
     expect(await page(buyer)).toContain("Delete it in a day");

@@ -7,7 +7,6 @@ import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
 import { add, ask, finishAdding, sendAssertion, signInWith, startAdding } from "@/tests/support/passkeys";
 import type { Answer } from "@/tests/support/service";
-import { redeemIn } from "@/tests/support/sign-ins";
 
 const refusal = {
   code: "invalid_request",
@@ -144,7 +143,7 @@ describe.each(engines)("on $name", async (engine) => {
       await stage.query("UPDATE local_sessions SET confirmed_at_ms = 0");
       const isOther = way.startsWith("a sign-in");
       if (way === "a passkey") expect((await signInWith(browser, authenticator)).status).toBe(200);
-      else await redeemIn(browser, service, isOther ? (await admit()).email : email);
+      else await browser.redeem(isOther ? (await admit()).email : email);
       expect(browser.valueOf("office-client")).not.toBe(thief.valueOf("office-client"));
       expect((await startAdding(browser)).status).toBe(200);
 

@@ -7,7 +7,6 @@ import { engines } from "@/tests/support/engines";
 import { supportEmail } from "@/tests/support/lent-service";
 import { mailTo } from "@/tests/support/mailbox";
 import { add, ask, finishAdding, signInWith, startAdding } from "@/tests/support/passkeys";
-import { redeemIn } from "@/tests/support/sign-ins";
 
 type Listed = { id: string; name: string; host: string; addedAt: string; lastUsedAt: string | null };
 
@@ -180,7 +179,7 @@ describe.each(engines)("on $name", async (engine) => {
       await other.submit("/sign-in/out");
 
       if (confirm === "passkey") expect((await signInWith(browser, authenticator)).status).toBe(200);
-      else expect(await redeemIn(browser, service, email)).toBe("/home/access#ways");
+      else expect(await browser.redeem(email)).toBe("/home/access#ways");
       expect((await startAdding(browser)).status).toBe(200);
       const [session] = await sessionsOf(email);
       expect([session?.id, session?.confirmedBy]).toEqual([before[0], confirm]);

@@ -5,11 +5,10 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { codesTo, codeTo, mailsTo } from "@/tests/support/mailbox";
 import type { Answer, Service } from "@/tests/support/service";
-import { redeemIn } from "@/tests/support/sign-ins";
 
 /** Signs in as people do. */
 async function signIn(browser: Browser, service: Service, email: string): Promise<void> {
-  expect(await redeemIn(browser, service, email)).toBe("/home");
+  expect(await browser.redeem(email)).toBe("/home");
 }
 
 /** Requests a code from this many addresses, twice from each, and returns the browsers. */

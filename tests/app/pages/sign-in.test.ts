@@ -6,7 +6,6 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { codeTo, mailsTo, mailTo } from "@/tests/support/mailbox";
 import { type Answer, Service } from "@/tests/support/service";
-import { redeemIn } from "@/tests/support/sign-ins";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 /** The cookies that a response sets, by name: value and attributes. */
@@ -225,7 +224,7 @@ describe.each(engines)("local sign-in on $name", async (engine) => {
     await none();
     expect(await security()).toEqual([]);
 
-    expect(await redeemIn(own, service, email)).toBe("/home/access#ways");
+    expect(await own.redeem(email)).toBe("/home/access#ways");
     await none();
     expect(await security()).toEqual([]);
 
