@@ -1,5 +1,3 @@
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { decodeJwt } from "jose";
 import { beforeEach, describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
@@ -7,7 +5,6 @@ import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import { mailsTo } from "@/tests/support/mailbox";
 import { openidClient, type Tokens } from "@/tests/support/oauth-libraries";
 import { connectApp } from "@/tests/support/owner";
 
@@ -229,71 +226,22 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     });
   });
 
-  describe("gets its owner one mail 7 days before its last date", () => {
-    const subject = "An app loses access to your account soon";
-    const sendDue = () => service.adminJson("emails", "send-due");
-    const mails = async () =>
-      (await mailsTo(service.dataDir, email)).filter((mail) => mail.subject === subject);
-    /** Connects an app that is used once a month, until an hour before the mail is due. */
-    async function connectAndUse(): Promise<Tokens> {
-      let tokens = await connect();
-      for (let month = 0; month < 6; month++) {
-        days(28);
-        tokens = await app.refresh(tokens.refresh_token);
-      }
-      clock.pass(5 * 24 * hourMs - hourMs);
-      return tokens;
-    }
-    const switchMails = async (mails: "on" | "off") => {
+  it("has mails about its last date, which its owner switches off and on again, as the export shows", async () => {
+    const wants = async () =>
+      (await service.adminJson<{ wantsAppEndMails: boolean }>("person", "export", email)).wantsAppEndMails;
+    await connect();
+    for (const [mails, words] of [
+      ["off", "We do not email you before the last date of an app."],
+      ["on", "We email you 7 days before the last date of an app."],
+    ] as const) {
       const browser = await Browser.signIn(service, email);
       const { headers } = await browser.pressAtHome("/home/app-mails", { mails });
       expect(headers.location).toBe("/home/access#sessions");
-      return browser;
-    };
-
-    beforeEach(async () => {
-      await service.adminJson("session", "end", email, "--all");
-      for (const name of readdirSync(join(service.dataDir, "mail")))
-        rmSync(join(service.dataDir, "mail", name));
-    });
-
-    it("with a link to the access page and no secret, and says how to switch it off", async () => {
-      await connectAndUse();
-      await sendDue();
-      expect(await mails()).toEqual([]);
-      clock.pass(1.1 * hourMs);
-      for (let time = 0; time < 3; time++) await sendDue();
-      const [mail, ...others] = await mails();
-      expect(others).toEqual([]);
-      expect(mail?.text).toContain("“A program on this computer”, as the app calls itself, loses access");
-      expect(mail?.text).toContain("You can switch these emails off on your access page");
-      const links = [mail?.text, mail?.html].flatMap((part) => part?.match(/https?:[^"\s<]+/g) ?? []);
-      expect(new Set(links)).toEqual(new Set([`${service.url}/home/access`]));
-      expect(mail?.headers.find(({ key }) => key === "list-unsubscribe")).toBeUndefined();
-      days(7);
-      await sendDue();
-      expect(await mails()).toHaveLength(1);
-    });
-
-    it("unless the owner has switched these mails off, which the export shows", async () => {
-      const wants = async () =>
-        (await service.adminJson<{ wantsAppEndMails: boolean }>("person", "export", email)).wantsAppEndMails;
-      await connectAndUse();
-      expect(await wants()).toBe(true);
-      const off = await switchMails("off");
-      const shown = async (browser: Browser) => (await browser.open("/home/access")).text;
-      expect(await shown(off)).toContain("We do not email you before the last date of an app.");
-      expect(await wants()).toBe(false);
-      clock.pass(2 * hourMs);
-      await sendDue();
-      expect(await mails()).toEqual([]);
-      const on = await switchMails("on");
-      expect(await shown(on)).toContain("We email you 7 days before the last date of an app.");
-      expect(await wants()).toBe(true);
-      const changes = await service.audit(email);
-      const switched = changes.map(({ what }) => what).filter((what) => what.startsWith("app mails"));
-      expect(switched).toEqual(["app mails on", "app mails off"]);
-    });
+      expect((await browser.open("/home/access")).text).toContain(words);
+      expect(await wants()).toBe(mails === "on");
+    }
+    const changes = (await service.audit(email)).map(({ what }) => what);
+    expect(changes.filter((what) => what.startsWith("app mails"))).toEqual(["app mails on", "app mails off"]);
   });
 });
 

@@ -46,7 +46,12 @@ describe.each(engines)("the mail about the end of an app, on $name", async (engi
     expect(mailSender.sent.map(({ to, subject }) => [to, subject])).toEqual([
       [email, "An app loses access to your account soon"],
     ]);
-    expect(mailSender.sent[0]?.text).toMatch(/ on Thursday,? 20 May 2027 at 09:00 UTC\./);
+    const { text = "", html = "" } = mailSender.sent[0] ?? {};
+    expect(text).toMatch(/ on Thursday,? 20 May 2027 at 09:00 UTC\./);
+    expect(text).toContain("“Desk”, as the app calls itself, loses access");
+    expect(text).toContain("You can switch these emails off on your access page");
+    const links = [text, html].flatMap((part) => part.match(/https?:[^"\s<]+/g) ?? []);
+    expect(new Set(links), "no secret").toEqual(new Set(["http://localhost:3000/home/access"]));
     expect(mailSender.sent[0]?.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-a[\da-f]{3}-[\da-f]{12}$/);
   });
 
@@ -113,6 +118,12 @@ describe.each(engines)("the mail about the end of an app, on $name", async (engi
     nowMs += 60 * minuteMs;
     await round();
     expect(mailSender.sent).toHaveLength(1);
+  });
+
+  it("is not sent to an owner who has switched these mails off", async () => {
+    await stage.query("UPDATE accounts SET app_end_mails_stopped_at_ms = 1");
+    await round();
+    expect(mailSender.sent).toEqual([]);
   });
 
   it("is taken with what tells the build before that it is done", async () => {
