@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
 import { mcpServer, operations } from "@/lib/http/operations";
-import { markdownPath } from "@/lib/http/pages";
+import { clientFiles, markdownPath } from "@/lib/http/pages";
 import { startService } from "@/tests/support/block";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -118,6 +118,12 @@ it("/llms.txt, /sitemap.xml and /robots.txt list every document", async () => {
     expect(sitemap).toContain(`<loc>${appUrl}${path}</loc>`);
   }
   expect((await service.ask("/robots.txt")).text).toContain(`Sitemap: ${appUrl}/sitemap.xml\n`);
+});
+
+it("/llms.txt lists the client files and the MCP server that asks for sign-in when connecting", async () => {
+  const { text } = await service.ask("/llms.txt");
+  for (const { path } of Object.values(clientFiles)) expect(text).toContain(`(${appUrl}${path})`);
+  expect(text).toContain(`(${appUrl}/mcp/account)`);
 });
 
 it("/llms-full.txt is the Markdown of every document, in reading order, linked from /llms.txt", async () => {

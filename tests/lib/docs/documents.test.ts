@@ -66,6 +66,29 @@ describe("every page", () => {
     expect(text).toMatch(new RegExp(`^# ${document.title}\n`));
     expect(text).not.toContain("](/");
     expect(text).not.toContain("office.example.com");
+    const accept = "text/markdown";
+    const asked = await service.ask(document.path, { headers: { accept } });
+    expect(asked.text, "to who prefers it at the page's own path").toBe(text);
+    expect(asked.headers["content-location"]).toBe(`${document.path}.md`);
+    expect(asked.headers.etag).not.toBe(page.headers.etag);
+    const stale = { accept, "if-none-match": String(page.headers.etag) };
+    expect((await service.ask(document.path, { headers: stale })).status).toBe(200);
+  });
+
+  const html = "text/html; charset=utf-8";
+  const markdown = "text/markdown; charset=utf-8";
+  it.each([
+    ["text/markdown", markdown],
+    ["text/markdown, text/html;q=0.9, */*;q=0.1", markdown],
+    ["text/markdown;q=0.5, text/html", html],
+    ["text/markdown;q=0", html],
+    ["text/html,application/xhtml+xml,*/*;q=0.8", html],
+    ["*/*", html],
+    ["text/markdown;q=x", html],
+  ])("of a document is for %j %s", async (accept, type) => {
+    const { status, headers } = await service.ask("/docs/api/limits", { headers: { accept } });
+    expect([status, headers["content-type"]]).toEqual([200, type]);
+    expect(String(headers.vary).split(/, ?/)).toContain("Accept");
   });
 });
 
