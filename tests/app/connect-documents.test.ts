@@ -13,19 +13,15 @@ import { Service } from "@/tests/support/service";
 const email = "ceo@example.com";
 const redirect = "http://127.0.0.1:51000/callback";
 const asPerson = { accept: "text/html,*/*" };
+/** No redirect address of an app on a computer, nor one of a site. */
+const evil = "http://desk.example.com/callback";
 
-/** The documents that known agents publish of themselves, in the parts that differ, and their redirect addresses. */
-const agents: [name: string, address: string, document: object, redirect: string][] = [
-  [
-    "Claude",
-    "https://claude.ai/oauth/mcp-oauth-client-metadata",
-    {
-      redirect_uris: ["https://claude.ai/api/mcp/auth_callback"],
-      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"],
-      token_endpoint_auth_method: "none",
-    },
-    "https://claude.ai/api/mcp/auth_callback",
-  ],
+type Agent = [name: string, address: string, document: object, redirect: string];
+/**
+ * The documents that known agents publish of themselves, in the parts that differ, and their redirect addresses.
+ * `connectors.test.ts` has those of Claude and ChatGPT.
+ */
+const agents: [Agent, Agent, ...Agent[]] = [
   [
     "Claude Code",
     "https://claude.ai/oauth/claude-code-client-metadata",
@@ -40,18 +36,6 @@ const agents: [name: string, address: string, document: object, redirect: string
     "https://chatgpt.com/oauth/codex/client.json",
     { redirect_uris: ["http://127.0.0.1/callback"], token_endpoint_auth_method: "none" },
     redirect,
-  ],
-  [
-    "ChatGPT",
-    "https://chatgpt.com/oauth/client.json",
-    {
-      redirect_uris: ["https://chatgpt.com/connector_platform_oauth_redirect"],
-      token_endpoint_auth_method: "private_key_jwt",
-      token_endpoint_auth_methods_supported: ["none", "private_key_jwt"],
-      token_endpoint_auth_signing_alg: "RS256",
-      jwks_uri: "https://chatgpt.com/oauth/jwks.json",
-    },
-    "https://chatgpt.com/connector_platform_oauth_redirect",
   ],
   [
     "Copilot CLI",
@@ -73,7 +57,7 @@ const agents: [name: string, address: string, document: object, redirect: string
   [
     "goose",
     "https://goose-docs.ai/oauth/client-metadata.json",
-    { redirect_uris: ["http://127.0.0.1/oauth_callback", "http://[::1]/oauth_callback"] },
+    { redirect_uris: [evil, "http://127.0.0.1/oauth_callback", "http://[::1]/oauth_callback"] },
     "http://[::1]:51000/oauth_callback",
   ],
 ];
@@ -132,8 +116,8 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
   });
 
   it("is accepted with the choice of an account, which Copilot CLI asks for", async () => {
-    const [, address = "", , to = ""] = agents[0] ?? [];
-    const { status, headers } = await service.ask(`${pathOf(address, to)}&prompt=select_account`);
+    const [[, client_id, , to]] = agents;
+    const { status, headers } = await service.ask(`${pathOf(client_id, to)}&prompt=select_account`);
     expect(status).toBe(303);
     expect(headers.location).toBe("/connect");
   });
@@ -154,7 +138,7 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
   it.each(["/oauth/token", "/oauth/revoke"])(
     "is not needed at %s for a token that its agent has: its host may be away",
     async (path) => {
-      const [, client_id = "", , to = ""] = agents[1] ?? [];
+      const [[, client_id, , to]] = agents;
       const { refresh_token } = JSON.parse((await connect(client_id, to)).text);
       await service.stop();
       await service.run();
@@ -166,7 +150,7 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
   );
 
   it("is not accepted, for a token either, once it is off the operator's list", async () => {
-    const [, client_id = "", , to = ""] = agents[1] ?? [];
+    const [[, client_id, , to]] = agents;
     const { refresh_token } = JSON.parse((await connect(client_id, to)).text);
     const { PORT: _, ...environment } = service.environment;
     const other = await Service.start({ ...environment, CONNECT_CLIENTS: listed("other") });
@@ -178,12 +162,20 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
   });
 
   it("is fetched once for a request, however long its owner takes to answer", async () => {
-    const [, client_id = "", , to = ""] = agents[2] ?? [];
+    const [, [, client_id, , to]] = agents;
     await owner.open(pathOf(client_id, to));
     clock.pass(14 * 60_000);
     outside.asked.length = 0;
     expect((await owner.open("/connect")).text).toContain("<bdi>Codex</bdi>");
     expect(outside.asked).toEqual([]);
+  });
+
+  it("sends no answer to an address that no one may have, also where it names good ones", async () => {
+    const [, client_id = ""] = agents.at(-1) ?? [];
+    const { status, headers } = await service.ask(pathOf(client_id, evil));
+    expect(status).toBe(400);
+    expect(headers).not.toHaveProperty("location");
+    expect(outside.asked).toContain(client_id);
   });
 
   it.each([

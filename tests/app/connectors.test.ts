@@ -26,11 +26,10 @@ const service = await startService({
 });
 await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
 
-const cases = vendors.flatMap((vendor) =>
-  (["document", "registration"] as const).flatMap((identification) =>
-    (["/mcp/account", "/mcp"] as const).map((path) => ({ ...vendor, vendor, identification, path })),
-  ),
-);
+const cases = vendors.flatMap((vendor) => [
+  { ...vendor, vendor, identification: "document", path: "/mcp/account" } as const,
+  { ...vendor, vendor, identification: "registration", path: "/mcp" } as const,
+]);
 
 describe.each(cases)("$name at $path, known by its $identification", ({ vendor, identification, path }) => {
   const connect = async () => {
