@@ -146,10 +146,3 @@ test("the keyboard alone is enough", async ({ page, office }) => {
   await page.keyboard.press("Enter");
   await expect(page.getByRole("status")).toHaveText("The balance is changed.");
 });
-
-test("without scripts the page to sign in says that passkeys need them", async ({ browser, office }) => {
-  const page = await browser.newPage({ javaScriptEnabled: false });
-  await page.goto(`${office.url}/enter`);
-  await expect(page.getByText("Passkeys need JavaScript.")).toBeVisible();
-  await page.close();
-});

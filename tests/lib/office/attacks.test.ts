@@ -111,19 +111,14 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
   });
 
   describe("on the link", () => {
-    it("works once", async () => {
-      const link = await newLink("cleo");
-      expect((await new OfficeBrowser(service).openLink(link)).status).toBe(200);
-      const again = await new OfficeBrowser(service).openLink(link);
-      expect(again.status).toBe(403);
-      expect(JSON.parse(again.text).error.message).toMatch(/^This link was used/);
-    });
-
     it("works once, however many use it at the same time", async () => {
       const link = await newLink("dora");
       const browsers = Array.from({ length: 8 }, () => new OfficeBrowser(service));
       const answers = await Promise.all(browsers.map((browser) => browser.openLink(link)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      const again = await new OfficeBrowser(service).openLink(link);
+      expect(again.status).toBe(403);
+      expect(JSON.parse(again.text).error.message).toMatch(/^This link was used/);
       const [{ count } = {}] = await stage.query(
         "SELECT count(*) AS count FROM operator_passkeys WHERE operator_id = (SELECT id FROM operators WHERE name = 'dora')",
       );

@@ -48,6 +48,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(headers.location).toBe(`/enter?to=${encodeURIComponent(path)}`);
       const { text } = await new OfficeBrowser(service).open(headers.location ?? "");
       expect(text).toContain(`data-to="${path.replace("&", "&amp;")}"`);
+      expect(text, "without scripts").toContain("Passkeys need JavaScript.");
     });
 
     it("an unknown address is a 404 page, and another method a 405 with Allow", async () => {
@@ -116,18 +117,31 @@ describe.each(engines)("the office on $name", async (engine) => {
       await service.adminJson("account", "delete", owner);
     });
 
+    const ofAccount = `FROM accounts WHERE email = '${email}'`;
+    /** Gives it a licence from Stripe. */
+    const license = async () => {
+      await stage.query(
+        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence)
+         SELECT id, 'cus_1', 1, 'given' ${ofAccount}`,
+      );
+      await stage.query(
+        `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, licence_until_ms, version, created_at_ms)
+         SELECT 'sub_1', id, 'active', 1, ${Date.now() + 1e9}, 1, 1 ${ofAccount}`,
+      );
+    };
+    const endLicence = async (...trial: string[]) => {
+      for (const table of ["subscriptions", "customers"]) await stage.query(`DELETE FROM billing_${table}`);
+      await service.adminJson("account", "set", email, "--plan", "trial", ...trial);
+    };
+
     it("says what Stripe has to do with its plan", async () => {
       const given = "Stripe gives licensed, at most 25 assistants, while the subscription is paid";
       expect((await ann.open(accountPage)).text).not.toContain("Stripe gives");
+      await license();
+      await stage.query("UPDATE billing_customers SET limit_given = 25");
       await stage.query(
-        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, limit_given)
-         SELECT id, 'cus_1', 1, 'given', 25 FROM accounts WHERE email = '${email}'`,
-      );
-      await stage.query(
-        `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, licence_until_ms, version,
-           created_at_ms, price_id, invoice_id, invoice_status, amount_due, currency)
-         SELECT 'sub_1', id, 'past_due', 1, ${Date.now() + 1e9}, 1, 1, 'price_x', 'in_1', 'open', 4900, 'eur'
-         FROM accounts WHERE email = '${email}'`,
+        `UPDATE billing_subscriptions SET status = 'past_due', price_id = 'price_x', invoice_id = 'in_1',
+           invoice_status = 'open', amount_due = 4900, currency = 'eur'`,
       );
       const { text } = await ann.open(accountPage);
       expect(text).toContain(`<p>${given}. To end it,`);
@@ -139,11 +153,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       await service.adminJson("account", "set", email, "--plan", "hobby");
       expect(await show()).toMatchObject({ plan: "licensed", operatorGives: "hobby" });
       expect((await ann.open(accountPage)).text).toMatch(/<option[^>]*selected=""[^>]*>hobby/);
-      await service.adminJson("account", "set", email, "--plan", "trial", "--trial-days", "3");
-      await stage.query("DELETE FROM billing_subscriptions");
-      await stage.query("DELETE FROM billing_customers");
-      const back = ["--plan", "trial", "--trial-days", "3", "--assistant-limit", "none"];
-      await service.adminJson("account", "set", email, ...back);
+      await endLicence("--trial-days", "3", "--assistant-limit", "none");
     });
 
     it("gets another plan, in the operator's name", async () => {
@@ -207,13 +217,9 @@ describe.each(engines)("the office on $name", async (engine) => {
       await stage.query(
         `UPDATE accounts SET plan = 'licensed', trial_ends_at_ms = NULL, assistant_limit = NULL WHERE email = '${email}'`,
       );
+      await license();
       await stage.query(
-        `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, plan_before, trial_ends_before_ms)
-         SELECT id, 'cus_1', 1, 'given', 'trial', ${endsAtMs} FROM accounts WHERE email = '${email}'`,
-      );
-      await stage.query(
-        `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, licence_until_ms, version, created_at_ms)
-         SELECT 'sub_1', id, 'active', 1, ${Date.now() + 1e9}, 1, 1 FROM accounts WHERE email = '${email}'`,
+        `UPDATE billing_customers SET plan_before = 'trial', trial_ends_before_ms = ${endsAtMs}`,
       );
       const seen = await seenIn("/account/terms");
       const fields = { email, seen, plan: "trial", trialEnds: "2031-02-03T04:05", assistantLimit: "9" };
@@ -224,10 +230,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       });
       const [{ licence } = {}] = await stage.query("SELECT licence FROM billing_customers");
       expect(licence).toBe("given");
-      await stage.query("DELETE FROM billing_subscriptions");
-      await stage.query("DELETE FROM billing_customers");
-      const back = ["--plan", "trial", "--trial-ends", "2031-02-03T04:05:06Z"];
-      await service.adminJson("account", "set", email, ...back);
+      await endLicence("--trial-ends", "2031-02-03T04:05:06Z");
     });
 
     it.each([
