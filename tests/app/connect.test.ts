@@ -279,11 +279,6 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       registration_endpoint: `${service.url}/oauth/register`,
       client_id_metadata_document_supported: true,
     });
-    const resource = await service.ask("/.well-known/oauth-protected-resource/mcp");
-    expect(JSON.parse(resource.text)).toMatchObject({
-      resource: `${service.url}/mcp`,
-      authorization_servers: [service.url],
-    });
     for (const path of ["/oauth/userinfo", "/register"]) {
       const { status, text } = await service.ask(path);
       expect(status, path).toBe(404);

@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
 import { dayMs } from "@/lib/config/durations";
+import { documentPages } from "@/lib/http/pages";
 import { renderPreviews } from "@/lib/mail/texts/previews";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
 import { officeStates, openOffice } from "@/tests/pictures/office";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
-import { openidClient } from "@/tests/support/oauth-libraries";
+import { authorizePath, openidClient, redirectUri, register } from "@/tests/support/oauth-libraries";
 import { startWithOffice } from "@/tests/support/office-browser";
 import { connectApp } from "@/tests/support/owner";
 import { reservePort } from "@/tests/support/port";
@@ -104,8 +105,6 @@ const states: State[] = [
   { name: "connect-signed-out", path: "/connect?user_code", act: askAsDevice },
   { name: "connect-approved", path: "/connect?answered=user_code&outcome=approved" },
   { name: "connect-declined", path: "/connect?answered=user_code&outcome=declined" },
-  { name: "privacy", path: "/privacy" },
-  { name: "terms", path: "/terms" },
   { name: "nothing-here", path: "/no/such/page" },
   { name: "unsubscribe", path: "/unsubscribe" },
   { name: "unsubscribe-stopped", path: "/unsubscribe", act: stopEmails },
@@ -114,17 +113,9 @@ const states: State[] = [
   { name: "status", path: "/status" },
   { name: "status-outages", path: "/status", act: showOutages },
   { name: "changes", path: "/changes" },
-  { name: "quick-start", path: "/docs" },
-  { name: "authentication", path: "/docs/authentication" },
-  { name: "connect-an-app", path: "/docs/connect" },
-  { name: "client", path: "/docs/client" },
-  { name: "reference", path: "/docs/api" },
-  { name: "headers", path: "/docs/api/headers" },
-  { name: "limits", path: "/docs/api/limits" },
-  { name: "mcp", path: "/docs/mcp" },
+  ...Object.entries(documentPages).map(([name, { path }]) => ({ name: `docs-${name}`, path })),
   { name: "operation", path: "/docs/api/entitlement" },
   { name: "operation-run", path: "/docs/api/health", act: (page) => page.getByText("Run it here").click() },
-  { name: "errors", path: "/docs/api/errors" },
   { name: "palette", path: "/docs", act: (page) => page.keyboard.press("/") },
   ...standings,
   { name: "home-disconnected", path: "/home", as: "disconnected" },
@@ -263,7 +254,7 @@ async function findAddresses(): Promise<Record<string, string>> {
     "unsubscribe-stopped": `/unsubscribe${await unsubscribeSearch("ended@example.com")}`,
     "unsubscribe-already-stopped": `/unsubscribe${await unsubscribeSearch("ended@example.com")}`,
     "keep-account": await leaveAccount("leaving@example.com"),
-    "connect-program": ask("native", "http://127.0.0.1:51515/callback"),
+    "connect-program": authorizePath("native", redirectUri),
   };
 }
 
@@ -280,23 +271,11 @@ async function unsubscribeSearch(email: string): Promise<string> {
   return new URL(url).search;
 }
 
-/** An app's authorization URL. */
-function ask(client_id: string, redirect_uri: string): string {
-  const code_challenge = "a".repeat(43);
-  const asked = { client_id, redirect_uri, response_type: "code", code_challenge };
-  return `/oauth/authorize?${new URLSearchParams({ ...asked, code_challenge_method: "S256" })}`;
-}
-
 async function askAsSite(page: Page): Promise<void> {
-  const client = { client_name: "Weekly reports", redirect_uris: ["https://reports.example/signed-in"] };
-  const headers = { "content-type": "application/json" };
-  const registered = await service.ask("/oauth/register", {
-    method: "POST",
-    headers,
-    body: JSON.stringify(client),
-  });
-  const { client_id } = JSON.parse(registered.text);
-  await page.goto(service.url + ask(client_id, client.redirect_uris[0] ?? ""));
+  const site = "https://reports.example/signed-in";
+  const client = { client_name: "Weekly reports", redirect_uris: [site] };
+  const { client_id } = JSON.parse((await register(service, client, service.from)).text);
+  await page.goto(service.url + authorizePath(client_id, site));
 }
 
 async function askAsDevice(page: Page): Promise<void> {

@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import { beforeEach, describe, expect, it } from "vitest";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
@@ -140,76 +141,61 @@ describe.each(engines)("the tools on $name", async (engine) => {
     });
   };
 
+  /** What lacks a valid token, with its challenge, and how the refusal at a path points to the sign-in. */
+  async function refusedAt(path: string) {
+    const token = await service.token("ceo@example.com");
+    const ended = await service.token("ceo@example.com");
+    await stage.query(`DELETE FROM local_sessions WHERE id = '${decodeJwt(ended).sid}'`);
+    const metadata = `${service.url}/.well-known/oauth-protected-resource${path}`;
+    const hint = `resource_metadata="${metadata}", scope="account:read"`;
+    const missing = `Bearer realm="corner-office", ${hint}`;
+    const invalid = `Bearer realm="corner-office", error="invalid_token", ${hint}`;
+    // The cookie is never used.
+    const Cookie = `__session=${token}`;
+    const attempts: [Record<string, string>, string][] = [
+      [{}, missing],
+      [{ Cookie }, missing],
+      [{ Authorization: "Basic dXNlcjpwYXNz", Cookie }, missing],
+      [{ Authorization: "Bearer bad", Cookie }, invalid],
+      [{ Authorization: "Bearer", Cookie }, invalid],
+      [{ Authorization: `Bearer ${token}x` }, invalid],
+      [{ Authorization: `Bearer ${ended}` }, invalid],
+    ];
+    return { attempts, hint };
+  }
+
   it.each(["/mcp", "/api/mcp"])(
     "answer 401 at %s if they need an account and the token is missing or invalid",
     async (path) => {
-      const token = await service.token("ceo@example.com");
-      const ended = await service.token("ceo@example.com");
-      const { sid } = JSON.parse(Buffer.from(ended.split(".")[1] ?? "", "base64url").toString());
-      await stage.query(`DELETE FROM local_sessions WHERE id = '${sid}'`);
-      const metadata = `${service.url}/.well-known/oauth-protected-resource${path}`;
-      const hint = `resource_metadata="${metadata}", scope="account:read"`;
-      const missing = `Bearer realm="corner-office", ${hint}`;
-      const invalid = `Bearer realm="corner-office", error="invalid_token", ${hint}`;
-      // The cookie is never used.
-      const Cookie = `__session=${token}`;
-      const attempts: [Record<string, string>, string][] = [
-        [{}, missing],
-        [{ Cookie }, missing],
-        [{ Authorization: "Basic dXNlcjpwYXNz", Cookie }, missing],
-        [{ Authorization: "Bearer bad", Cookie }, invalid],
-        [{ Authorization: "Bearer", Cookie }, invalid],
-        [{ Authorization: `Bearer ${token}x` }, invalid],
-        [{ Authorization: `Bearer ${ended}` }, invalid],
-      ];
+      const { attempts, hint } = await refusedAt(path);
       for (const [headers, challenge] of attempts) {
+        const options = () => ({ headers, path, from: newAddress() });
         for (const name of ["get_entitlement", "get_credits_balance"]) {
           for (const send of [postLegacy, postModern]) {
-            const answer = await send(service, { method: "tools/call", params: { name } }, { headers, path });
+            const answer = await send(service, { method: "tools/call", params: { name } }, options());
             expectSignedOutResult(answer, hint);
             expect(answer.headers["www-authenticate"]).toBe(challenge);
             expectMcpStamp(service, answer);
             expect(answer.headers).toHaveProperty("ratelimit-remaining");
-          }
-          // Not a valid call, so it has no result.
-          const wrong = { method: "tools/call", params: { name, arguments: { more: 1 } } };
-          for (const send of [postLegacy, postModern]) {
-            const answer = await send(service, wrong, { headers, path, from: newAddress() });
-            expectRefusal(service, answer, { status: 401, code: "signed_out" });
-            expect(answer.headers["www-authenticate"]).toBe(challenge);
+            // Not a valid call, so it has no result.
+            const params = { name, arguments: { more: 1 } };
+            const wrong = await send(service, { method: "tools/call", params }, options());
+            expectRefusal(service, wrong, { status: 401, code: "signed_out" });
+            expect(wrong.headers["www-authenticate"]).toBe(challenge);
           }
         }
-        for (const message of [
-          { method: "tools/list" },
-          { method: "tools/call", params: { name: "get_health", arguments: {} } },
-          { method: "tools/call", params: { name: "get_doc", arguments: { path: "/docs" } } },
-          { method: "resources/read", params: { uri: "corner-office://limits" } },
-        ]) {
-          for (const send of [postLegacy, postModern]) {
-            const { status, text } = await send(service, message, { headers, path });
-            expect(status, text).toBe(200);
-            expect(JSON.parse(text).result, text).not.toHaveProperty("isError");
-          }
+        for (const { send } of messages.filter(({ name }) => /tools\/list|get_doc|resources/.test(name))) {
+          const { status, text } = await send(service, options());
+          expect(status, text).toBe(200);
+          expect(JSON.parse(text).result, text).not.toHaveProperty("isError");
         }
       }
-      const found = JSON.parse((await service.ask(metadata.replace(service.url, ""))).text);
-      expect(found).toMatchObject({ resource: service.url + path, authorization_servers: [service.url] });
     },
   );
 
   it("answer 401 to every message at /mcp/account, if the token is missing or invalid", async () => {
     const path = "/mcp/account";
-    const metadata = `${service.url}/.well-known/oauth-protected-resource${path}`;
-    const hint = `resource_metadata="${metadata}", scope="account:read"`;
-    const Cookie = `__session=${await service.token("ceo@example.com")}`;
-    const attempts: [Record<string, string>, string][] = [
-      [{}, `Bearer realm="corner-office", ${hint}`],
-      [{ Cookie }, `Bearer realm="corner-office", ${hint}`],
-      [
-        { Authorization: "Bearer bad", Cookie },
-        `Bearer realm="corner-office", error="invalid_token", ${hint}`,
-      ],
-    ];
+    const { attempts, hint } = await refusedAt(path);
     for (const [headers, challenge] of attempts) {
       for (const message of messages) {
         const answer = await message.send(service, { headers, path, from: newAddress() });
@@ -220,7 +206,10 @@ describe.each(engines)("the tools on $name", async (engine) => {
         expect(answer.headers).toHaveProperty("ratelimit-remaining");
       }
     }
-    const found = await service.ask(metadata.replace(service.url, ""));
+  });
+
+  it.each(["/mcp", "/api/mcp", "/mcp/account"])("have the metadata of %s published", async (path) => {
+    const found = await service.ask(`/.well-known/oauth-protected-resource${path}`);
     expect(found.status).toBe(200);
     expect(found.headers["content-type"]).toBe("application/json");
     expect(JSON.parse(found.text)).toEqual({
