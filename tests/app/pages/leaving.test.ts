@@ -44,7 +44,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
   });
 
   it("comes back to the deletion once the code is typed, and to no address but our own", async () => {
-    const [buyer, { service }] = [await shop.admit(), shop];
+    const buyer = await shop.admit();
     const { browser, email, id } = buyer;
     await shop.stage.query(`UPDATE local_sessions SET confirmed_at_ms = 0 WHERE account_id = '${id}'`);
     const shown = /name="back" value="([^"]+)"/.exec(await page(buyer))?.[1] ?? "";

@@ -7,7 +7,7 @@ import { codesTo, codeTo, mailsTo } from "@/tests/support/mailbox";
 import type { Answer, Service } from "@/tests/support/service";
 
 /** Signs in as people do. */
-async function signIn(browser: Browser, service: Service, email: string): Promise<void> {
+async function signIn(browser: Browser, email: string): Promise<void> {
   expect(await browser.redeem(email)).toBe("/home");
 }
 
@@ -34,7 +34,7 @@ describe.each(engines)("on $name", async (engine) => {
     const email = "flooded@example.com";
     await service.adminJson("account", "add", email, "--plan", "licensed");
     const known = new Browser(service);
-    await signIn(known, service, email);
+    await signIn(known, email);
     const before = await codesTo([service.dataDir], email);
 
     const attackers = await flood(service, email, 12);
@@ -52,7 +52,7 @@ describe.each(engines)("on $name", async (engine) => {
 
     known.cookies.delete("__session");
     known.cookies.delete("office-client");
-    await signIn(known, service, email);
+    await signIn(known, email);
 
     const fresh = new Browser(service);
     expect((await fresh.submit("/sign-in/send", { email })).headers.location).toBe("/sign-in/code");
@@ -121,7 +121,7 @@ describe.each(engines)("on $name", async (engine) => {
     const email = `${crypto.randomUUID()}@example.com`;
     await service.adminJson("account", "add", email, "--plan", "licensed");
     const owner = new Browser(service);
-    await signIn(owner, service, email);
+    await signIn(owner, email);
     const neighbour = new Browser(service, owner.address);
     for (let sent = 0; sent < 31; sent++) await sendForm(neighbour);
     expect(isRefused(await sendForm(neighbour))).toBe(true);
@@ -156,7 +156,7 @@ describe.each(engines)("on $name", async (engine) => {
     const statusOf = (browser: Browser) => service.statusFor(browser.valueOf("__session"));
     async function newSession(email = "ceo@example.com"): Promise<Browser> {
       const browser = new Browser(service);
-      await signIn(browser, service, email);
+      await signIn(browser, email);
       expect(await statusOf(browser)).toBe(200);
       return browser;
     }
