@@ -3,7 +3,7 @@ import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
 import { postLegacy } from "@/tests/support/mcp";
-import { openidClient, redeemCode, redirectUri, verifier } from "@/tests/support/oauth-libraries";
+import { makeApp, redeemCode, redirectUri, verifier } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, connectApp, deviceGrant, readQuestion } from "@/tests/support/owner";
 
 /* Attacks through apps. `hooks/clerk-ends.test.ts` has what is different with Clerk. */
@@ -15,7 +15,7 @@ describe.each(engines)("apps, on $name", async (engine) => {
   const { service } = await borrowService(engine);
   const admit = (email: string) => Browser.admit(service, email, "--plan", "licensed", "--credits", "5");
   const owner = await admit(email);
-  const app = await openidClient.makeApp(service);
+  const app = await makeApp(service);
   await service.adminJson("connect", "add", "desk", "Desk", "http://127.0.0.1/callback");
   beforeEach(async () => {
     await owner.open("/sign-in/renew");

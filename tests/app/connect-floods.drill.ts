@@ -4,7 +4,7 @@ import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines } from "@/tests/support/engines";
-import { authorizePath, openidClient, redirectUri, register } from "@/tests/support/oauth-libraries";
+import { authorizePath, makeApp, redirectUri, register } from "@/tests/support/oauth-libraries";
 import {
   answerApp,
   answerShown,
@@ -37,7 +37,7 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
   // PostgreSQL would compress the repeated bytes of this test; an attacker's would not compress.
   if (engine !== embedded) await stage.query("ALTER TABLE connect_state ALTER payload SET STORAGE EXTERNAL");
   const service = await startService({ ...stage.environment, TRUSTED_PROXY_HOPS: "1" });
-  const app = await openidClient.makeApp(service);
+  const app = await makeApp(service);
   let owner: Browser;
   beforeAll(async () => {
     owner = await Browser.admit(service, email, "--plan", "licensed");
@@ -154,7 +154,7 @@ describe("a stranger who reaches the rate limit", () => {
 
   describe("of a service that knows client addresses", async () => {
     const service = await startService({ SIGN_IN: "local" });
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     let owner: Browser;
     beforeAll(async () => {
       owner = await Browser.admit(service, email, "--plan", "licensed");
@@ -203,7 +203,7 @@ describe("a stranger who reaches the rate limit", () => {
   it("behind a proxy that is not configured does not stop other clients after 300 requests", async () => {
     const service = await Service.start({ SIGN_IN: "local", APP_URL: "https://office.example.com" });
     const owner = await Browser.admit(service, email, "--plan", "licensed");
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     const tokens = await connectApp(app, owner, service);
     for (const { status } of await flood(320, () => guess(service))) expect(status).toBe(400);
     expect((await app.refresh(tokens.refresh_token)).access_token).toMatch(/./);

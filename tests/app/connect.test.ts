@@ -5,7 +5,7 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
-import { type App, openidClient, redirectUri } from "@/tests/support/oauth-libraries";
+import { type App, makeApp, redirectUri } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
 
 const email = "ceo@example.com";
@@ -20,7 +20,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   const entitlement = (token: string) => service.statusFor(token);
 
   describe("by a library", async () => {
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     const connect = () => connectApp(app, browser, service);
 
     it("shows the owner the client, what it can and can never do, and both buttons", async () => {
@@ -91,7 +91,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it("grants the only scope to an app that names none", async () => {
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     const { address, redeem } = await app.ask();
     address.searchParams.delete("scope");
     const tokens = await redeem(new URL(await answerApp(browser, service, address.href)));
@@ -99,7 +99,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it("leads sign-in back to a request that waits in this browser, until it is answered", async () => {
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     const { user_code } = await app.askByDevice();
     const { address } = await app.ask();
     for (const open of [
@@ -116,7 +116,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it("leads an invited person on to it as well", async () => {
-    const { user_code } = await (await openidClient.makeApp(service)).askByDevice();
+    const { user_code } = await (await makeApp(service)).askByDevice();
     const guest = new Browser(service);
     await guest.submit("/connect/device", { user_code });
     await service.adminJson("invite", "guest@example.com");
@@ -135,7 +135,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it("shows a device's code as the device does, however it is typed", async () => {
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     const { user_code } = await app.askByDevice();
     expect(user_code, "of 25 billion").toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
     const bare = user_code.replace("-", "");
@@ -176,7 +176,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   }
 
   it("takes the owner's first answer, and also redirects after a second one", async () => {
-    const { waiting, say } = await askTwice(await openidClient.makeApp(service));
+    const { waiting, say } = await askTwice(await makeApp(service));
     for (const [by, open] of waiting) {
       await open();
       const fields = await readQuestion(browser);
@@ -188,7 +188,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it("approves an app once if the owner clicks twice before the response arrives", async () => {
-    const { waiting, say, redeem, poll } = await askTwice(await openidClient.makeApp(service));
+    const { waiting, say, redeem, poll } = await askTwice(await makeApp(service));
     const count = async () => (await service.adminJson<object[]>("session", "list", email)).length;
     const before = await count();
     const mailed = async () =>
@@ -238,7 +238,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it("returns no ID token to an app that finds it by OpenID Connect's path and asks for openid", async () => {
-    const app = await openidClient.makeApp(service, "oidc");
+    const app = await makeApp(service, "oidc");
     for (const scope of ["openid account:read", "openid"]) {
       const tokens = await connectApp(app, browser, service, { scope });
       expect(tokens).toMatchObject({ access_token: expect.any(String), scope: "account:read" });
@@ -259,7 +259,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       bearer_methods_supported: ["header"],
       resource_documentation: `${service.url}/docs/connect`,
     });
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     for (const resource of [service.url, `${service.url}/`]) {
       const { access_token } = await connectApp(app, browser, service, { resource });
       const authorization = `Bearer ${access_token}`;

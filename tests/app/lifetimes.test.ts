@@ -5,7 +5,7 @@ import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import { openidClient, type Tokens } from "@/tests/support/oauth-libraries";
+import { makeApp, type Tokens } from "@/tests/support/oauth-libraries";
 import { connectApp } from "@/tests/support/owner";
 
 const email = "ceo@example.com";
@@ -18,7 +18,7 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
   const settings = { ...clock.environment, RETENTION_DAYS: "3650" };
   const service = await startService({ ...stage.environment, ...settings });
   await service.adminJson("account", "add", email, "--plan", "licensed");
-  const app = await openidClient.makeApp(service);
+  const app = await makeApp(service);
 
   const entitlement = ({ access_token }: Tokens) => service.statusFor(access_token);
 
@@ -242,35 +242,5 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     }
     const changes = (await service.audit(email)).map(({ what }) => what);
     expect(changes.filter((what) => what.startsWith("app mails"))).toEqual(["app mails on", "app mails off"]);
-  });
-});
-
-describe.each(engines)("a browser that signed in once, on $name", async (engine) => {
-  const clock = makeClock();
-  const stage = await startStage(engine);
-  const service = await startService({ ...stage.environment, ...clock.environment });
-  await service.adminJson("account", "add", email, "--plan", "licensed");
-  let browser: Browser;
-  beforeEach(async () => {
-    browser = await Browser.signIn(service, email);
-  });
-
-  const isSignedIn = async () => {
-    await browser.open("/sign-in/renew");
-    return (await browser.open("/home")).status === 200;
-  };
-
-  it("stays signed in for 90 days if it is used once in 30", async () => {
-    for (const days of [29, 29, 29, 2.9]) {
-      clock.pass(days * 24 * hourMs);
-      expect(await isSignedIn(), `after ${days} more days`).toBe(true);
-    }
-    clock.pass(0.2 * 24 * hourMs);
-    expect(await isSignedIn()).toBe(false);
-  });
-
-  it("is signed out after 30 days without use", async () => {
-    clock.pass(30.1 * 24 * hourMs);
-    expect(await isSignedIn()).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Authenticator } from "@/tests/support/authenticator";
 import { Browser } from "@/tests/support/browser";
 import { createFolder } from "@/tests/support/leash";
-import { openidClient, type Tokens } from "@/tests/support/oauth-libraries";
+import { makeApp, type Tokens } from "@/tests/support/oauth-libraries";
 import { answerApp } from "@/tests/support/owner";
 import { add, ask, finishAdding, sendAssertion, signInWith, startAdding } from "@/tests/support/passkeys";
 import { Service } from "@/tests/support/service";
@@ -25,7 +25,7 @@ export const clockSteps: Experiment = {
     const authenticator = new Authenticator(service.url);
     const owner = await Browser.signIn(service, email);
     await add(owner, authenticator);
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     const connect = async () => {
       const { address, redeem } = await app.ask();
       return { redeem, back: new URL(await answerApp(owner, service, address.href)) };

@@ -10,7 +10,7 @@ import { officeStates, openOffice } from "@/tests/pictures/office";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { codeTo, mailTo } from "@/tests/support/mailbox";
-import { authorizePath, openidClient, redirectUri, register } from "@/tests/support/oauth-libraries";
+import { authorizePath, makeApp, redirectUri, register } from "@/tests/support/oauth-libraries";
 import { startWithOffice } from "@/tests/support/office-browser";
 import { connectApp } from "@/tests/support/owner";
 import { reservePort } from "@/tests/support/port";
@@ -230,7 +230,7 @@ async function buyLicence(email: string, become: (subscription: string) => void)
 async function connectMany(email: string): Promise<void> {
   const owner = await Browser.signIn(service, email);
   await Browser.signIn(service, email);
-  const app = await openidClient.makeApp(service);
+  const app = await makeApp(service);
   await connectApp(app, owner, service);
   const { access_token } = await connectApp(app, owner, service);
   await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${access_token}` } });
@@ -241,7 +241,7 @@ async function connectMany(email: string): Promise<void> {
 /** Connects an app to an account, and ends it. */
 async function disconnect(email: string): Promise<void> {
   const owner = await Browser.signIn(service, email);
-  await connectApp(await openidClient.makeApp(service), owner, service);
+  await connectApp(await makeApp(service), owner, service);
   await owner.pressAtHome("/home/sessions/end", { session: "apps" });
 }
 

@@ -1,10 +1,10 @@
 import { serve } from "@/tests/support/loopback";
-import { openidClient, type Request, type Tokens } from "@/tests/support/oauth-libraries";
+import { makeApp, type Request, type Tokens } from "@/tests/support/oauth-libraries";
 import type { Service } from "@/tests/support/service";
 
 /** An app on this computer that requests authorization, and waits for the response on its own port. */
 export async function startApp(service: Service) {
-  const app = await openidClient.makeApp(service);
+  const app = await makeApp(service);
   let tell: (back: URL) => void = () => {};
   const answered = new Promise<URL>((resolve) => {
     tell = resolve;

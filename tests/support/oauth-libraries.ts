@@ -36,45 +36,46 @@ export type Tokens = {
 };
 
 /** An app of the client `native`, which knows only our address. */
-export type App = Awaited<ReturnType<typeof openidClient.makeApp>>;
+export type App = Awaited<ReturnType<typeof makeApp>>;
 
 /** An app's authorization request: the URL to open, and a function that redeems the response. */
 export type Request = Awaited<ReturnType<App["ask"]>>;
 
 const scope = "account:read";
 const state = "kept";
-/** The library that most programs use. */
-export const openidClient = {
-  /** @param algorithm - where it looks for the metadata: RFC 8414's path, or OpenID Connect's */
-  async makeApp({ url, port }: Service, algorithm: "oauth2" | "oidc" = "oauth2") {
-    const config = await client.discovery(new URL(url), "native", undefined, client.None(), {
-      algorithm,
-      execute: [client.allowInsecureRequests],
-      // The service listens on loopback, whatever its APP_URL is.
-      [client.customFetch]: (address, options) =>
-        fetch(address.replace(url, `http://127.0.0.1:${port}`), options as RequestInit),
-    });
-    return {
-      async ask(more: Record<string, string> = {}) {
-        const own = client.randomPKCECodeVerifier();
-        const code_challenge = await client.calculatePKCECodeChallenge(own);
-        const asked = { redirect_uri: redirectUri, scope, state, code_challenge };
-        const resource: Record<string, string> = more.resource ? { resource: more.resource } : {};
-        return {
-          address: client.buildAuthorizationUrl(config, { ...asked, code_challenge_method: "S256", ...more }),
-          redeem: (back: URL, pkceCodeVerifier = own): Promise<Tokens> =>
-            client.authorizationCodeGrant(config, back, { pkceCodeVerifier, expectedState: state }, resource),
-        };
-      },
-      /** A device's code, and a function that polls until the owner has answered. */
-      async askByDevice() {
-        const device = await client.initiateDeviceAuthorization(config, { scope });
-        const poll = (): Promise<Tokens> =>
-          client.pollDeviceAuthorizationGrant(config, { ...device, interval: 0.1 });
-        return { ...device, poll };
-      },
-      refresh: (token = ""): Promise<Tokens> => client.refreshTokenGrant(config, token),
-      revoke: (token = "") => client.tokenRevocation(config, token),
-    };
-  },
-};
+/**
+ * Makes an app of the library that most programs use.
+ *
+ * @param algorithm - where it looks for the metadata: RFC 8414's path, or OpenID Connect's
+ */
+export async function makeApp({ url, port }: Service, algorithm: "oauth2" | "oidc" = "oauth2") {
+  const config = await client.discovery(new URL(url), "native", undefined, client.None(), {
+    algorithm,
+    execute: [client.allowInsecureRequests],
+    // The service listens on loopback, whatever its APP_URL is.
+    [client.customFetch]: (address, options) =>
+      fetch(address.replace(url, `http://127.0.0.1:${port}`), options as RequestInit),
+  });
+  return {
+    async ask(more: Record<string, string> = {}) {
+      const own = client.randomPKCECodeVerifier();
+      const code_challenge = await client.calculatePKCECodeChallenge(own);
+      const asked = { redirect_uri: redirectUri, scope, state, code_challenge };
+      const resource: Record<string, string> = more.resource ? { resource: more.resource } : {};
+      return {
+        address: client.buildAuthorizationUrl(config, { ...asked, code_challenge_method: "S256", ...more }),
+        redeem: (back: URL, pkceCodeVerifier = own): Promise<Tokens> =>
+          client.authorizationCodeGrant(config, back, { pkceCodeVerifier, expectedState: state }, resource),
+      };
+    },
+    /** A device's code, and a function that polls until the owner has answered. */
+    async askByDevice() {
+      const device = await client.initiateDeviceAuthorization(config, { scope });
+      const poll = (): Promise<Tokens> =>
+        client.pollDeviceAuthorizationGrant(config, { ...device, interval: 0.1 });
+      return { ...device, poll };
+    },
+    refresh: (token = ""): Promise<Tokens> => client.refreshTokenGrant(config, token),
+    revoke: (token = "") => client.tokenRevocation(config, token),
+  };
+}

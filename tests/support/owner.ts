@@ -1,5 +1,5 @@
 import type { Browser } from "@/tests/support/browser";
-import { type App, openidClient } from "@/tests/support/oauth-libraries";
+import { type App, makeApp } from "@/tests/support/oauth-libraries";
 import type { Answer, Service } from "@/tests/support/service";
 
 type Word = "approve" | "decline";
@@ -67,7 +67,7 @@ export async function readQuestion(browser: Browser): Promise<{ request: string;
 
 /** Lets apps in, one after the other. Returns the refresh token of each. */
 export async function connectApps(browser: Browser, service: Service, count: number): Promise<string[]> {
-  const app = await openidClient.makeApp(service);
+  const app = await makeApp(service);
   const tokens: string[] = [];
   while (tokens.length < count) tokens.push((await connectApp(app, browser, service)).refresh_token ?? "");
   return tokens;

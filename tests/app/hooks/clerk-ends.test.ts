@@ -6,7 +6,7 @@ import { Browser } from "@/tests/support/browser";
 import { ClerkInstance, makeDeletedUser, makeUser } from "@/tests/support/clerk-instance";
 import { makeClock } from "@/tests/support/clock";
 import { engines } from "@/tests/support/engines";
-import { openidClient } from "@/tests/support/oauth-libraries";
+import { makeApp } from "@/tests/support/oauth-libraries";
 import { connectApp, readQuestion } from "@/tests/support/owner";
 
 /* How users and sessions that end at Clerk end here, and what an impersonator cannot do. */
@@ -35,7 +35,7 @@ describe.each(engines)("Clerk on $name", async (engine) => {
     browser.cookies.set("__session", mint());
     const copied = await browser.submit("/home/token", { account });
     const program: string = JSON.parse(copied.text).token;
-    const client = await openidClient.makeApp(service);
+    const client = await makeApp(service);
     const { access_token: app } = await connectApp(client, browser, service);
     const path = (await client.ask()).address.href.replace(service.url, "");
     const statuses = async () => ({

@@ -6,7 +6,7 @@ import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
 import type { Answer } from "@/tests/support/service";
 
-type Listed = { id: string; kind: string; name: string };
+type Listed = { id: string; kind: string; name: string; endsAt: string; lastDate: string };
 
 const email = "ceo@example.com";
 const endPath = "/home/sessions/end";
@@ -186,6 +186,9 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
         ),
       ]);
       expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, false, true]);
+      const { endsAt, lastDate } = (await list()).find(({ kind }) => kind === "browser") ?? expect.fail();
+      const days = [endsAt, lastDate].map((at) => Math.round((Date.parse(at) - Date.now()) / dayMs));
+      expect(days, "without use, and at the latest").toEqual([30, 90]);
     });
 
     it("end one by one, whether app, program or browser, from the next request on", async () => {

@@ -6,7 +6,7 @@ import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
-import { openidClient } from "@/tests/support/oauth-libraries";
+import { makeApp } from "@/tests/support/oauth-libraries";
 import { OfficeBrowser } from "@/tests/support/office-browser";
 import { operate } from "@/tests/support/operator";
 import { answerApp } from "@/tests/support/owner";
@@ -83,7 +83,7 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", async
         sealed: string;
       }[];
     expect(await waiting()).toHaveLength(1);
-    const app = await openidClient.makeApp(service);
+    const app = await makeApp(service);
     const { address, redeem } = await app.ask();
     let tokens = await redeem(new URL(await answerApp(owner, service, address.href)));
     const file = join(createFolder(), "office.backup");
