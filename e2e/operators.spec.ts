@@ -113,20 +113,6 @@ test("a session that runs out in the middle of a form loses nothing that was typ
   await expect(page.getByRole("cell", { name: "Reason for “patience” & more", exact: true })).toBeVisible();
 });
 
-test("an act asks for the passkey after five minutes, and is carried out then", async ({ page, office }) => {
-  await enrol(page, office);
-  const email = await addAccount(office, "--trial-days", "3");
-  office.passTime(5 * 60_000);
-  await page.goto(`/account?email=${email}`);
-  await page.getByLabel("Plan").selectOption("licensed");
-  await page.getByRole("button", { name: "Save" }).click();
-  await expect(page.getByRole("heading", { name: "Confirm that it is you" })).toBeVisible();
-  const back = page.getByRole("link", { name: "Go back without it" });
-  await expect(back).toHaveAttribute("href", `/account?email=${encodeURIComponent(email)}`);
-  await page.getByRole("button", { name: "Use passkey and go on" }).click();
-  await expect(page.getByRole("status")).toHaveText("Saved. The API answers by it from now on.");
-});
-
 test("the keyboard alone is enough", async ({ page, office }) => {
   await enrol(page, office);
   const email = await addAccount(office, "--trial-days", "3");

@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
-/** JSON-RPC with a program over stdio, one message per line: MCP's stdio transport, and Codex's app server. */
+/** JSON-RPC with a program over stdio, one message per line: MCP's stdio transport. */
 export class Conversation {
   private readonly waiting = new Map<number, (answer: { result?: unknown; error?: unknown }) => void>();
 

@@ -182,6 +182,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
         });
         expect(status).toBe(403);
         expect(text).toContain("Confirm that it is you");
+        expect(text).toMatch(/<a href="\/[^"]+">Go back without it</);
         expect(text).toContain(`<strong>${name}</strong> of <bdi>${email}</bdi>.`);
         expect(text).toMatch(new RegExp(`<form (?=[^>]*id="again")(?=[^>]*action="${path}")[^>]*>`));
         expect(hiddenField({ text }, "reason")).toBe('a "typed" <reason>');
