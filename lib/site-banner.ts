@@ -9,26 +9,19 @@ import { withTimeout } from "@/lib/runtime/timeout";
 
 export const bannerKinds = siteBannerResponse.shape.banner.unwrap().shape.kind.options;
 
-/** A notice and, where it has them, the instants between which it shows: Unix milliseconds, the end excluded. */
-export type StoredBanner = z.infer<typeof bannerRow>;
-
 const copyLivesMs = 15_000; // 15 seconds
 const retryAfterMs = 1000;
 const waitAtMostMs = 500;
 
-const bannerRow = z
-  .object({
-    kind: z.enum(bannerKinds),
-    message: z.string().min(1),
-    starts_at_ms: z.int().nullable(),
-    ends_at_ms: z.int().nullable(),
-  })
-  .transform((row) => ({
-    kind: row.kind,
-    message: row.message,
-    startsAtMs: row.starts_at_ms,
-    endsAtMs: row.ends_at_ms,
-  }));
+const storedBanner = z.object({
+  kind: z.enum(bannerKinds),
+  message: z.string().min(1),
+  startsAtMs: z.int().nullable(),
+  endsAtMs: z.int().nullable(),
+});
+
+/** A notice and, where it has them, the instants between which it shows: Unix milliseconds, the end excluded. */
+export type StoredBanner = z.infer<typeof storedBanner>;
 
 /** This process's copy of the banner, for the API and the pages alike. */
 const copy = () =>
@@ -57,13 +50,8 @@ export async function readSiteBanner(
     await held.reading;
   }
   const { banner } = held;
-  if (
-    !banner ||
-    nowMs < (banner.startsAtMs ?? nowMs) ||
-    nowMs >= (banner.endsAtMs ?? Number.POSITIVE_INFINITY)
-  ) {
-    return null;
-  }
+  if (!banner || nowMs < (banner.startsAtMs ?? nowMs)) return null;
+  if (nowMs >= (banner.endsAtMs ?? Number.POSITIVE_INFINITY)) return null;
   return { kind: banner.kind, message: banner.message };
 }
 
@@ -91,34 +79,42 @@ async function refresh(clockMs: number): Promise<void> {
 export async function findBanner(db: Db): Promise<StoredBanner | undefined> {
   const row = await db
     .selectFrom("site_banner")
-    .select(["kind", "message", "starts_at_ms", "ends_at_ms"])
+    .select(["kind", "message", "starts_at_ms as startsAtMs", "ends_at_ms as endsAtMs"])
     .where("id", "=", 1)
     .executeTakeFirst();
-  return row && bannerRow.parse(row);
+  return row && storedBanner.parse(row);
 }
 
 /**
- * Puts a banner in the place of whatever was there. Throws an {@link ApiError} if it would never show.
+ * Puts a banner in the place of whatever was there, or only takes that away. Throws an {@link ApiError} if it would never
+ * show.
  *
- * @param requireSame - throws if that is no longer what the operator saw
+ * @param requireSame - throws if what was there is no longer what the operator saw
  */
 export async function setBanner(
   db: Db,
-  banner: StoredBanner,
+  banner: StoredBanner | undefined,
   nowMs: number,
   by: Operator = "operator",
   requireSame: (current: StoredBanner | undefined) => void = () => {},
 ): Promise<void> {
-  const { kind, message, startsAtMs, endsAtMs } = banner;
+  const { startsAtMs = null, endsAtMs = null } = banner ?? {};
   if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
     throw new ApiError("invalid_request", {
       message: "The banner would end before it starts.",
       hint: "Nothing was changed. Set its end to a later time than its start.",
     });
   }
-  const row = { kind, message, starts_at_ms: startsAtMs, ends_at_ms: endsAtMs };
-  await auditedTransaction(db, { ...about, by, what: "banner set" }, nowMs, async (transaction) => {
+  const readState = (db: Db) => db.selectFrom("site_banner").selectAll().executeTakeFirst();
+  const change = { by, what: banner ? "banner set" : "banner clear", whom: null, readState };
+  await auditedTransaction(db, change, nowMs, async (transaction) => {
     requireSame(await findBanner(transaction));
+    if (!banner) {
+      await transaction.deleteFrom("site_banner").execute();
+      return;
+    }
+    const { kind, message } = banner;
+    const row = { kind, message, starts_at_ms: startsAtMs, ends_at_ms: endsAtMs };
     await transaction
       .insertInto("site_banner")
       .values({ id: 1, ...row })
@@ -126,21 +122,3 @@ export async function setBanner(
       .execute();
   });
 }
-
-/** Takes the banner away. `requireSame` as in {@link setBanner}. */
-export async function clearBanner(
-  db: Db,
-  nowMs: number,
-  by: Operator = "operator",
-  requireSame: (current: StoredBanner | undefined) => void = () => {},
-): Promise<void> {
-  await auditedTransaction(db, { ...about, by, what: "banner clear" }, nowMs, async (transaction) => {
-    requireSame(await findBanner(transaction));
-    await transaction.deleteFrom("site_banner").execute();
-  });
-}
-
-const about = {
-  whom: null,
-  readState: (transaction: Db) => transaction.selectFrom("site_banner").selectAll().executeTakeFirst(),
-} as const;

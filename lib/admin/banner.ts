@@ -2,7 +2,7 @@ import { Argument } from "commander";
 import { type AdminCommand, parseInstant, parseWords } from "@/lib/admin/command";
 import { asLines, type Result } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
-import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
+import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** `banner set|clear|show`. */
 export function addBannerCommands(program: AdminCommand): void {
@@ -35,7 +35,7 @@ export function addBannerCommands(program: AdminCommand): void {
     );
 
   banner.add("clear", "remove the notice").does(async ({ db }) => {
-    await clearBanner(db, Date.now());
+    await setBanner(db, undefined, Date.now());
     return toResult(undefined);
   });
 

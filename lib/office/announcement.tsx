@@ -9,7 +9,7 @@ import {
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
-import { bannerKinds, clearBanner, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
+import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 async function show(call: OfficeCall) {
   const current = await findBanner(call.db);
@@ -103,7 +103,7 @@ const clear: OfficeAct = {
   done: "It is gone within half a minute.",
   needsProof: true,
   async run({ db, nowMs, by, input }) {
-    await clearBanner(db, nowMs, by, requireSeen(input("seen")));
+    await setBanner(db, undefined, nowMs, by, requireSeen(input("seen")));
   },
 };
 

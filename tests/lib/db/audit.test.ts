@@ -7,7 +7,7 @@ import { joinWaitlist } from "@/lib/accounts/waitlist";
 import { auditedTransaction, listAudit, unaudited, unauditedInserts } from "@/lib/db/audit";
 import { stopLaterEmails, suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
-import { clearBanner, setBanner } from "@/lib/site-banner";
+import { setBanner } from "@/lib/site-banner";
 import { startStageForEach } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 import { listTables } from "@/tests/support/stores";
@@ -51,7 +51,7 @@ describe.each(engines)("the audit on $name", async (engine) => {
     await deleteAccount(db, email, tick());
     const notice = { kind: "promo", message: "Hello", startsAtMs: null, endsAtMs: null } as const;
     await setBanner(db, notice, tick());
-    await clearBanner(db, tick());
+    await setBanner(db, undefined, tick());
     expect(await summaries()).toEqual([
       [operator, "invite", "new@example.com"],
       ["invitation", "account open", "new@example.com"],
