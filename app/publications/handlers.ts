@@ -20,7 +20,7 @@ import { describeApis } from "./api-catalog";
 import { writeChangesFeed } from "./changes-feed";
 import { writeLlms } from "./llms";
 import { writeSecurityTxt } from "./security-txt";
-import { readStatus } from "./status-data";
+import { describeStatus } from "./status-data";
 
 type Row = {
   make: () => Publication | undefined | Promise<Publication | undefined>;
@@ -34,7 +34,7 @@ const rows: Record<keyof typeof publications, Row> = {
   llmsFull: {
     make: () => plainText(documents.map(({ markdown }) => makePortable(markdown(), settings().appUrl))),
   },
-  statusData: { make: readStatus, maxAgeSeconds: pages.status.freshForMs / 1000 },
+  statusData: { make: describeStatus, maxAgeSeconds: pages.status.freshForMs / 1000 },
   changesFeed: { make: writeChangesFeed },
   relatedOrigins: { make: listRelatedOrigins },
   jwks: { make: listPublicKeys, maxAgeSeconds: 30 },

@@ -1,18 +1,14 @@
 import type { Publication } from "@/lib/docs/publication-handler";
 import { readSiteBanner } from "@/lib/site-banner";
-import { listParts, readOutages } from "@/lib/status/parts";
+import { readStatus } from "@/lib/status/parts";
 
 const states = { good: "works", soon: "degraded", stopped: "down", unknown: "unknown" } as const;
 const toIso = (atMs: number) => new Date(atMs).toISOString();
 
 /** What the status page shows, as data: `outages` is `null` while the store cannot be read. */
-export async function readStatus(): Promise<Publication> {
+export async function describeStatus(): Promise<Publication> {
   const nowMs = Date.now();
-  const [parts, outages, notice] = await Promise.all([
-    listParts(nowMs),
-    readOutages(nowMs),
-    readSiteBanner(nowMs),
-  ]);
+  const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
   const body = {
     checkedAt: toIso(nowMs),
     parts: parts.map(({ name, colour, says }) => ({ name, state: states[colour], says })),

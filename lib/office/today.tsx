@@ -8,7 +8,7 @@ import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, Person } from "@/lib/office/values";
 import { log } from "@/lib/runtime/log";
-import { listParts } from "@/lib/status/parts";
+import { readStatus } from "@/lib/status/parts";
 
 export const today: OfficePage = { path: "/today", name: "Today", show };
 
@@ -41,7 +41,7 @@ async function countOverview(db: Db, nowMs: number): Promise<Counted | undefined
 }
 
 async function show({ db, nowMs }: OfficeCall) {
-  const parts = await listParts(nowMs);
+  const { parts } = await readStatus(nowMs);
   const counted = await countOverview(db, nowMs);
   return (
     <>

@@ -24,26 +24,29 @@ type State = Omit<Part, "name">;
 const works: State = { colour: "good", says: "Works" };
 const outage = (colour: LightColour, says: string): State => ({ colour, says, isOutage: true });
 
-/** The state of every part, as this process knows it or checks it now. */
-export async function listParts(nowMs: number): Promise<Part[]> {
-  const { oldestDueAtMs, areCountersThere } = await lookAround(nowMs);
+/**
+ * The state of every part, as this process knows it or checks it now, and the outages of the last 90 days: `undefined`
+ * without a store.
+ */
+export async function readStatus(nowMs: number): Promise<{ parts: Part[]; outages: Outage[] | undefined }> {
+  const { oldestDueAtMs, areCountersAway, outages } = await lookAround(nowMs);
   const isStoreThere = oldestDueAtMs !== undefined;
   const api: State =
     readinessProblems().length === 0
       ? works
       : { colour: "soon", says: "Starting or stopping: accepts no new visitors" };
-  const counters =
-    areCountersThere === false
-      ? outage("soon", "Counted separately on each instance: the shared counters are unavailable")
-      : works;
+  const counters = areCountersAway
+    ? outage("soon", "Counted separately on each instance: the shared counters are unavailable")
+    : works;
   const mcp = isStoreThere ? api : outage("soon", "Works, except the tools that read an account");
-  return [
+  const parts = [
     { name: "Public API", ...api },
     { name: "Accounts and credits", ...stateOfAccounts(isStoreThere) },
     { name: "Mail", ...stateOfMail(oldestDueAtMs, nowMs) },
     { name: "Rate limits", ...counters },
     { name: "MCP server", ...mcp },
   ];
+  return { parts, outages };
 }
 
 function stateOfAccounts(isStoreThere: boolean): State {
@@ -68,40 +71,35 @@ const unwritten: Unwritten = new Map();
 
 /** Looks at every part, and records its outages. */
 export async function watchOutages(): Promise<void> {
-  await recordOutages(store, await listParts(Date.now()), unwritten, Date.now());
+  const { parts } = await readStatus(Date.now());
+  await recordOutages(store, parts, unwritten, Date.now());
 }
 
 /** Checks other services at most once a second. */
-function lookAround(nowMs: number): ReturnType<typeof readState> {
-  const held = processSingleton("status", () => ({ atMs: nowMs, found: readState(nowMs) }));
+function lookAround(nowMs: number): ReturnType<typeof askServices> {
+  const held = processSingleton("status", () => ({ atMs: nowMs, found: askServices(nowMs) }));
   if (Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
     held.atMs = nowMs;
-    held.found = readState(nowMs);
+    held.found = askServices(nowMs);
   }
   return held.found;
 }
 
-async function readState(nowMs: number) {
-  const [oldestDueAtMs, areCountersThere, outages] = await Promise.all([
+async function askServices(nowMs: number) {
+  const [oldestDueAtMs, areCountersAway, outages] = await Promise.all([
     readInTime((db) => findOldestDue(db, nowMs)),
-    askCounters(),
+    probeCounterStore(countersWithinMs).then(
+      () => false,
+      () => true,
+    ),
     readInTime((db) => listOutages(db, nowMs)),
   ]);
-  return { oldestDueAtMs, areCountersThere, outages };
-}
-
-/** The outages of the last 90 days; `undefined` without a store. */
-export async function readOutages(nowMs: number): Promise<Outage[] | undefined> {
-  return (await lookAround(nowMs)).outages;
+  return { oldestDueAtMs, areCountersAway, outages };
 }
 
 /** Reads from the store; `undefined` without an answer in time. */
-async function readInTime<T>(read: (db: Db) => Promise<T>): Promise<T | undefined> {
-  try {
-    return await withTimeout(foundWithinMs, store().then(read));
-  } catch {
-    return undefined;
-  }
+function readInTime<T>(read: (db: Db) => Promise<T>): Promise<T | undefined> {
+  return withTimeout(foundWithinMs, store().then(read)).catch(() => undefined);
 }
 
 /** When the oldest waiting mail became due, Unix milliseconds; 0 if none waits. Throws if no account can be read. */
@@ -112,15 +110,6 @@ async function findOldestDue(db: Db, nowMs: number): Promise<number> {
   ]);
   const due = backlogs.flatMap(({ due, oldestDueAtMs }) => (due > 0 ? [oldestDueAtMs] : []));
   return due.length > 0 ? Math.min(...due) : 0;
-}
-
-/** Whether the shared counters answer; `undefined` if each process counts for itself. */
-async function askCounters(): Promise<boolean | undefined> {
-  try {
-    return (await probeCounterStore(countersWithinMs)) ? true : undefined;
-  } catch {
-    return false;
-  }
 }
 
 /** A time in UTC, to the second: the reader's time zone is not known here. */

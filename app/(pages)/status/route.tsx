@@ -2,18 +2,14 @@ import { describeSeconds } from "@/lib/config/durations";
 import { pages, publications } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
 import { type Outage, outageDays } from "@/lib/status/outages";
-import { clock, listParts, type Part, readOutages } from "@/lib/status/parts";
+import { clock, type Part, readStatus } from "@/lib/status/parts";
 import { ButtonLink } from "../button-link";
 import { htmlPage } from "../html-page";
 import { Light } from "../status-light";
 
 /** The current state of this service, and its outages of the last 90 days. */
 export const GET = htmlPage(pages.status, async ({ nowMs }) => {
-  const [parts, outages, notice] = await Promise.all([
-    listParts(nowMs),
-    readOutages(nowMs),
-    readSiteBanner(nowMs),
-  ]);
+  const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
   return {
     title: "Status",
     description: "The current state of this service.",
