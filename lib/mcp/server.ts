@@ -4,7 +4,6 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   type ReadResourceResult,
-  type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
@@ -16,8 +15,9 @@ import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resourceSizes, resources } from "@/lib/mcp/resources";
 import { describeServer } from "@/lib/mcp/server-info";
 import { callTool } from "@/lib/mcp/tool-call";
-import { tools } from "@/lib/mcp/tools";
+import { type Tool, tools } from "@/lib/mcp/tools";
 import { accountScope } from "@/lib/oauth/resources";
+import { processSingleton } from "@/lib/process-singleton";
 
 /** The instructions that a client gives its model. */
 export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server is read-only: none of its tools changes anything.
@@ -50,8 +50,10 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
       "prompts/list": forEveryone,
     },
   });
-  for (const { tool, about } of registered) {
-    server.registerTool(tool.name, about, (input) => callTool(tool, input, caller, context));
+  for (const tool of tools) {
+    const { name, input: inputSchema, output: outputSchema } = tool;
+    const about = { ...describe(tool), inputSchema, ...(outputSchema && { outputSchema }) };
+    server.registerTool(name, about, (input) => callTool(tool, input, caller, context));
   }
   // The library's own list has no `securitySchemes`.
   server.server.setRequestHandler("tools/list", () => ({ tools: listTools(context.path) }));
@@ -69,42 +71,36 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
   return server;
 }
 
-/** The tools with their metadata, built once. */
-const registered = tools.map((tool) => {
-  const { title, description, input, output } = tool;
-  // Without these, clients assume that a tool is destructive and reaches external systems.
-  const annotations = {
+/** Without the hints, clients assume that a tool is destructive and reaches external systems. */
+const describe = ({ title, description }: Tool) => ({
+  title,
+  description,
+  annotations: {
     title,
     readOnlyHint: true,
     destructiveHint: false,
     idempotentHint: true,
     openWorldHint: false,
-  };
-  const about = {
-    title,
-    description,
-    annotations,
-    inputSchema: publish(input, "input"),
-    ...(output && { outputSchema: publish(output, "output") }),
-  };
-  return { tool, about };
+  },
 });
+
+const describedTools = () =>
+  processSingleton("descriptions of tools", () =>
+    tools.map((tool) => ({
+      name: tool.name,
+      ...describe(tool),
+      inputSchema: convert(tool.input, "input"),
+      ...(tool.output && { outputSchema: convert(tool.output, "output") }),
+    })),
+  );
 
 /** The tools as a client at a path is told of them. */
 function listTools(path: string) {
-  return registered.map(({ tool, about }) => {
-    const { inputSchema, outputSchema, ...same } = about;
-    const needsToken = tool.needsSession || path === mcpServer.accountPath;
+  return describedTools().map((described, at) => {
+    const needsToken = tools[at]?.needsSession || path === mcpServer.accountPath;
     // ChatGPT's: developers.openai.com/apps-sdk/build/auth. It also reads them in `_meta` (apps-sdk/reference).
     const securitySchemes = [needsToken ? { type: "oauth2", scopes: [accountScope] } : { type: "noauth" }];
-    return {
-      name: tool.name,
-      ...same,
-      inputSchema: inputSchema["~standard"].jsonSchema.input(),
-      ...(outputSchema && { outputSchema: outputSchema["~standard"].jsonSchema.output() }),
-      securitySchemes,
-      _meta: { securitySchemes },
-    };
+    return { ...described, securitySchemes, _meta: { securitySchemes } };
   });
 }
 
@@ -119,16 +115,6 @@ function readResource({ uri, mimeType, read }: Resource, context: RequestContext
 type JsonSchema = { type: "object"; [keyword: string]: JSONValue };
 
 /** A schema as published: without `$schema`, which is the default, and with open outputs, so that fields can be added. */
-function publish(schema: z.ZodType, io: "input" | "output") {
-  let made: JsonSchema | undefined;
-  const convertOnce = () => {
-    made ??= convert(schema, io);
-    return made;
-  };
-  const jsonSchema = { input: convertOnce, output: convertOnce };
-  return { "~standard": { ...schema["~standard"], jsonSchema } } satisfies StandardSchemaWithJSON;
-}
-
 function convert(schema: z.ZodType, io: "input" | "output"): JsonSchema {
   const { $schema, ...published } = z.toJSONSchema(schema, {
     io,
