@@ -39,7 +39,7 @@ import { fileHandler } from "@/app/publications/files";
 import { publicationHandlers } from "@/app/publications/handlers";
 import * as ready from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
-import { type mcpServer, operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/operations";
 import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
 import { connectEndpoint } from "@/lib/oauth/endpoint";
 import { register } from "@/lib/oauth/registration";
@@ -48,33 +48,6 @@ import { register } from "@/lib/oauth/registration";
 type Handles = RouteHandler | { GET: RouteHandler } | { POST: RouteHandler };
 
 type Handlers<Name extends string> = Record<Name, Handles>;
-
-/** The route handlers of the operations: the same exports that a platform calls. */
-const ofOperations: Handlers<keyof typeof operations> = {
-  health,
-  siteBanner,
-  entitlement,
-  creditsBalance,
-  unsubscribe,
-};
-
-const ofMcp: Record<(typeof mcpServer.paths)[number], RouteHandler> = {
-  "/mcp": mcp.POST,
-  "/api/mcp": mcpUnderApi.POST,
-  "/mcp/account": mcpAccount.POST,
-};
-
-const ofActions: Handlers<keyof typeof actions> = {
-  ...signInHandlers,
-  ...ownerHandlers,
-  ...waitlistHandlers,
-  ...connectHandlers,
-  acceptInvitation,
-  keepAccount,
-  returnFromCheckout,
-  findHits,
-  dismissNotice,
-};
 
 const ofPages: Handlers<Exclude<keyof typeof pages, keyof typeof documentPages>> = {
   front,
@@ -99,9 +72,21 @@ const { registration, ...ofTheLibrary } = connectEndpoints;
 
 /** Every address that a handler answers, and its handler: the same export that a platform calls. */
 const byPath = new Map<string, RouteHandler>([
-  ...inRegister(operations, ofOperations),
-  ...Object.entries(ofMcp),
-  ...inRegister(actions, ofActions),
+  ...inRegister(operations, { health, siteBanner, entitlement, creditsBalance, unsubscribe }),
+  ["/mcp", mcp.POST],
+  ["/api/mcp", mcpUnderApi.POST],
+  ["/mcp/account", mcpAccount.POST],
+  ...inRegister(actions, {
+    ...signInHandlers,
+    ...ownerHandlers,
+    ...waitlistHandlers,
+    ...connectHandlers,
+    acceptInvitation,
+    keepAccount,
+    returnFromCheckout,
+    findHits,
+    dismissNotice,
+  }),
   ...inRegister(hooks, { clerk, resend, stripe }),
   ...inRegister(probes, { ready }),
   ...inRegister(pages, ofPages),
