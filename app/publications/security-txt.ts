@@ -10,12 +10,11 @@ export function writeSecurityTxt(): Publication | undefined {
   const { appUrl, supportEmail } = settings();
   if (!supportEmail) return undefined;
   // Counted from the start of the month, so that the text stays the same for the whole month.
-  const month = new Date();
-  month.setUTCDate(1);
-  month.setUTCHours(0, 0, 0, 0);
+  const now = new Date();
+  const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
   const body = [
     `Contact: mailto:${supportEmail}`,
-    `Expires: ${new Date(month.getTime() + validMs).toISOString()}`,
+    `Expires: ${new Date(monthMs + validMs).toISOString()}`,
     "Preferred-Languages: en",
     `Canonical: ${appUrl}${publications.securityTxt.path}`,
     "",

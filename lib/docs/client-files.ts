@@ -4,14 +4,10 @@ import { clientFiles } from "@/lib/http/pages";
 
 type Language = keyof typeof clientFiles;
 
-const texts = new Map<Language, string>();
-
 /** The text of a client file. */
 export function readClient(language: Language): string {
   const file = join(process.cwd(), "lib/docs/clients", `corner-office${extname(clientFiles[language].path)}`);
-  const text = texts.get(language) ?? readFileSync(file, "utf8");
-  texts.set(language, text);
-  return text;
+  return readFileSync(file, "utf8");
 }
 
 /** The part of a client file below its comment `--- <title> ---`, up to the next one. */

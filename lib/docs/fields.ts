@@ -1,11 +1,11 @@
 import * as z from "zod";
+import { table } from "@/lib/docs/markdown";
 
-/** The fields of a schema; those of a nested object are named by their path. */
-export function fieldsOf(schema: z.ZodType): FieldDocument[] {
-  return fieldsWithin(z.toJSONSchema(schema) as JsonSchema, "");
+/** A table of a schema's fields; those of a nested object are named by their path. */
+export function fieldTable(schema: z.ZodType): string {
+  const rows = rowsWithin(z.toJSONSchema(schema) as JsonSchema, "");
+  return table(["Field", "Type", "Required", "Notes"], rows);
 }
-
-export type FieldDocument = { name: string; type: string; required: boolean; meaning: string };
 
 type JsonSchema = {
   type?: string;
@@ -19,17 +19,13 @@ type JsonSchema = {
   description?: string;
 };
 
-function fieldsWithin({ properties = {}, required = [] }: JsonSchema, prefix: string): FieldDocument[] {
+function rowsWithin({ properties = {}, required = [] }: JsonSchema, prefix: string): string[][] {
   return Object.entries(properties).flatMap(([key, property]) => {
     const name = prefix + key;
     const object = [property, ...(property.anyOf ?? [])].find((candidate) => candidate.properties);
-    const field = {
-      name,
-      type: typeOf(property),
-      required: required.includes(key),
-      meaning: property.description ?? "",
-    };
-    return [field, ...(object ? fieldsWithin(object, `${name}.`) : [])];
+    const { description = "" } = property;
+    const row = [`\`${name}\``, typeOf(property), required.includes(key) ? "yes" : "no", description];
+    return [row, ...(object ? rowsWithin(object, `${name}.`) : [])];
   });
 }
 

@@ -22,10 +22,6 @@ const words = {
 
 export type CodeLanguage = keyof typeof words;
 
-export function isCodeLanguage(language: string): language is CodeLanguage {
-  return Object.hasOwn(words, language);
-}
-
 /** Renders code as escaped HTML with syntax colours. */
 export function highlight(code: string, language: CodeLanguage): string {
   if (language === "text") return escapeHtml(code);

@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { Marked, type Token, type Tokens } from "marked";
 import type { DocumentPage } from "@/lib/docs/document";
-import { highlight, isCodeLanguage } from "@/lib/docs/highlight";
+import { type CodeLanguage, highlight } from "@/lib/docs/highlight";
 import { anchorOf } from "@/lib/docs/markdown";
 import { escapeHtml } from "@/lib/http/escape-html";
+import { hashContent } from "@/lib/http/etag";
 import { files } from "@/lib/http/pages";
 
 export type RenderedDocument = {
@@ -59,9 +59,8 @@ function makeMarked(anchors: Set<string>) {
         const [language = "", label = ""] = lang.split(/ (.*)/);
         const picture = pictures[label];
         if (picture) return picture;
-        const html = isCodeLanguage(language) ? highlight(text, language) : escapeHtml(text);
         const shownIn = namesOfLanguages[language] ?? "";
-        return `<div class="sample" data-in="${shownIn}"><pre tabindex="0"><code>${html}</code></pre></div>\n`;
+        return `<div class="sample" data-in="${shownIn}"><pre tabindex="0"><code>${highlight(text, language as CodeLanguage)}</code></pre></div>\n`;
       },
       table(token) {
         const cell = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
@@ -158,10 +157,7 @@ function variantsFrom(tokens: Token[]): Tokens.Code[] {
 
 /** Tabs without a script: radio buttons, and CSS that shows the block of the checked one. */
 function tabs(marked: Marked, variants: Tokens.Code[]): string {
-  const group = `ways-${createHash("sha256")
-    .update(variants.map(({ raw }) => raw).join())
-    .digest("hex")
-    .slice(0, 8)}`;
+  const group = `ways-${hashContent(variants.map(({ raw }) => raw).join()).slice(0, 8)}`;
   const isOfLanguages = variants.every(({ lang = "" }) => lang in languages);
   const ways = variants.map((variant, at) => {
     const label = labelOf(variant) ?? "";

@@ -1,3 +1,5 @@
+import type { CodeLanguage } from "@/lib/docs/highlight";
+
 /** The placeholder for this service's URL in documents; it is replaced with `APP_URL` when they are served. */
 export const placeholderAddress = "https://office.example.com";
 
@@ -8,14 +10,12 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-type Language = "sh" | "ts" | "python" | "swift" | "kotlin" | "json" | "http" | "console" | "text";
-
 /**
  * A block of code. A test runs every `sh`, `ts` and `python` block as it is.
  *
  * @param label - the tab's label, or the name of the picture that replaces the block on the page
  */
-export function code(language: Language, text: string, label = ""): string {
+export function code(language: CodeLanguage, text: string, label = ""): string {
   return `\`\`\`${`${language} ${label}`.trim()}\n${text.trim()}\n\`\`\``;
 }
 

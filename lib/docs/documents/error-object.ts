@@ -1,5 +1,5 @@
 import type { DocumentText } from "@/lib/docs/document";
-import { fieldTable } from "@/lib/docs/documents/operations";
+import { fieldTable } from "@/lib/docs/fields";
 import { to, toCode } from "@/lib/docs/links";
 import { json } from "@/lib/docs/markdown";
 import { exampleRefusal } from "@/lib/docs/responses";

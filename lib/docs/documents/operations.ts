@@ -1,6 +1,6 @@
 import type { DocumentText } from "@/lib/docs/document";
 import { describeRetirement } from "@/lib/docs/documents/policy";
-import { fieldsOf } from "@/lib/docs/fields";
+import { fieldTable } from "@/lib/docs/fields";
 import { to, toCode } from "@/lib/docs/links";
 import { code, json, table } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
@@ -54,19 +54,6 @@ function fieldLists(operation: Operation): string {
     ? `### If the account may not run\n\n${fieldTable(denial)}`
     : `A failure is [the error object](${to.errorObject}).`;
   return `${answer === schemas.unsubscribed ? "One line of plain text." : fieldTable(answer)}\n\n${refused}`;
-}
-
-/** A table of a resource's fields. */
-export function fieldTable(schema: Parameters<typeof fieldsOf>[0]): string {
-  return table(
-    ["Field", "Type", "Required", "Notes"],
-    fieldsOf(schema).map(({ name, type, required, meaning }) => [
-      `\`${name}\``,
-      type,
-      required ? "yes" : "no",
-      meaning,
-    ]),
-  );
 }
 
 function examples(name: OperationName): string {
