@@ -1,5 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
+import { PostForm } from "./post-form";
 import { type Problem, ProblemNote, problemOfField } from "./problem";
 
 type EmailFormProps = {
@@ -8,7 +9,7 @@ type EmailFormProps = {
   problem: Problem | undefined;
   /** The email typed before, valid or not. */
   typed: string;
-  hidden?: Record<string, string>;
+  hidden?: Record<string, string> | undefined;
   /** Set when the form is the page's only purpose: the field then takes the focus. */
   takesFocus?: true;
   /** Offers the passkeys of this site with the emails, where a script asks for them (WebAuthn §5.1.4). */
@@ -16,20 +17,17 @@ type EmailFormProps = {
 };
 
 /** A form that asks for an email and works without JavaScript. The field holds the email typed before. */
-export function EmailForm({ action, button, problem, typed, hidden = {}, ...field }: EmailFormProps) {
+export function EmailForm({ action, button, problem, typed, hidden, ...field }: EmailFormProps) {
   return (
-    <form method="post" action={action} className="stack">
+    <PostForm action={action} hidden={hidden} className="stack">
       <ProblemNote problem={problem} />
-      {Object.entries(hidden).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
       <label htmlFor="email">Email</label>
       <EmailField typed={typed} problem={problem} {...field} />
       <button type="submit">{button}</button>
       <p className="quiet">
         <AboutEmail />
       </p>
-    </form>
+    </PostForm>
   );
 }
 

@@ -1,4 +1,5 @@
-import { Description } from "@/app/(pages)/home/access/sessions";
+import { SessionRow } from "@/app/(pages)/home/access/sessions";
+import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
@@ -11,7 +12,7 @@ import { distinctNames } from "@/lib/auth/session-name";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { accountBy } from "@/lib/db/account-by";
 import { parseJson } from "@/lib/http/json";
-import { ActButton, Field, Form, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
+import { Field, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
 import {
   conflict,
   invalid,
@@ -49,8 +50,8 @@ export function Terms({ call, given, licensed }: TermsProps) {
           that and of what you give:
         </p>
       )}
-      <Form
-        act={setTerms}
+      <PostForm
+        action={setTerms.path}
         hidden={{
           email: given.email,
           seen: writeSeen(given.id, given.plan, trialEndOf(given), given.assistantLimit),
@@ -61,7 +62,7 @@ export function Terms({ call, given, licensed }: TermsProps) {
           <TimeField call={kept} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(given)} />
         </PlanFields>
         <button type="submit">Save</button>
-      </Form>
+      </PostForm>
     </>
   );
 }
@@ -113,15 +114,15 @@ export function Credits({ call, account, entries }: CreditsProps) {
   return (
     <>
       <h2>Credits: {toCredits(account.creditThousandths).toLocaleString("en")}</h2>
-      <Form
-        act={giveCredits}
+      <PostForm
+        action={giveCredits.path}
         hidden={{ email: account.email, seen: describeBalance(account) }}
         className="filter"
       >
         <Field call={call} name="amount" label="Amount to add, or to take with a minus" inputMode="decimal" />
         <Field call={call} name="reason" label="Reason, which the owner reads" maxLength={500} />
         <button type="submit">Change the balance</button>
-      </Form>
+      </PostForm>
       <Table
         rows={entries}
         columns={{
@@ -162,37 +163,24 @@ const maxSessions = 50;
 /** The sessions and apps as their owner sees them, each with a button that ends it. */
 export function Sessions({ email, sessions, nowMs }: { email: string; sessions: Session[]; nowMs: number }) {
   const names = distinctNames(sessions);
-  const shown = sessions
-    .slice(0, maxSessions)
-    .map((session) => ({ ...session, name: names.get(session.id) ?? session.name }));
+  const end = { action: endSessions.path, hidden: { email } };
   return (
     <>
       <h2>Sessions and apps</h2>
       {sessions.length === 0 && <p className="quiet">None.</p>}
       <ul className="sessions">
-        {shown.map((session) => (
-          <li key={session.id}>
-            <div>
-              <Description session={session} isOwn={false} nowMs={nowMs} />
-            </div>
-            <ActButton
-              act={endSessions}
-              hidden={{ email, session: session.id }}
-              label={`End “${session.name}”`}
-            >
-              End
-            </ActButton>
-          </li>
+        {sessions.slice(0, maxSessions).map((session) => (
+          <SessionRow key={session.id} session={session} names={names} end={end} nowMs={nowMs} />
         ))}
       </ul>
       {sessions.length > 1 && (
-        <ActButton
-          act={endSessions}
+        <PostButton
+          action={endSessions.path}
           hidden={{ email, session: "all" }}
           label={`End all ${sessions.length} sessions`}
         >
           End all {sessions.length}
-        </ActButton>
+        </PostButton>
       )}
     </>
   );
@@ -218,7 +206,7 @@ export function Delete({ email, id }: { email: string; id: string }) {
   return (
     <details className="fold">
       <summary>Delete this account</summary>
-      <Form act={removeAccount} hidden={{ email, seen: id }} className="stack">
+      <PostForm action={removeAccount.path} hidden={{ email, seen: id }} className="stack">
         <p>
           The account goes with its history, sessions, apps and passkeys, and its subscription at Stripe ends.
           To erase everything about the person, use <code>person erase</code> in the shell.
@@ -228,7 +216,7 @@ export function Delete({ email, id }: { email: string; id: string }) {
             Delete <UntrustedText>{email}</UntrustedText>
           </span>
         </button>
-      </Form>
+      </PostForm>
     </details>
   );
 }

@@ -1,4 +1,5 @@
 import { StatusLights } from "@/app/(pages)/home/check-result";
+import { PostButton } from "@/app/(pages)/post-form";
 import type { Account } from "@/lib/accounts/account";
 import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { readEntitlement } from "@/lib/accounts/entitlement";
@@ -21,7 +22,6 @@ import {
   Terms,
 } from "@/lib/office/account-forms";
 import { auditColumns, auditQueriesOf, newestFirst } from "@/lib/office/audit";
-import { ActButton } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, MailState, UntrustedText } from "@/lib/office/values";
@@ -140,13 +140,13 @@ async function show(call: OfficeCall) {
         </dd>
       </dl>
       {facts.waiting && !facts.hasAccount && !facts.invitation && (
-        <ActButton
-          act={inviteMany}
+        <PostButton
+          action={inviteMany.path}
           hidden={{ emails: email, plan: "trial" }}
           label={`Invite ${email} to a trial`}
         >
           Invite to a trial of {defaultTrialDays} days
-        </ActButton>
+        </PostButton>
       )}
       <h2>Changes</h2>
       <Table rows={changes.slice(0, maxRows)} columns={auditColumns()} whenEmpty="None." />

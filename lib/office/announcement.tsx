@@ -1,4 +1,5 @@
-import { ActButton, Choice, Field, Form, parseTime, TimeField } from "@/lib/office/forms";
+import { PostButton, PostForm } from "@/app/(pages)/post-form";
+import { Choice, Field, parseTime, TimeField } from "@/lib/office/forms";
 import {
   conflict,
   invalid,
@@ -27,7 +28,7 @@ async function show(call: OfficeCall) {
         }}
         whenEmpty="There is none now."
       />
-      <Form act={publish} hidden={{ seen: toSeen(current) }} className="stack">
+      <PostForm action={publish.path} hidden={{ seen: toSeen(current) }} className="stack">
         <Field call={call} name="message" label="Text" current={current?.message} maxLength={500} />
         <div className="filter">
           <Choice call={call} name="kind" label="Kind" current={current?.kind} options={kindWords} />
@@ -40,12 +41,12 @@ async function show(call: OfficeCall) {
           </button>
           <button type="submit">Publish</button>
         </div>
-      </Form>
+      </PostForm>
       {message !== "" && <Preview message={message} />}
       {current && (
-        <ActButton act={clear} hidden={{ seen: toSeen(current) }} className="stack">
+        <PostButton action={clear.path} hidden={{ seen: toSeen(current) }} className="stack">
           Remove the banner
-        </ActButton>
+        </PostButton>
       )}
     </>
   );

@@ -1,37 +1,7 @@
 import type { InputHTMLAttributes, ReactNode } from "react";
 import { isInstant, type Plan, plans } from "@/lib/accounts/account";
 import type { AccountTerms } from "@/lib/accounts/accounts";
-import { invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
-
-type FormProps = {
-  act: OfficeAct;
-  hidden?: Record<string, string>;
-  className?: string;
-  children: ReactNode;
-};
-
-/** A form that carries out an act. */
-export function Form({ act, hidden = {}, className, children }: FormProps) {
-  return (
-    <form method="post" action={act.path} className={className}>
-      {Object.entries(hidden).map(([name, value]) => (
-        <input key={name} type="hidden" name={name} value={value} />
-      ))}
-      {children}
-    </form>
-  );
-}
-
-/** A button that carries out an act. Its label says on which of many. */
-export function ActButton({ label, children, ...form }: FormProps & { label?: string }) {
-  return (
-    <Form {...form}>
-      <button type="submit" className="plain" aria-label={label}>
-        {children}
-      </button>
-    </Form>
-  );
-}
+import { invalid, type OfficeCall } from "@/lib/office/page";
 
 type FieldProps = {
   call: OfficeCall;

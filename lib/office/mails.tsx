@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import { PostButton } from "@/app/(pages)/post-form";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
-import { ActButton } from "@/lib/office/forms";
 import { invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, MailState, Person, UntrustedText } from "@/lib/office/values";
@@ -43,9 +43,13 @@ async function show({ db }: OfficeCall) {
           "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
           Mails: ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails),
           "": ({ failure }) => (
-            <ActButton act={retry} hidden={{ failure: failure ?? "" }} label={`Try all again: ${failure}`}>
+            <PostButton
+              action={retry.path}
+              hidden={{ failure: failure ?? "" }}
+              label={`Try all again: ${failure}`}
+            >
               Try all again
-            </ActButton>
+            </PostButton>
           ),
         }}
         whenEmpty="None failed."
@@ -59,9 +63,9 @@ async function show({ db }: OfficeCall) {
           "Was due": ({ due_at_ms }) => <Instant atMs={due_at_ms} />,
           "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
           "": ({ id, kind, email }) => (
-            <ActButton act={retry} hidden={{ id }} label={`Try again: ${kind} to ${email}`}>
+            <PostButton action={retry.path} hidden={{ id }} label={`Try again: ${kind} to ${email}`}>
               Try again
-            </ActButton>
+            </PostButton>
           ),
         }}
         whenEmpty="None failed."

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { ButtonLink } from "@/app/(pages)/button-link";
 
 /** The columns of a table: what each shows of a row, by its heading. */
 export type Columns<Row> = Record<string, (row: Row) => ReactNode>;
@@ -48,11 +49,9 @@ export function LongTable<Row>({ rows, hrefAfter, next = `Next ${perPage}`, ...t
     <>
       <Table rows={rows.slice(0, perPage)} {...table} />
       {rows.length > perPage && last && (
-        <p className="actions">
-          <a className="button plain" href={hrefAfter(last)}>
-            {next}
-          </a>
-        </p>
+        <ButtonLink to={hrefAfter(last)} isPlain>
+          {next}
+        </ButtonLink>
       )}
     </>
   );

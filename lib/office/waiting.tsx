@@ -1,9 +1,11 @@
+import { ButtonLink } from "@/app/(pages)/button-link";
+import { PostForm } from "@/app/(pages)/post-form";
 import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
 import { confirmationDays } from "@/lib/config/durations";
 import { ApiError } from "@/lib/http/errors";
-import { Field, Form, PlanFields, readTerms } from "@/lib/office/forms";
+import { Field, PlanFields, readTerms } from "@/lib/office/forms";
 import {
   addressOf,
   invalid,
@@ -40,7 +42,7 @@ async function show(call: OfficeCall) {
         An address that is not confirmed may have been mistyped, or be someone else’s. It leaves the waitlist
         after {confirmationDays} days.
       </p>
-      <Form act={inviteMany} className="stack">
+      <PostForm action={inviteMany.path} className="stack">
         <LongTable
           caption="Waiting for an invitation"
           rows={rows}
@@ -70,7 +72,7 @@ async function show(call: OfficeCall) {
           </PlanFields>
           <button type="submit">Invite</button>
         </div>
-      </Form>
+      </PostForm>
     </>
   );
 }
@@ -122,11 +124,9 @@ function report(all: number, refused: Refused[], queued: Refused[]): OfficeView 
             Why: ({ why }) => why,
           }}
         />
-        <p className="actions">
-          <a className="button plain" href={waiting.path}>
-            Back to the waitlist
-          </a>
-        </p>
+        <ButtonLink to={waiting.path} isPlain>
+          Back to the waitlist
+        </ButtonLink>
       </>
     ),
   };

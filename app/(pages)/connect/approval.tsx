@@ -7,11 +7,16 @@ import { actions, documentPages } from "@/lib/http/pages";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScopeWords } from "@/lib/oauth/resources";
 import { Clock } from "../clock";
+import { PostForm } from "../post-form";
 
 /** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
 type Reader = (Pick<Owner, "by"> & { account: Pick<Account, "id" | "email"> }) | ApiError;
 
-type ApprovalProps = ClientDescriptionProps & {
+type ApprovalProps = {
+  client: RequestingClient;
+  /** The code that was typed, as the device shows it. */
+  userCode: string | undefined;
+  readersNetwork: string | undefined;
   /** The cookie value that names the request, so that the answer applies to this request only. */
   requestCookie: string;
   reader: Reader;
@@ -19,52 +24,15 @@ type ApprovalProps = ClientDescriptionProps & {
   Part?: "h2" | "p";
 };
 
-/** The app, the access that it asks for, and the form by which the owner approves or declines. */
-export function Approval({
-  requestCookie,
-  client,
-  userCode,
-  reader,
-  readersNetwork,
-  Part = "h2",
-}: ApprovalProps) {
-  return (
-    <>
-      <ClientDescription client={client} userCode={userCode} readersNetwork={readersNetwork} />
-      <Part className="part">What it can do</Part>
-      <p>
-        {accountScopeWords}. It has to ask you again after {sessionDays.idle} days without use, and after{" "}
-        {sessionDays.app} days in any case. You can disconnect it on your access page at any time.
-      </p>
-      <Part className="part">What it can never do</Part>
-      <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>
-      <form method="post" action={actions.answerApp.path} className="stack">
-        <input type="hidden" name="request" value={requestCookie} />
-        <Answer reader={reader} />
-      </form>
-      <p className="quiet">
-        <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
-      </p>
-    </>
-  );
-}
-
-type ClientDescriptionProps = {
-  client: RequestingClient;
-  /** The code that was typed, as the device shows it. */
-  userCode: string | undefined;
-  readersNetwork: string | undefined;
-};
-
 /**
- * Describes the client. Verified facts come first, in bold. The name is the app's own claim: it is set apart, so that it
- * cannot change the meaning of our sentences.
+ * The app, the access that it asks for, and the form by which the owner approves or declines. Verified facts come first, in
+ * bold. The name is the app's own claim: it is set apart, so that it cannot change the meaning of our sentences.
  */
-function ClientDescription({ client, userCode, readersNetwork }: ClientDescriptionProps) {
+export function Approval({ requestCookie, client, reader, Part = "h2", ...read }: ApprovalProps) {
   const { name, documentHost, origin } = client;
   return (
     <>
-      <Origin origin={origin} userCode={userCode} readersNetwork={readersNetwork} />
+      <Origin origin={origin} {...read} />
       {name && (
         <p>
           It calls itself{" "}
@@ -75,11 +43,24 @@ function ClientDescription({ client, userCode, readersNetwork }: ClientDescripti
           {origin.is !== "site" && " We can’t verify this app."}
         </p>
       )}
+      <Part className="part">What it can do</Part>
+      <p>
+        {accountScopeWords}. It has to ask you again after {sessionDays.idle} days without use, and after{" "}
+        {sessionDays.app} days in any case. You can disconnect it on your access page at any time.
+      </p>
+      <Part className="part">What it can never do</Part>
+      <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>
+      <PostForm action={actions.answerApp.path} hidden={{ request: requestCookie }} className="stack">
+        <Answer reader={reader} />
+      </PostForm>
+      <p className="quiet">
+        <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
+      </p>
     </>
   );
 }
 
-type OriginProps = Pick<RequestingClient, "origin"> & Omit<ClientDescriptionProps, "client">;
+type OriginProps = Pick<RequestingClient, "origin"> & Pick<ApprovalProps, "userCode" | "readersNetwork">;
 
 function Origin({ origin, userCode, readersNetwork }: OriginProps) {
   switch (origin.is) {

@@ -11,6 +11,7 @@ import type { ResponseParts } from "@/lib/http/response";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
 import { htmlPage } from "../html-page";
+import { PostButton } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
@@ -30,7 +31,6 @@ export type OwnVisit = {
 };
 
 type OwnerPageOptions = {
-  title: string;
   /** The problems that the forms of the page may have, by their names in the address. */
   problems?: Record<string, Problem>;
   /** The cookie with news that the page tells once. */
@@ -42,8 +42,8 @@ type OwnerPageOptions = {
  * whether the company may run.
  */
 export function ownerPage(
-  page: Page,
-  { title, problems, news }: OwnerPageOptions,
+  page: Page & { name: string },
+  { problems, news }: OwnerPageOptions,
   show: (visit: OwnVisit) => Promise<ReactNode>,
 ): (request: Request) => Promise<Response> {
   return htmlPage(
@@ -84,7 +84,7 @@ export function ownerPage(
         </div>
       );
       const isTold = news && isOwn && readCookie(headers, news) !== undefined;
-      return { title, content, ...(isTold && { headers: cookieHeaders([clearCookie(news)]) }) };
+      return { title: page.name, content, ...(isTold && { headers: cookieHeaders([clearCookie(news)]) }) };
     }),
   );
 }
@@ -132,11 +132,7 @@ function Tabs({ at, email, isLocal }: { at: Page; email: string | undefined; isL
       </nav>
       <p className="quiet">{email}</p>
       {isLocal ? (
-        <form method="post" action={actions.signOut.path}>
-          <button type="submit" className="plain">
-            Sign out
-          </button>
-        </form>
+        <PostButton action={actions.signOut.path}>Sign out</PostButton>
       ) : (
         <Clerk part="UserButton" />
       )}

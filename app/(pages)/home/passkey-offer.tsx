@@ -1,5 +1,6 @@
 import type { Session } from "@/lib/auth/session";
 import { actions, pages } from "@/lib/http/pages";
+import { PostForm } from "../post-form";
 import type { SignInMethods } from "./access/sign-in-methods";
 
 type PasskeyOfferProps = { accountId: string; ways: SignInMethods; session: Session };
@@ -16,12 +17,11 @@ export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
           Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
           <a href={`${pages.access.path}#ways`}>add a passkey</a>.
         </p>
-        <form method="post" action={actions.declinePasskeys.path}>
-          <input type="hidden" name="account" value={accountId} />
+        <PostForm action={actions.declinePasskeys.path} hidden={{ account: accountId }}>
           <button type="submit" className="linklike">
             Do not offer this again
           </button>
-        </form>
+        </PostForm>
       </div>
     </div>
   );

@@ -15,7 +15,7 @@ import { ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
 
 /** The CEO's page: may the company run, until when, and what to do next. */
-export const GET = ownerPage(pages.home, { title: "Home" }, async (visit) => {
+export const GET = ownerPage(pages.home, {}, async (visit) => {
   const { account, sessionId, isLocal, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const read = await readSessions(account, nowMs);

@@ -3,6 +3,7 @@ import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../clock";
 import { narrowPage } from "../html-page";
+import { PostForm } from "../post-form";
 import { findProblem, ProblemNote } from "../problem";
 
 /** Asks whether an account is to be kept, and changes nothing: link scanners open every link. */
@@ -44,10 +45,9 @@ function Leaving({ link, token }: { link: Extract<KeepLink, { state: "leaving" }
         The account of <strong>{link.account.email}</strong> will be deleted on{" "}
         <Clock atMs={link.deletesAtMs} shows="day and time" />. Until then nothing changes.
       </p>
-      <form method="post" action={actions.keepAccount.path}>
-        <input type="hidden" name="token" value={token} />
+      <PostForm action={actions.keepAccount.path} hidden={{ token }}>
         <button type="submit">Keep my account</button>
-      </form>
+      </PostForm>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { readTypedEmail } from "@/lib/http/typed-email";
 import { ButtonLink } from "../button-link";
 import { EmailForm } from "../email-form";
 import { narrowPage } from "../html-page";
+import { PostForm } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 
 const problems: Record<string, Problem> = {
@@ -89,11 +90,10 @@ function Confirm({ token, problem }: { token: string; problem: Problem | undefin
   return (
     <>
       <p>You joined the waitlist, or someone typed your address. Confirm only if it was you.</p>
-      <form method="post" action={actions.confirmWaitlist.path} className="stack">
+      <PostForm action={actions.confirmWaitlist.path} hidden={{ token }} className="stack">
         <ProblemNote problem={problem} />
-        <input type="hidden" name="token" value={token} />
         <button type="submit">It was me: keep my place</button>
-      </form>
+      </PostForm>
     </>
   );
 }

@@ -12,12 +12,12 @@ const email = "ceo@example.com";
 const endPath = "/home/sessions/end";
 const ended = "/home/access?ended#ended";
 
-/** The visible text of each session on the page, with the id of its button. */
+/** The visible text of each session on the page, with the id that its form sends. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {
   return [...text.matchAll(/<ul class="sessions">.*?<\/ul>/gs)]
     .flatMap(([list]) => [...list.matchAll(/<li[^>]*>(.*?)<\/li>/gs)])
     .map(([, row = ""]) => ({
-      id: /<button[^>]* value="([^"]+)"/.exec(row)?.[1],
+      id: /name="session" value="([^"]+)"/.exec(row)?.[1],
       words: row
         .replace(/<form.*/s, "")
         .replace(/<[^>]+>/g, "")

@@ -3,6 +3,7 @@ import type { Session } from "@/lib/auth/session";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
+import { PostForm } from "../../post-form";
 import { count, EndAll, SessionList, type SessionsProps } from "./sessions";
 
 /** The apps and agents that the account is connected to, and those that ended lately. */
@@ -37,8 +38,7 @@ export function Apps({ read, ...shown }: SessionsProps) {
 
 function KeepAll({ accountId }: { accountId: string }) {
   return (
-    <form method="post" action={actions.keepApps.path}>
-      <input type="hidden" name="account" value={accountId} />
+    <PostForm action={actions.keepApps.path} hidden={{ account: accountId }}>
       <p className="quiet">
         An app ends after {sessionDays.idle} days without use, and on its last date in any case. We store
         checks to the minute, and other use to the hour.
@@ -46,21 +46,20 @@ function KeepAll({ accountId }: { accountId: string }) {
       <button type="submit" className="plain">
         Keep all for another {sessionDays.app} days
       </button>
-    </form>
+    </PostForm>
   );
 }
 
 function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean | undefined }) {
   return (
-    <form method="post" action={actions.switchAppMails.path} className="quiet">
-      <input type="hidden" name="account" value={accountId} />
+    <PostForm action={actions.switchAppMails.path} hidden={{ account: accountId }} className="quiet">
       {isOn
         ? "We email you 7 days before the last date of an app."
         : "We do not email you before the last date of an app."}{" "}
       <button type="submit" name="mails" value={isOn ? "off" : "on"} className="linklike">
         {isOn ? "Stop these emails" : "Send these emails"}
       </button>
-    </form>
+    </PostForm>
   );
 }
 

@@ -8,6 +8,7 @@ import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
+import { PostButton } from "../../post-form";
 import { readPart } from "../../read-part";
 import { sessionGroups } from "./session-groups";
 
@@ -93,7 +94,12 @@ export function SessionList({ sessions, ...shown }: ListProps & { sessions: Sess
     <>
       <ul className="sessions">
         {sessions.slice(0, shownAtOnce).map((session) => (
-          <SessionRow key={session.id} session={session} {...shown} />
+          <SessionRow
+            key={session.id}
+            session={session}
+            end={{ action: actions.endSession.path, hidden: { account: shown.accountId } }}
+            {...shown}
+          />
         ))}
       </ul>
       {more.length > 0 && (
@@ -106,17 +112,26 @@ export function SessionList({ sessions, ...shown }: ListProps & { sessions: Sess
   );
 }
 
-function SessionRow({ session: stored, names, accountId, ownId, nowMs }: ListProps & { session: Session }) {
+type SessionRowProps = Pick<ListProps, "names" | "nowMs"> & {
+  session: Session;
+  ownId?: string;
+  /** What ends a session of this account. */
+  end: { action: string; hidden: Record<string, string> };
+};
+
+/** A session, with a button that ends it unless the page is shown in it. */
+export function SessionRow({ session: stored, names, ownId, end, nowMs }: SessionRowProps) {
   const session = { ...stored, name: names.get(stored.id) ?? stored.name };
+  const { id, name } = session;
   return (
-    <li data-key={session.id}>
+    <li data-key={id}>
       <div>
-        <Description session={session} isOwn={session.id === ownId} nowMs={nowMs} />
+        <Description session={session} isOwn={id === ownId} nowMs={nowMs} />
       </div>
-      {session.id !== ownId && (
-        <EndButton accountId={accountId} session={session.id} label={`End “${session.name}”`}>
+      {id !== ownId && (
+        <PostButton action={end.action} hidden={{ ...end.hidden, session: id }} label={`End “${name}”`}>
           End
-        </EndButton>
+        </PostButton>
       )}
     </li>
   );
@@ -143,7 +158,7 @@ function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }
 
 const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
 
-export function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
+function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
   const { kind, name, origin, begunAtMs, startedIn, endsAtMs, lastDateMs } = session;
   return (
     <>
@@ -199,23 +214,9 @@ export function EndAll({ accountId, group, children }: EndAllProps) {
     <details className="confirm">
       <summary className="button plain">{summary}</summary>
       <p>{warning}</p>
-      <EndButton accountId={accountId} session={group}>
+      <PostButton action={actions.endSession.path} hidden={{ account: accountId, session: group }}>
         {`${verb} ${children}`}
-      </EndButton>
+      </PostButton>
     </details>
-  );
-}
-
-type EndButtonProps = { accountId: string; session: string; label?: string; children: string };
-
-/** A button that ends a session by its id, or a list of them by its name. */
-function EndButton({ accountId, session, label, children }: EndButtonProps) {
-  return (
-    <form method="post" action={actions.endSession.path}>
-      <input type="hidden" name="account" value={accountId} />
-      <button type="submit" name="session" value={session} className="plain" aria-label={label}>
-        {children}
-      </button>
-    </form>
   );
 }

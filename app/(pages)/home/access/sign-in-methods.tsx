@@ -12,6 +12,7 @@ import {
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PasskeyButton } from "../../passkey-button";
+import { PostButton, PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
 
 /** An account's passkeys, and whether its owner has put the offer of one away. */
@@ -59,7 +60,15 @@ export function SignInMethodList({ account, ways, confirmedAtMs, done, nowMs }: 
             <li key={passkey.id} data-key={passkey.id}>
               <Description passkey={passkey} />
               <Rename accountId={account.id} passkey={passkey} />
-              {isConfirmed && <Remove accountId={account.id} passkey={passkey} />}
+              {isConfirmed && (
+                <PostButton
+                  action={actions.removePasskey.path}
+                  hidden={{ account: account.id, passkey: passkey.id }}
+                  label={`Remove “${passkey.name}”`}
+                >
+                  Remove
+                </PostButton>
+              )}
             </li>
           ))}
         </ul>
@@ -114,15 +123,15 @@ function Description({ passkey: { name, rpId, addedAtMs, lastUsedAtMs } }: { pas
   );
 }
 
-type PasskeyProps = { accountId: string; passkey: Passkey };
-
-function Rename({ accountId, passkey: { id, name } }: PasskeyProps) {
+function Rename({ accountId, passkey: { id, name } }: { accountId: string; passkey: Passkey }) {
   return (
     <details className="rename">
       <summary aria-label={`Rename “${name}”`}>Rename</summary>
-      <form method="post" action={actions.renamePasskey.path} className="actions">
-        <input type="hidden" name="account" value={accountId} />
-        <input type="hidden" name="passkey" value={id} />
+      <PostForm
+        action={actions.renamePasskey.path}
+        hidden={{ account: accountId, passkey: id }}
+        className="actions"
+      >
         <input
           name="name"
           aria-label={`New name of “${name}”`}
@@ -134,19 +143,8 @@ function Rename({ accountId, passkey: { id, name } }: PasskeyProps) {
         <button type="submit" className="plain">
           Save
         </button>
-      </form>
+      </PostForm>
     </details>
-  );
-}
-
-function Remove({ accountId, passkey: { id, name } }: PasskeyProps) {
-  return (
-    <form method="post" action={actions.removePasskey.path}>
-      <input type="hidden" name="account" value={accountId} />
-      <button type="submit" name="passkey" value={id} className="plain" aria-label={`Remove “${name}”`}>
-        Remove
-      </button>
-    </form>
   );
 }
 
@@ -171,13 +169,9 @@ export function Confirm({ email, hasPasskeys, to, back }: ConfirmProps) {
             action={actions.signInWithPasskey}
           />
         )}
-        <form method="post" action={actions.sendCode.path}>
-          <input type="hidden" name="back" value={back} />
-          <input type="hidden" name="email" value={email} />
-          <button type="submit" className="plain">
-            Send me a code
-          </button>
-        </form>
+        <PostButton action={actions.sendCode.path} hidden={{ back, email }}>
+          Send me a code
+        </PostButton>
       </div>
     </>
   );

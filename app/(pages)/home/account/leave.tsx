@@ -5,6 +5,7 @@ import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
+import { PostForm } from "../../post-form";
 import { Confirm } from "../access/sign-in-methods";
 
 type LeaveProps = {
@@ -35,11 +36,10 @@ export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, has
       {isLocal && isConfirmed && (
         <details className="confirm">
           <summary className="button plain">Delete my account</summary>
-          <form method="post" action={actions.leave.path}>
-            <input type="hidden" name="account" value={id} />
+          <PostForm action={actions.leave.path} hidden={{ account: id }}>
             <p>You have a day to change your mind. We send you a mail with a link that keeps the account.</p>
             <button type="submit">Delete it in a day</button>
-          </form>
+          </PostForm>
         </details>
       )}
     </section>
@@ -56,11 +56,10 @@ function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; 
         <Clock atMs={deletesAtMs} shows="day and time" />.
       </p>
       {!isOver && (
-        <form method="post" action={actions.stay.path}>
-          <input type="hidden" name="account" value={id} />
+        <PostForm action={actions.stay.path} hidden={{ account: id }}>
           <p className="quiet">Until then nothing changes.</p>
           <button type="submit">Take it back</button>
-        </form>
+        </PostForm>
       )}
     </section>
   );

@@ -1,6 +1,7 @@
 import { liveOf } from "@/lib/accounts/licence-state";
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import { actions, pages } from "@/lib/http/pages";
+import { PostButton } from "../../post-form";
 import { readSessions } from "../access/sessions";
 import { readSignInMethods } from "../access/sign-in-methods";
 import { readPurchases } from "../billing/billing";
@@ -10,7 +11,7 @@ import { Leave } from "./leave";
 const problems = { confirm: { words: "Confirm first that it is you, then delete the account." } };
 
 /** The account itself: its email, the data that is kept about it, and its end. */
-export const GET = ownerPage(pages.account, { title: "Account", problems }, async (visit) => {
+export const GET = ownerPage(pages.account, { problems }, async (visit) => {
   const { account, sessionId, isLocal, query, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
@@ -30,12 +31,9 @@ export const GET = ownerPage(pages.account, { title: "Account", problems }, asyn
         <p>
           A file with everything that is kept about you: account, credits, sessions, mails and their history.
         </p>
-        <form method="post" action={actions.exportPerson.path}>
-          <input type="hidden" name="account" value={account.id} />
-          <button type="submit" className="plain">
-            Download your data
-          </button>
-        </form>
+        <PostButton action={actions.exportPerson.path} hidden={{ account: account.id }}>
+          Download your data
+        </PostButton>
       </section>
       <Leave
         account={account}

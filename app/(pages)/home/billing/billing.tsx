@@ -5,6 +5,7 @@ import { type BillingSummary, readBilling } from "@/lib/accounts/purchases";
 import { settings } from "@/lib/config/settings";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
+import { PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
 import { type Offer, readOffer, readOffers } from "./offers";
 
@@ -71,13 +72,12 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
           <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
         )}
         {bought.hasBought && (
-          <form method="post" action={actions.openPortal.path}>
-            <input type="hidden" name="account" value={account.id} />
+          <PostForm action={actions.openPortal.path} hidden={{ account: account.id }}>
             <p className="quiet">{portalWords[state ?? "ended"]}:</p>
             <button type="submit" className="plain">
               Manage billing
             </button>
-          </form>
+          </PostForm>
         )}
       </section>
       {credits.length > 0 && (
@@ -164,12 +164,11 @@ function OfferList({ offers, kind, accountId }: OfferListProps) {
             <strong>{name}</strong>
             <p className="quiet">{amount}</p>
           </div>
-          <form method="post" action={actions.beginCheckout.path}>
-            <input type="hidden" name="account" value={accountId} />
+          <PostForm action={actions.beginCheckout.path} hidden={{ account: accountId }}>
             <button type="submit" name={kind} value={priceId} aria-label={`Buy ${name}`}>
               Buy
             </button>
-          </form>
+          </PostForm>
         </li>
       ))}
     </ul>

@@ -16,42 +16,38 @@ const problems = Object.fromEntries(
 );
 
 /** What the company costs, what it includes, and the history of its credits. */
-export const GET = ownerPage(
-  pages.billing,
-  { title: "Billing", problems, news: "office-bought" },
-  async (visit) => {
-    const { account, state, query, nowMs } = visit;
-    const bought = await readPurchases(account, nowMs);
-    const offers = bought && (await readOffersTo(account, bought, nowMs));
-    const credits = await readCredits(account.id, query.before);
-    return (
-      <>
-        <h1>Billing</h1>
-        <CheckoutNote
-          outcome={query.checkout}
-          isLicensed={account.plan === "licensed"}
-          isNew={readCookie(visit.headers, "office-bought") !== undefined}
-        />
-        <div className="columns">
-          <div>
-            {bought && offers ? (
-              <Billing account={account} {...bought} offers={offers} />
-            ) : (
-              <section className="card" aria-labelledby="plan">
-                <h2 id="plan">Your plan</h2>
-                <p>
-                  {state.tag}.{" "}
-                  {settings().billing
-                    ? "We cannot show your purchases at the moment."
-                    : "You pay nothing here."}
-                </p>
-              </section>
-            )}
-            {account.assistantLimit !== null && <Assistants limit={account.assistantLimit} />}
-          </div>
-          <Credits account={account} read={credits} nowMs={nowMs} />
+export const GET = ownerPage(pages.billing, { problems, news: "office-bought" }, async (visit) => {
+  const { account, state, query, nowMs } = visit;
+  const bought = await readPurchases(account, nowMs);
+  const offers = bought && (await readOffersTo(account, bought, nowMs));
+  const credits = await readCredits(account.id, query.before);
+  return (
+    <>
+      <h1>Billing</h1>
+      <CheckoutNote
+        outcome={query.checkout}
+        isLicensed={account.plan === "licensed"}
+        isNew={readCookie(visit.headers, "office-bought") !== undefined}
+      />
+      <div className="columns">
+        <div>
+          {bought && offers ? (
+            <Billing account={account} {...bought} offers={offers} />
+          ) : (
+            <section className="card" aria-labelledby="plan">
+              <h2 id="plan">Your plan</h2>
+              <p>
+                {state.tag}.{" "}
+                {settings().billing
+                  ? "We cannot show your purchases at the moment."
+                  : "You pay nothing here."}
+              </p>
+            </section>
+          )}
+          {account.assistantLimit !== null && <Assistants limit={account.assistantLimit} />}
         </div>
-      </>
-    );
-  },
-);
+        <Credits account={account} read={credits} nowMs={nowMs} />
+      </div>
+    </>
+  );
+});

@@ -5,6 +5,7 @@ import { redirectTo, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { narrowPage } from "../../html-page";
+import { PostForm } from "../../post-form";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../../problem";
 import { readPart } from "../../read-part";
 import { TryAgain } from "../../try-again";
@@ -104,12 +105,11 @@ function AboutShortCode({ email, hasOpened }: { email: string; hasOpened: boolea
 function SendAgain({ email }: { email: string }) {
   return (
     <>
-      <form method="post" action={actions.sendCode.path}>
-        <input type="hidden" name="email" value={email} />
+      <PostForm action={actions.sendCode.path} hidden={{ email }}>
         <button type="submit" className="plain" data-wait-seconds={sendAgainAfterSeconds}>
           Send again
         </button>
-      </form>
+      </PostForm>
       <p className="quiet">
         No email? Check your spam folder, or <a href={pages.signIn.path}>use another email</a>.
       </p>
