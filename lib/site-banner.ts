@@ -55,10 +55,7 @@ export async function readSiteBanner(
   return { kind: banner.kind, message: banner.message };
 }
 
-/**
- * The age of the copy in seconds, for `Age` (RFC 9111 §5.1). Caches and browsers subtract it from the 15 seconds for which
- * they keep an answer, so that a change is everywhere within half a minute.
- */
+/** For `Age` (RFC 9111 §5.1): caches subtract it from their 15 seconds, so that a change is everywhere within 30. */
 export function ageOfSiteBanner(clockMs = performance.now()): number {
   return Math.ceil((clockMs - (copy().readAtMs ?? clockMs)) / 1000);
 }

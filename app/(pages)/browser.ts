@@ -4,10 +4,7 @@ import { offerPasskey } from "./browser/passkey-sign-in";
 import { waitToSendAgain } from "./browser/send-again";
 import { retryPage } from "./browser/try-again";
 
-/*
- * The script of pages with a form: `npm run bundle` builds public/pages.js from it. Without JavaScript every form is
- * sent by its button, and times are shown in UTC.
- */
+/* The script of pages with a form. Without it every form is sent by its button, and times are shown in UTC. */
 
 tellMoments();
 sendWholeCode();

@@ -28,10 +28,7 @@ type PageHandler = (
   call: HandlerRequest,
 ) => PageContent | ResponseParts | Promise<PageContent | ResponseParts>;
 
-/**
- * Creates the route handler of a page: its only scripts are those that its entry names. The callback returns the
- * content, or the parts of a response to send instead.
- */
+/** Creates the route handler of a page. The callback returns the content, or the parts of another response. */
 export function htmlPage(page: Page, handler: PageHandler, renderError = apologize): RouteHandler {
   return createHandler(
     page,

@@ -5,10 +5,7 @@ const months = [
   ...["July", "August", "September", "October", "November", "December"],
 ];
 
-/**
- * Formats a time in this machine's time zone, or in `timeZone`, for example `25 November at 20:27`. Every page uses this
- * format. A home with many sessions has hundreds of times, for which `Intl` takes longer than for all the rest.
- */
+/** For example `25 November at 20:27`, here or in UTC. `Intl` took longer for hundreds of times than all the rest. */
 export function formatInstant(atMs: number, shows: Shows, timeZone?: "UTC"): string {
   const offsetMs = timeZone ? 0 : new Date(atMs).getTimezoneOffset() * 60_000;
   const iso = new Date(atMs - offsetMs).toISOString();

@@ -1,10 +1,7 @@
 import { type Db, store } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";
 
-/**
- * Reads what one part of a page shows. Returns `undefined` and logs the failure if that fails, because the rest of the
- * page does not need it.
- */
+/** Reads what one part of a page shows: `undefined`, and a line in the log, if that fails. The rest is shown. */
 export async function readPart<Part>(
   failed: string,
   read: (db: Db) => Promise<Part>,

@@ -1,9 +1,6 @@
 import { escapeHtml } from "@/lib/http/escape-html";
 
-/*
- * Syntax colours, added when a document is rendered, so that no script is needed. It recognises keywords, strings,
- * numbers, comments and names by regular expressions, which is enough for short samples.
- */
+/* Syntax colours without a script: for short samples, regular expressions are enough. */
 
 const words = {
   sh: "export read if then else fi while do done curl printf",

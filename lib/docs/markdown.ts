@@ -10,11 +10,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/**
- * A block of code. A test runs every `sh`, `ts` and `python` block as it is.
- *
- * @param label - the tab's label, or the name of the picture that replaces the block on the page
- */
+/** A block of code, which a test runs if it can. The label is its tab's, or that of the picture that replaces it. */
 export function code(language: CodeLanguage, text: string, label = ""): string {
   return `\`\`\`${`${language} ${label}`.trim()}\n${text.trim()}\n\`\`\``;
 }

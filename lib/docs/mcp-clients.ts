@@ -45,10 +45,7 @@ export function trialOf(name: string): string {
   return `Tried by its documents alone, on ${triedOn}.`;
 }
 
-/**
- * How to connect known clients to a service: the two addresses, commands to run, or the server in a client's settings.
- * Commands may be joined by `;`, which bash, zsh, fish and every PowerShell know; PowerShell 5.1 has no `&&`.
- */
+/** How known clients connect. `;` joins commands in bash, zsh, fish and PowerShell, whose version 5.1 has no `&&`. */
 export function mcpClients(appUrl: string) {
   const address = appUrl + openPath;
   const accountAddress = appUrl + accountPath;

@@ -14,10 +14,7 @@ import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/request-con
 import { retirementOf } from "@/lib/http/retirement";
 import * as schemas from "@/lib/http/schemas";
 
-/**
- * The API description in OpenAPI 3.1, generated from the register and the schemas. Schemas are published open, although
- * responses are validated as closed, because clients must ignore fields that they do not know.
- */
+/** OpenAPI 3.1. Schemas are published open, because clients must ignore unknown fields; responses are sent closed. */
 export function openApiDocument() {
   const { appUrl, supportEmail } = settings();
   const document = {

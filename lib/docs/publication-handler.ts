@@ -9,12 +9,7 @@ export type Publication = Pick<ResponseParts, "mediaType" | "headers"> & { body:
 
 const forAnyOrigin = ["access-control-allow-origin", "*", "access-control-expose-headers", "ETag, Link"];
 
-/**
- * The route handler of a publication for programs: readable from any origin, with a strong `ETag` and 304
- * (RFC 9110 §13.1.2). Answers 404 if `make` returns nothing.
- *
- * @param maxAgeSeconds - how long our server and other caches may store it
- */
+/** The handler of a publication for programs: any origin may read it, with `ETag` and 304. 404 if there is none. */
 export function publish(
   route: Route,
   make: () => Publication | undefined | Promise<Publication | undefined>,

@@ -1,10 +1,7 @@
 import { code } from "@/lib/docs/markdown";
 import type { Operation } from "@/lib/http/operations";
 
-/*
- * Samples read the URL and the token from the environment, so that no one pastes a token into code.
- * `tests/lib/docs/samples.test.ts` runs each of them as it is.
- */
+/* Samples read the URL and the token from the environment, so that no one pastes a token into code. */
 
 /** One call in curl, TypeScript and Python. */
 export function callSamples({ access, path }: Operation): string {

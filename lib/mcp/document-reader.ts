@@ -9,10 +9,7 @@ export const maxCharacters = 8000;
 
 type Reading = { path: string; title: string; summary: string; text: string };
 
-/**
- * The document or section at a path or URL. Its text is Markdown: if it is too long, the first sections and the paths of
- * the others. Throws an {@link ApiError} 404.
- */
+/** The document or section at a path or URL: what fits, and the paths of the rest. Throws an {@link ApiError} 404. */
 export function readDocumentForModel(pathOrUrl: string): Reading {
   const { appUrl } = settings();
   const [path = "", anchor] = pathOrUrl.replace(appUrl, "").split("#");

@@ -28,10 +28,7 @@ import { isHostedAgent } from "@/lib/rate-limit/client-address";
 
 type McpPath = (typeof mcpServer.paths)[number];
 
-/**
- * The route handlers of the MCP server at one of its paths. Failures of HTTP are answered as an ApiError, failures of
- * JSON-RPC as a JSON-RPC error. `createServer` is called for each request.
- */
+/** The handlers of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
 export function mcpEndpoint(path: McpPath, createServer = createMcpServer) {
   return createApiHandlers({ ...mcpServer, path }, (call) => answerMessage(call, createServer), {
     quotaKey: (call) => (isHostedAgent(call.headers) ? accountKey(call) : undefined),
@@ -177,10 +174,7 @@ function refuseRevision(headers: Headers, method: string | undefined): ResponseP
   );
 }
 
-/**
- * Answers a message of an earlier protocol, without a session: 202 to anything but a request. What else the server sends
- * is dropped, because there is no stream.
- */
+/** Without a session. What else the server sends is dropped, because there is no stream. */
 async function answerLegacy(message: Message, server: McpServer): Promise<ResponseParts> {
   if (!isJSONRPCRequest(message)) return { status: 202, body: null };
   const [client, ours] = InMemoryTransport.createLinkedPair();

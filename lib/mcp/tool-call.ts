@@ -96,12 +96,7 @@ export async function runSimpleCall(
   return toMessage(call, await callTool(call.tool, call.input, caller, context));
 }
 
-/**
- * The result of a tool call without a valid token, at which ChatGPT asks its user to sign in:
- * developers.openai.com/apps-sdk/build/auth.
- *
- * @param challenge - a value of `WWW-Authenticate` with `error` and `error_description`
- */
+/** The result at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. */
 export function refuseSimpleCall(call: SimpleCall, error: ApiError, challenge: string): object {
   const _meta = { "mcp/www_authenticate": [challenge] };
   return toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
@@ -113,10 +108,7 @@ function toMessage({ id, isModern }: SimpleCall, called: CallToolResult): object
   return { result: { ...called, resultType: "complete", _meta }, jsonrpc: "2.0", id };
 }
 
-/**
- * Calls a tool with input parsed by its schema. A 403 is a normal result; any other failure is an `isError` result for
- * the model to read, with a fixed message if it was unexpected.
- */
+/** A 403 is a normal result; any other failure is an `isError` for the model, with fixed words if unexpected. */
 export async function callTool(
   tool: Tool,
   input: unknown,

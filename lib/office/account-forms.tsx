@@ -74,10 +74,7 @@ function writeSeen(id: string, plan: string, endsAtMs: number | null, limit: num
 
 const parseSeen = (json = "") => (parseJson(Buffer.from(json)) ?? {}) as Partial<Record<string, string>>;
 
-/**
- * Sets what the sender changed, by what the form was made from: a plan that is only sent along undoes no one's, and a
- * trial's end keeps its seconds. An emptied limit takes the limit away.
- */
+/** Sets only what the sender changed: a plan merely sent along undoes no one's, and a trial's end keeps its seconds. */
 export const setTerms: OfficeAct = {
   path: "/account/terms",
   name: "change the plan",

@@ -12,7 +12,6 @@ import { Instant, Person, UntrustedText } from "@/lib/office/values";
 
 export const audit: OfficePage = { path: "/audit", name: "Audit", show };
 
-/** The audit: by operator or other actor, person, act and day. Each page is a link. */
 async function show(call: OfficeCall) {
   const { db, input } = call;
   const filter = {

@@ -25,7 +25,6 @@ export function Field({ call, name, label, current, ...attributes }: FieldProps)
 }
 
 type ChoiceProps = Pick<FieldProps, "call" | "name" | "label" | "current"> & {
-  /** What can be chosen, and how it is called. */
   options: Record<string, string>;
 };
 

@@ -28,7 +28,6 @@ export type OfficePage = {
   section?: OfficePage["path"];
   /** Its title, if that is not its name. */
   title?: (call: OfficeCall) => string;
-  /** What it shows under its title. */
   show: (call: OfficeCall) => Promise<ReactNode>;
   /** What its forms do. It comes back with their refusals. */
   acts?: readonly OfficeAct[];

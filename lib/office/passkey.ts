@@ -16,10 +16,7 @@ import { changeOperator, hashOf, linkMinutes, type Operator, officeParty } from 
 import { type OfficeSession, proveSession, startSession } from "@/lib/office/session";
 import { log } from "@/lib/runtime/log";
 
-/*
- * The three ceremonies of the office: adding a passkey with a link, signing in, and proving in a session that it is still
- * the operator. Each is two POSTs of the page's script, and a challenge is good for one of the three alone.
- */
+/* Adding a passkey by a link, signing in, and proving in a session. A challenge is good for one of the three alone. */
 
 const kept = "operator-browser";
 const signInPurpose = "operator sign in";

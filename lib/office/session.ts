@@ -17,10 +17,7 @@ const idleMs = 60 * 60 * 1000; // 1 hour
 const noteUseAfterMs = 60_000; // 1 minute
 const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 
-/**
- * Starts a session in the transaction that used the passkey up, and returns its `Set-Cookie`. It replaces the one that the
- * browser has.
- */
+/** Starts a session in the transaction that used the passkey up, in place of the browser's. Returns `Set-Cookie`. */
 export async function startSession(
   transaction: Db,
   operatorId: string,
@@ -48,10 +45,7 @@ export async function startSession(
   return writeCookie("operator-session", id, sessionSeconds);
 }
 
-/**
- * The session of a request, whose use it notes. Throws an {@link ApiError} if there is none, if it is more than 8 hours old
- * or was not used for an hour.
- */
+/** The session of a request, whose use it notes. Throws without one, after 8 hours, and after an hour without use. */
 export async function findSession({ headers, nowMs }: HandlerRequest): Promise<OfficeSession> {
   const id = readCookie(headers, "operator-session");
   if (id === undefined) throw hasEnded;
@@ -83,10 +77,7 @@ export function isRecentlyProved({ provedAtMs }: OfficeSession, nowMs: number): 
   return Math.abs(nowMs - provedAtMs) < proofLivesMs;
 }
 
-/**
- * Records in the transaction that used the passkey up that it was used in this session. Returns the `Set-Cookie` of the id
- * that replaces the session's; `undefined` if it has ended.
- */
+/** Notes the proof in the transaction that used the passkey up. Returns the cookie of the session's new id. */
 export async function proveSession(
   transaction: Db,
   idHash: string,

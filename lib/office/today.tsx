@@ -20,10 +20,7 @@ type Counted = { atMs: number; overview: Awaited<ReturnType<typeof readOverview>
 let lastCounted: Counted | undefined;
 let counting: Promise<Counted> | undefined;
 
-/**
- * The overview for all operators, counted at most once a minute. To count a million accounts takes a while, for which the
- * page does not wait: it gets the last count, or none. Throws if the store fails meanwhile.
- */
+/** Counted at most once a minute. A million accounts take a while: meanwhile the page gets the last count, or none. */
 async function countOverview(db: Db, nowMs: number): Promise<Counted | undefined> {
   if (lastCounted && Math.abs(nowMs - lastCounted.atMs) < freshForMs) return lastCounted;
   if (!counting) {

@@ -19,7 +19,6 @@ import { Instant, Person, UntrustedText } from "@/lib/office/values";
 
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
 
-/** Those who wait for an invitation, the first ones first, and the form that invites. */
 async function show(call: OfficeCall) {
   const { db, input, typed } = call;
   const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];

@@ -2,10 +2,7 @@ import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 
-/*
- * The outages of the last 90 days. Every instance looks at its parts and writes what it sees; an outage ends when no
- * instance has seen it for a while. One that the store itself took part in is written when the store is back.
- */
+/* Every instance writes what it sees of its parts; an outage ends when no instance has seen it for a while. */
 
 /** An outage of a part, in Unix milliseconds; it goes on if `endedAtMs` is null. */
 export type Outage = { part: string; startedAtMs: number; endedAtMs: number | null };
@@ -19,10 +16,7 @@ const maxListed = 50;
 /** The outages that this process saw and could not write yet, by part. */
 export type Unwritten = Map<string, { startedAtMs: number; seenAtMs: number }>;
 
-/**
- * Writes the outages that are seen now, ends those that no instance sees any more, and deletes those of more than 90
- * days ago. If the store fails, `unwritten` keeps what was seen for the next round.
- */
+/** Writes what is seen, and ends what no instance sees. `unwritten` keeps what was seen while the store failed. */
 export async function recordOutages(
   db: () => Promise<Db>,
   parts: { name: string; isOutage?: true }[],

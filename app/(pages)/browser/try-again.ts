@@ -1,9 +1,6 @@
 const againAfterMs = 5000;
 
-/**
- * Reloads a page that could not be shown; its retry link marks such a page. It navigates only when the service responds:
- * the browser's own error page could not retry.
- */
+/** Reloads a page that could not be shown, once the service responds: the browser's own error page could not. */
 export function retryPage(): void {
   const link = document.querySelector<HTMLAnchorElement>("a[data-tries-again]");
   if (!link) return;

@@ -68,10 +68,7 @@ export const connectHandlers = {
   ),
 };
 
-/**
- * Handles an expired session: the page that follows has Clerk renew it, or leads to sign-in. A page in between is needed
- * for the same reason as above.
- */
+/** An expired session needs a page in between for the same reason: there Clerk renews it, or one signs in. */
 function unlessSignedOut(failure: unknown): undefined {
   if (!(failure instanceof ApiError && failure.status === 401)) throw failure;
 }

@@ -3,10 +3,7 @@ import { rememberLanguage } from "./browser/languages";
 import { openPalette } from "./browser/palette";
 import { addRun } from "./browser/run";
 
-/*
- * The script of the documents: `npm run bundle` builds public/documents.js from it. Without JavaScript the search is
- * an ordinary form, tabs still work, and samples are copied by hand.
- */
+/* The script of the documents. Without it the search is a form, tabs still work, and samples are copied by hand. */
 
 rememberLanguage();
 // These additions can wait until the page has been painted.

@@ -3,10 +3,7 @@ import { copyOnClick } from "./browser/copy";
 import { keepFresh } from "./browser/fresh";
 import { runPasskeys } from "./browser/passkeys";
 
-/*
- * The script of home: `npm run bundle` builds public/home.js from it. Without JavaScript every form is sent by its
- * button, times are shown in UTC, and what only a script can do is not shown.
- */
+/* The script of home. Without it buttons send forms, times are in UTC, and what needs a script is hidden. */
 
 tellMoments();
 copyOnClick();

@@ -37,10 +37,7 @@ type OwnerPageOptions = {
   news?: CookieName;
 };
 
-/**
- * Creates the route handler of one of the owner's pages. A program, and anyone whose account cannot be read, sees only
- * whether the company may run.
- */
+/** An owner's page. A program, or anyone whose account cannot be read, sees only whether the company may run. */
 export function ownerPage(
   page: Page & { name: string },
   { problems, news }: OwnerPageOptions,

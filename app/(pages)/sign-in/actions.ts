@@ -21,7 +21,6 @@ const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPa
 
 /** The steps of our own sign-in. Their register says which methods each accepts. */
 export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = {
-  /** The first step of sign-in by code. */
   sendCode: form(
     signInActions.sendCode,
     () => signInPage,
@@ -31,7 +30,6 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
     },
   ),
 
-  /** The second step of sign-in by code. */
   redeemCode: form(
     signInActions.redeemCode,
     () => codePage,
@@ -74,10 +72,7 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
     return { status: 200, body: { to: after }, headers: cookieHeaders(cookies) };
   }),
 
-  /**
-   * Ends the sessions that the browser's cookies prove, and those that were made in them. If it fails, the browser keeps
-   * its cookies, because they are needed for another attempt.
-   */
+  /** Ends the browser's sessions and those made in them. If it fails, the cookies stay for another attempt. */
   signOut: createHandler(
     signInActions.signOut,
     async ({ headers, nowMs }) => {
@@ -94,10 +89,7 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
     },
   ),
 
-  /**
-   * Renews the session of an open page by POST: 204, or 401 if the session has ended. By GET it renews that of a returning
-   * browser, and leads it to the page that it has opened, or to sign-in.
-   */
+  /** By POST for an open page: 204, or 401 at its end. By GET for a returning browser: to its page, or to sign-in. */
   renewSession: createHandler(
     signInActions.renewSession,
     async (call) => {

@@ -2,10 +2,7 @@ import { pages } from "@/lib/http/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { narrowPage, type PageContent } from "../html-page";
 
-/**
- * A GET explains which emails will stop, and changes nothing: link scanners open every link. A POST comes from the page's
- * button, or is a mail client's one-click request: only the token in the address counts.
- */
+/** A GET changes nothing: link scanners open every link. A POST comes from the button, or is a one-click request. */
 const unsubscribePage = narrowPage(
   pages.unsubscribe,
   async ({ url, context: { method, requestId } }) => {

@@ -25,10 +25,7 @@ const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60)
 /** A row that holds for one kind of sign-in. */
 const under = (kind: SignIn["kind"], row: string) => (settings().signIn.kind === kind ? row : undefined);
 
-/**
- * Every table of the store, with the personal data in it and until when that is kept; `undefined` for one without any. The
- * type makes a new table say what it keeps.
- */
+/** The personal data in each table and until when it is kept. The type makes a new table say what it keeps. */
 const keptIn = (): Record<keyof Tables, string | undefined> => ({
   accounts:
     "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits, when it was opened, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",

@@ -1,8 +1,6 @@
 import { createPasskey, Refused, signWithPasskey } from "../../../app/(pages)/browser/passkey";
 
-/*
- * The only script of the office: it runs the passkey ceremonies. `npm run bundle` builds dist/office/office.js from it.
- */
+/* The only script of the office: it runs the passkey ceremonies. */
 
 for (const place of document.querySelectorAll<HTMLElement>("[data-passkey]")) {
   const { passkey, options = "", done = "", to = "/", form } = place.dataset;

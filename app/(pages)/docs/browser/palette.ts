@@ -1,10 +1,7 @@
 import { actions, documentsOfMenu, type Entry, type Group, search } from "./entries";
 import { make } from "./make";
 
-/*
- * The palette searches documents, error codes and actions. `/` and ⌘K (Ctrl K) open it; the arrows choose, Enter
- * opens, Escape closes. Its entries are links, so a click with a modifier key works as on any link.
- */
+/** `/` and ⌘K (Ctrl K) open the palette. Its entries are links, so a click with a modifier key works as on any link. */
 export function openPalette(): void {
   const box = document.querySelector<HTMLInputElement>("#search");
   if (!box?.form) return;

@@ -15,11 +15,7 @@ type CreditsProps = {
   nowMs: number;
 };
 
-/**
- * Reads what the account's section of credits shows; `undefined` if that fails.
- *
- * @param before - the entry after those to list, as a link of the section names it; else the latest are listed
- */
+/** What the section of credits shows, after the entry `before` or from the latest; `undefined` if it cannot be read. */
 export function readCredits(accountId: string, before: string | undefined) {
   const after = parseEntry(before);
   return readPart("credit entries could not be listed", async (db) => {

@@ -26,10 +26,7 @@ function secondsToNext(): number {
   return Math.min(60 * 60, ...[...parts].map(({ dataset }) => Number(dataset.checksAfter)));
 }
 
-/**
- * Renews the session, unless Clerk does. Returns whether it continues. An ended one opens the sign-in page; an outage is
- * retried later.
- */
+/** Renews the session, unless Clerk does, and returns whether it continues. An ended one opens the page of sign-in. */
 async function renew(): Promise<boolean> {
   const { renewsAt, whenOver = "" } = home()?.dataset ?? {};
   if (renewsAt === undefined) return true;

@@ -1,8 +1,4 @@
-/**
- * Handles the presses of every button with this attribute, also of those that the page shows later.
- *
- * @param handle - gets the button, and a function that says how it went
- */
+/** Handles presses of buttons with this attribute, also of later ones. `say` says next to the button how it went. */
 export function onPress(
   attribute: string,
   handle: (button: HTMLButtonElement, say: (words: string) => void) => Promise<void>,

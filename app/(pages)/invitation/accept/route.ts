@@ -15,10 +15,7 @@ const page = (field: FormSubmission["field"]) => {
   return `${pages.invitation.path}?${new URLSearchParams({ token, ...(proof && { proof }) })}`;
 };
 
-/**
- * Accepts an invitation. The link of its mail proves that the person reads the mailbox, so it also signs in; after any
- * other link, a code has to prove it.
- */
+/** Its mailed link proves that the person reads the mailbox, so it signs in too; after another link, a code has to. */
 export const POST = form(actions.acceptInvitation, page, async (submission) => {
   const { field, nowMs } = submission;
   const email = parseEmailAddress(field("email"));

@@ -6,10 +6,7 @@ import { actions, pages } from "@/lib/http/pages";
 import { inPlainText } from "@/lib/http/response";
 import { readSiteBanner } from "@/lib/site-banner";
 
-/**
- * Dismisses the current notice in this browser, for this message only, and redirects to where it was: to the beginning of
- * the content of its page, so that the keyboard continues there.
- */
+/** Dismisses this notice in this browser, and leads back to the content of its page, where the keyboard continues. */
 export const POST = createHandler(
   actions.dismissNotice,
   async ({ headers, nowMs }) => {
