@@ -12,7 +12,7 @@ export type DocumentPage = DocumentText & {
 export type DocumentText = {
   title: string;
   /** Its place in the menu; without one, it is linked at the foot of every page instead. */
-  group?: Group;
+  group?: (typeof groups)[number];
   /** The operation that it describes. */
   operation?: Operation;
   summary: string;
@@ -24,8 +24,6 @@ export type DocumentText = {
 
 /** The groups of documents, in reading order. */
 export const groups = ["Start", "Reference", "Rules", "Agents"] as const;
-
-type Group = (typeof groups)[number];
 
 /** Makes Markdown readable outside this site: links become absolute, and samples name this service's URL. */
 export function makePortable(markdown: string, appUrl: string): string {

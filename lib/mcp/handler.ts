@@ -26,10 +26,8 @@ import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
 import { isHostedAgent } from "@/lib/rate-limit/client-address";
 
-type McpPath = (typeof mcpServer.paths)[number];
-
 /** The handlers of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
-export function mcpEndpoint(path: McpPath, createServer = createMcpServer) {
+export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
   return createApiHandlers({ ...mcpServer, path }, (call) => answerMessage(call, createServer), {
     quotaKey: (call) => (isHostedAgent(call.headers) ? accountKey(call) : undefined),
   });

@@ -3,11 +3,8 @@ import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { operations } from "@/lib/http/operations";
 import { documentPages } from "@/lib/http/pages";
 
-/** A ready-made request that a person picks in their client. */
-export type Prompt = { name: string; title: string; description: string; write: () => string };
-
-/** The prompts, in the order they are listed. */
-export const prompts: readonly Prompt[] = [
+/** The ready-made requests that a person picks in their client, in the order they are listed. */
+export const prompts = [
   {
     name: "may_my_company_run",
     title: "May my company run?",

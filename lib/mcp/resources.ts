@@ -8,18 +8,8 @@ import { mcpServer, operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
 
-/** A resource, as the MCP server, the documents and the tests read it. */
-export type Resource = {
-  uri: string;
-  name: string;
-  title: string;
-  description: string;
-  mimeType: string;
-  read: () => string;
-};
-
 /** The resources in listing order: every document, then the same facts as data. */
-export const resources: readonly Resource[] = [
+export const resources = [
   ...documents.map((document) => ({
     uri: `corner-office:/${document.path}`,
     name: document.path,
@@ -53,6 +43,8 @@ export const resources: readonly Resource[] = [
     read: () => JSON.stringify(openApiDocument()),
   },
 ];
+
+export type Resource = (typeof resources)[number];
 
 /** The size of each resource in bytes, in listing order; it does not change while the process runs. */
 export const resourceSizes = () =>

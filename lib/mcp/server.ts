@@ -1,5 +1,4 @@
 import {
-  type JSONValue,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -112,10 +111,8 @@ function readResource({ uri, mimeType, read }: Resource, context: RequestContext
   }
 }
 
-type JsonSchema = { type: "object"; [keyword: string]: JSONValue };
-
 /** A schema as published: without `$schema`, which is the default, and with open outputs, so that fields can be added. */
-function convert(schema: z.ZodType, io: "input" | "output"): JsonSchema {
+function convert(schema: z.ZodType, io: "input" | "output") {
   const { $schema, ...published } = z.toJSONSchema(schema, {
     io,
     override: ({ jsonSchema }) => {
@@ -126,5 +123,5 @@ function convert(schema: z.ZodType, io: "input" | "output"): JsonSchema {
     },
   });
   // A union of objects does not say so.
-  return { ...(published as object), type: "object" };
+  return { ...published, type: "object" as const };
 }

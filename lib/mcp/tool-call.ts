@@ -75,16 +75,9 @@ function validate(message: PlainMessage, headers: Headers): Era | undefined {
   if (findParamsProblem(message)) return undefined;
   if (route.kind === "legacy") return unknownRevision(headers) === undefined ? "legacy" : undefined;
   if (route.kind !== "modern" || route.classification.revision !== "2026-07-28") return undefined;
-  return headersMatchMessage(message, headers) ? "modern" : undefined;
-}
-
-/** Whether the headers repeat the message, unencoded. The library has compared the first two. */
-function headersMatchMessage({ params }: PlainMessage, headers: Headers): boolean {
-  return (
-    headers.get("mcp-protocol-version") !== null &&
-    headers.get("mcp-method") !== null &&
-    headers.get("mcp-name") === params.name
-  );
+  // The library has compared the first two with the message, but not demanded them.
+  const isSent = headers.has("mcp-protocol-version") && headers.has("mcp-method");
+  return isSent && headers.get("mcp-name") === message.params.name ? "modern" : undefined;
 }
 
 /** Answers a valid tool call. */

@@ -172,10 +172,7 @@ function define<Input extends z.ZodType, Output extends z.ZodType = z.ZodNever>(
 /** The best sections. If there is none, a hint tells the model what to do next, so that it does not invent an answer. */
 function search<Result>(query: string, limit: number, describe: (hit: SearchHit) => Result) {
   const results = searchDocuments(query, limit).map(describe);
-  return { results, ...(results.length === 0 && { hint: noResultsHint() }) };
-}
-
-function noResultsHint(): string {
   const paths = documents.map(({ path }) => path).join(", ");
-  return `Nothing found. Search with fewer or other words, or read one of ${paths}.`;
+  const hint = `Nothing found. Search with fewer or other words, or read one of ${paths}.`;
+  return { results, ...(results.length === 0 && { hint }) };
 }

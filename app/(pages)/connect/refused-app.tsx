@@ -30,9 +30,7 @@ export function RefusedApp({ fault, host }: { fault: Fault; host: string | undef
   );
 }
 
-type Explanation = { why: string; remedies: Record<string, ReactNode> };
-
-const explanations: Record<Fault, Explanation> = {
+const explanations: Record<Fault, { why: string; remedies: Record<string, ReactNode> }> = {
   unlisted: {
     why: "The app that sent you here is not on the list of apps that this site accepts.",
     remedies: {

@@ -30,7 +30,11 @@ export const GET = ownerPage(pages.home, {}, async (visit) => {
       <CheckResult {...visit} state={state}>
         {bought && state.mayRun && <LicenceTerms account={account} {...bought} />}
       </CheckResult>
-      {readCookie(visit.headers, "office-request") !== undefined && <AppWaits />}
+      {readCookie(visit.headers, "office-request") !== undefined && (
+        <p className="notice">
+          An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
+        </p>
+      )}
       {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
       {latest && <LatestApp app={latest} nowMs={nowMs} />}
       <div className="facts">
@@ -50,15 +54,6 @@ export const GET = ownerPage(pages.home, {}, async (visit) => {
     </>
   );
 });
-
-/** Links a person whom an app sent to sign in back to that app's request. */
-function AppWaits() {
-  return (
-    <p className="notice">
-      An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
-    </p>
-  );
-}
 
 const maxApps = 4;
 

@@ -23,13 +23,20 @@ type LeaveProps = {
 /** How an owner deletes their account, and takes that back. */
 export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, hasStayed, nowMs }: LeaveProps) {
   const { id, email, deletesAtMs } = account;
+  const { supportEmail } = settings();
   if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
   return (
     <section className="card" id="leave">
       <h2>Delete your account</h2>
       {hasStayed && <p role="status">Your account stays.</p>}
       <Consequences licence={licence} nowMs={nowMs} />
-      {!isLocal && <AtClerk />}
+      {!isLocal && (
+        <p>
+          Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”,
+          “Security” and “Delete account”. Your account here ends with it, at once and for good.
+          {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
+        </p>
+      )}
       {isLocal && !isConfirmed && (
         <Confirm email={email} hasPasskeys={hasPasskeys} to="delete your account" back={proofPlaces.leave} />
       )}
@@ -92,17 +99,5 @@ function Consequences({ licence, nowMs }: Pick<LeaveProps, "licence" | "nowMs">)
         </p>
       )}
     </>
-  );
-}
-
-/** Clerk deletes its user itself, and tells us. */
-function AtClerk() {
-  const { supportEmail } = settings();
-  return (
-    <p>
-      Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”, “Security”
-      and “Delete account”. Your account here ends with it, at once and for good.
-      {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
-    </p>
   );
 }
