@@ -9,7 +9,6 @@ export function fieldTable(schema: z.ZodType): string {
 
 type JsonSchema = {
   type?: string;
-  const?: unknown;
   enum?: string[];
   format?: string;
   minimum?: number;

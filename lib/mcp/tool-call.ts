@@ -1,4 +1,5 @@
 import { type CallToolResult, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
+import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { ApiError } from "@/lib/http/errors";
 import { unexpectedError } from "@/lib/http/handler";
@@ -26,30 +27,23 @@ export function parseSimpleCall(message: unknown, headers: Headers): SimpleCall 
   return input.success ? { tool, input: input.data, id, isModern: era === "modern" } : undefined;
 }
 
-type PlainMessage = {
-  method: string;
-  id: string | number;
-  params: { name: string; arguments?: unknown; _meta?: Record<string, unknown> };
-};
+const id = z.union([z.string(), z.int()]);
 
-function isPlain(message: unknown): message is PlainMessage {
-  if (!hasOnly(message, ["jsonrpc", "id", "method", "params"])) return false;
-  const { jsonrpc, id, method, params } = message;
-  if (jsonrpc !== "2.0" || method !== "tools/call" || !isName(id)) return false;
-  if (!hasOnly(params, ["name", "arguments", "_meta"])) return false;
-  const { arguments: given = {}, _meta: meta = {} } = params;
-  return (
-    isRecord(given) && isRecord(meta) && (meta.progressToken === undefined || isName(meta.progressToken))
-  );
-}
+/** A message without anything that only the library knows. */
+const plainMessage = z.strictObject({
+  jsonrpc: z.literal("2.0"),
+  id,
+  method: z.literal("tools/call"),
+  params: z.strictObject({
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    _meta: z.looseObject({ progressToken: id.optional() }).optional(),
+  }),
+});
 
-type Fields = Record<string, unknown>;
+type PlainMessage = z.infer<typeof plainMessage>;
 
-const isName = (value: unknown) => typeof value === "string" || Number.isSafeInteger(value);
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const hasOnly = (value: unknown, names: string[]): value is Fields =>
-  isRecord(value) && Object.keys(value).every((name) => names.includes(name));
+const isPlain = (message: unknown): message is PlainMessage => plainMessage.safeParse(message).success;
 
 type Era = "modern" | "legacy";
 

@@ -9,7 +9,22 @@ export function Documents({ open, children }: { open: string; children: ReactNod
   return (
     <div className="documents">
       <div className="contents">
-        <Search />
+        {/* An ordinary form; with JavaScript, `browser.ts` opens the palette instead. */}
+        <search>
+          <form action={pages.search.path}>
+            <label className="unseen" htmlFor="search">
+              Search the documents
+            </label>
+            <input
+              id="search"
+              name="q"
+              type="search"
+              placeholder="Search"
+              autoComplete="off"
+              maxLength={200}
+            />
+          </form>
+        </search>
         <details className="menu">
           <summary>{title ?? "All documents"}</summary>
           <Contents open={open} />
@@ -62,19 +77,5 @@ export function Name({ of: { title, operation } }: { of: Pick<DocumentPage, "tit
       <span className={`method ${method === "POST" ? "c-word" : "c-name"}`}>{method}</span>{" "}
       <code>{title.replace(`${method} /api`, "")}</code>
     </>
-  );
-}
-
-/** An ordinary form; with JavaScript, `browser.ts` opens the palette instead. */
-function Search() {
-  return (
-    <search>
-      <form action={pages.search.path}>
-        <label className="unseen" htmlFor="search">
-          Search the documents
-        </label>
-        <input id="search" name="q" type="search" placeholder="Search" autoComplete="off" maxLength={200} />
-      </form>
-    </search>
   );
 }

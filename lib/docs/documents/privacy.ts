@@ -6,7 +6,7 @@ import { confirmationMs } from "@/lib/auth/waitlist-confirmation";
 import { codeMinutes, describeSeconds, invitationDays, longCodeHours } from "@/lib/config/durations";
 import { rateLimits } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
-import { type Settings, type SignIn, settings } from "@/lib/config/settings";
+import { type Settings, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/links";
@@ -22,25 +22,23 @@ import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60);
 
-/** A row that holds for one kind of sign-in. */
-const under = (kind: SignIn["kind"], row: string) => (settings().signIn.kind === kind ? row : undefined);
+const isLocal = () => settings().signIn.kind === "local";
+const isAtClerk = () => settings().signIn.kind === "clerk";
 
 /** The personal data in each table and until when it is kept. The type makes a new table say what it keeps. */
-const keptIn = (): Record<keyof Tables, string | undefined> => ({
+const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   accounts:
     "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits, when it was opened, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
   credit_entries:
     "Every change of your credits: amount, reason and time | With the account; after an erasure, without anything that names you",
   waitlist: `The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | ${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
   invitations: `Your invitation: email, plan, trial, assistant limit, credits, when it was made and accepted, and a hash of the link | ${retention()} after it was made`,
-  sign_in_codes: under(
-    "local",
+  sign_in_codes:
+    isLocal() &&
     `A requested sign-in code: the email typed, and hashes of the code, of the browser's secret and of the network address | ${describeSeconds(codesKeptMs / 1000)}`,
-  ),
-  sign_in_emails: under(
-    "local",
+  sign_in_emails:
+    isLocal() &&
     `That codes were requested for an email, and a hash of its long code | Until the long code expires, after at most ${describeSeconds(longCodeHours * 60 * 60)}`,
-  ),
   sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey or the end of your trial or licence, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   sign_in_mail_attempts: `When such a mail was sent to your email, and why not if it was not | ${retention()}`,
   local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, the minute and the answer of an app's last check, and for a browser when and how you last confirmed that it is you, with hashes of its secrets | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
@@ -49,25 +47,21 @@ const keptIn = (): Record<keyof Tables, string | undefined> => ({
   billing_subscriptions:
     "Your licences at Stripe: state, periods and what is due of the last invoice, no payment details | Until your data is erased",
   billing_checkouts: "Your checkouts: what was bought, when, and how it ended | Until your data is erased",
-  passkeys: under(
-    "local",
+  passkeys:
+    isLocal() &&
     "Your passkeys: a public key, its name, when it was added and last used | Until you remove them, or your data is erased",
-  ),
   passkey_challenges: undefined,
-  passkey_offers: under("local", "That you put the offer of a passkey away | Until your data is erased"),
+  passkey_offers: isLocal() && "That you put the offer of a passkey away | Until your data is erased",
   connect_state: `What your connected apps may do, and their unanswered requests, with the network of a device that asks | Until they expire, after at most ${describeSeconds(lifetimes.grant)}`,
   onboarding_emails: `Which onboarding emails were due and sent, and why not, with a hash of your email | ${retention()} after they were due`,
   email_suppressions:
     "That you want no onboarding emails, as a hash of your email | For good, so that none is sent again",
   status_outages: undefined,
-  clerk_users: under(
-    "clerk",
+  clerk_users:
+    isAtClerk() &&
     "Your id and email at Clerk, and whether Clerk has locked you out | Until your data is erased",
-  ),
-  clerk_sessions_ended: under(
-    "clerk",
-    `The ids of your sessions that ended at Clerk | ${retention()} after they ended`,
-  ),
+  clerk_sessions_ended:
+    isAtClerk() && `The ids of your sessions that ended at Clerk | ${retention()} after they ended`,
   audit_entries: `The audit: who changed what of your account, and when, with your email | ${retention()}`,
   connect_clients: undefined,
   operator_passkeys: undefined,
@@ -79,25 +73,18 @@ const keptIn = (): Record<keyof Tables, string | undefined> => ({
 });
 
 /** Each of our cookies. The type makes a new cookie say what it is for. */
-const cookies = (): Record<CookieName, string | undefined> => ({
-  __session: under("local", `Shows that you are signed in | ${describeSeconds(sessionTokenSeconds)}`),
-  "office-client": under("local", `Keeps you signed in | ${describeSeconds(browserSessionSeconds)}`),
-  "office-code": under(
-    "local",
-    `Ties a sign-in code to your browser | ${describeSeconds(codeCookieSeconds)}`,
-  ),
-  "office-passkey": under(
-    "local",
-    `Ties a sign-in by passkey to your browser | ${describeSeconds(browserSecretSeconds)}`,
-  ),
-  "office-back": under(
-    "local",
+const cookies = (): Record<CookieName, string | false | undefined> => ({
+  __session: isLocal() && `Shows that you are signed in | ${describeSeconds(sessionTokenSeconds)}`,
+  "office-client": isLocal() && `Keeps you signed in | ${describeSeconds(browserSessionSeconds)}`,
+  "office-code": isLocal() && `Ties a sign-in code to your browser | ${describeSeconds(codeCookieSeconds)}`,
+  "office-passkey":
+    isLocal() && `Ties a sign-in by passkey to your browser | ${describeSeconds(browserSecretSeconds)}`,
+  "office-back":
+    isLocal() &&
     `Leads you back to the page on which you were asked to confirm that it is you | ${describeSeconds(codeCookieSeconds)}`,
-  ),
-  "office-known": under(
-    "local",
+  "office-known":
+    isLocal() &&
     `Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | ${describeSeconds(knownSeconds)}`,
-  ),
   "office-email": `Keeps the email that you typed for the next form | ${describeSeconds(typedEmailSeconds)}`,
   "office-request": `Names the app that waits for your approval | ${describeSeconds(Math.max(lifetimes.request, lifetimes.deviceCode))}`,
   "office-notice": `Remembers the notice that you dismissed | ${describeSeconds(dismissedSeconds)}`,
@@ -141,7 +128,7 @@ All of them serve what you have asked for. None follows you to another site.
 | --- | --- | --- |
 ${rowsOf(Object.entries(cookies()).map(([name, row]) => row && `\`${name}\` | ${row}`))}
 
-Over HTTPS, the names of the \`office-\` cookies begin with \`__Host-\`.${settings().signIn.kind === "clerk" ? " Clerk, which signs you in, sets cookies of its own." : ""}
+Over HTTPS, the names of the \`office-\` cookies begin with \`__Host-\`.${isAtClerk() ? " Clerk, which signs you in, sets cookies of its own." : ""}
 
 ## Others who get data
 
@@ -149,7 +136,7 @@ ${recipients(settings())
   .map((line) => `- ${line}`)
   .join("\n")}
 
-The pages load nothing from other sites${settings().signIn.kind === "clerk" ? ", except Clerk's script on the sign-in and invitation pages and on those of your account" : ""}.
+The pages load nothing from other sites${isAtClerk() ? ", except Clerk's script on the sign-in and invitation pages and on those of your account" : ""}.
 
 ## Your data, and its erasure
 
@@ -164,11 +151,9 @@ function rowsOf(rows: (string | false | undefined)[]): string {
 }
 
 function erasureByOwner(): string {
-  const { signIn } = settings();
-  if (signIn.kind === "local")
+  if (isLocal())
     return `You delete your account at ${linkToPage(pages.account)}: it is erased a day later, and until then the mail about it has a link that keeps it.`;
-  const atClerk =
-    signIn.kind === "clerk" ? " Deleting your user at Clerk deletes your account here at once." : "";
+  const atClerk = isAtClerk() ? " Deleting your user at Clerk deletes your account here at once." : "";
   return `To have your data erased, ask the operator.${atClerk}`;
 }
 

@@ -21,7 +21,15 @@ export function Apps({ read, ...shown }: SessionsProps) {
       )}
       {apps.length > 0 && (
         <>
-          <KeepAll accountId={accountId} />
+          <PostForm action={actions.keepApps.path} hidden={{ account: accountId }}>
+            <p className="quiet">
+              An app ends after {sessionDays.idle} days without use, and on its last date in any case. We
+              store checks to the minute, and other use to the hour.
+            </p>
+            <button type="submit" className="plain">
+              Keep all for another {sessionDays.app} days
+            </button>
+          </PostForm>
           <EndAll accountId={accountId} group="apps">
             {count(apps, "app")}
           </EndAll>
@@ -33,20 +41,6 @@ export function Apps({ read, ...shown }: SessionsProps) {
       </p>
       {read && <EndedApps ended={read.endedApps} apps={apps} />}
     </section>
-  );
-}
-
-function KeepAll({ accountId }: { accountId: string }) {
-  return (
-    <PostForm action={actions.keepApps.path} hidden={{ account: accountId }}>
-      <p className="quiet">
-        An app ends after {sessionDays.idle} days without use, and on its last date in any case. We store
-        checks to the minute, and other use to the hour.
-      </p>
-      <button type="submit" className="plain">
-        Keep all for another {sessionDays.app} days
-      </button>
-    </PostForm>
   );
 }
 

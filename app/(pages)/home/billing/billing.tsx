@@ -91,11 +91,7 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
 }
 
 /** The name, price and assistants of a licence, when it renews, ends or ended, and what to pay so that it goes on. */
-export function LicenceTerms({
-  account,
-  licence,
-  price,
-}: Pick<Purchases, "licence" | "price"> & { account: Account }) {
+export function LicenceTerms({ account, licence, price }: Omit<BillingProps, "bought" | "offers">) {
   const state = licence && licenceStateOf(licence);
   if (account.plan === "licensed" && (!state || state === "ended"))
     return <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
