@@ -29,12 +29,17 @@ type PageHandler = (
 ) => PageContent | ResponseParts | Promise<PageContent | ResponseParts>;
 
 /** Creates the route handler of a page. The callback returns the content, or the parts of another response. */
-export function htmlPage(page: Page, handler: PageHandler, renderError = apologize): RouteHandler {
+export function htmlPage(
+  page: Page,
+  handler: PageHandler,
+  renderError = apologize,
+  lay = (shown: PageContent) => shown,
+): RouteHandler {
   return createHandler(
     page,
     async (call) => {
       const found = await handler(call);
-      return "content" in found ? respond(page, found, call) : found;
+      return "content" in found ? respond(page, lay(found), call) : found;
     },
     {
       renderError: (error, call) =>
@@ -49,14 +54,7 @@ export function narrowPage(
   handler: PageHandler,
   renderError?: (error: ApiError) => PageContent,
 ): RouteHandler {
-  return htmlPage(
-    page,
-    async (call) => {
-      const found = await handler(call);
-      return "content" in found ? narrow(found) : found;
-    },
-    renderError && ((error) => narrow(renderError(error))),
-  );
+  return htmlPage(page, handler, renderError && ((error) => narrow(renderError(error))), narrow);
 }
 
 function narrow({ content, ...shown }: PageContent): PageContent {

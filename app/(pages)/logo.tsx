@@ -5,7 +5,7 @@ export function Mark() {
   return (
     <svg className="mark" viewBox="4 4 24 24" aria-hidden="true">
       <path d={strokes.wall} />
-      <path className="window" d={strokes.window} />
+      <path stroke="var(--accent)" d={strokes.window} />
     </svg>
   );
 }

@@ -17,5 +17,5 @@ const shapes: Record<LightColour, ReactNode> = {
   good: <circle cx="8" cy="8" r="6" />,
   soon: <path d="M8 1.5 15 14H1z" />,
   stopped: <rect x="2" y="2" width="12" height="12" rx="1.5" />,
-  unknown: <circle className="hollow" cx="8" cy="8" r="5" />,
+  unknown: <circle cx="8" cy="8" r="5" fill="none" stroke="var(--quiet)" strokeWidth="2" />,
 };

@@ -1,4 +1,5 @@
 import {
+  type JSONValue,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -123,5 +124,5 @@ function convert(schema: z.ZodType, io: "input" | "output") {
     },
   });
   // A union of objects does not say so.
-  return { ...published, type: "object" as const };
+  return { ...(published as Record<string, JSONValue>), type: "object" as const };
 }

@@ -1,7 +1,7 @@
 import { METHODS } from "node:http";
 import { store } from "@/lib/db/store";
-import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
+import { redirectTo } from "@/lib/http/form";
 import {
   createHandler,
   type Handler,
@@ -61,7 +61,7 @@ function listHandlers(): Map<string, RouteHandler> {
       add(route, (call, session) => carryOut(act, page, call, session), askFirst(page, act));
   }
   const { enter, enrol, proof, leave } = signInPaths;
-  add({ ...reads, path: "/" }, () => redirect(today.path));
+  add({ ...reads, path: "/" }, () => redirectTo({ to: today.path }));
   add({ ...reads, path: enter }, (call) => toPage(showEnter(whereTo(call))));
   add({ ...reads, path: enrol }, () => toPage(enrolView));
   const at = (path: Route["path"], takes: "form" | "passkey") => ({ ...posts, path, takes });
@@ -72,7 +72,7 @@ function listHandlers(): Map<string, RouteHandler> {
   add({ ...at(ceremonyAt(proof).options, "form"), ...byOperators }, askForPasskey);
   add({ ...at(ceremonyAt(proof).done, "passkey"), ...byOperators }, prove);
   add({ ...at(leave, "form"), ...byOperators }, async (call, session) =>
-    redirect(signInPaths.enter, [await endSession(session, call.nowMs)]),
+    redirectTo({ to: signInPaths.enter, cookies: [await endSession(session, call.nowMs)] }),
   );
   return handlers;
 }
@@ -100,7 +100,7 @@ async function showProblem(error: ApiError, { headers, context }: HandlerRequest
 function signInFirst(error: ApiError, call: HandlerRequest): ResponseParts | Promise<ResponseParts> {
   if (error.code !== "signed_out") return showProblem(error, call);
   const { pathname, search } = call.url;
-  return redirect(addressOf(signInPaths.enter, { to: pathname + search }));
+  return redirectTo({ to: addressOf(signInPaths.enter, { to: pathname + search }) });
 }
 
 /** An act without a session or a proof asks for the passkey, and keeps what was typed. */
@@ -135,7 +135,7 @@ async function carryOut(act: OfficeAct, page: OfficePage, request: HandlerReques
   try {
     const shown = await act.run(call);
     if (shown) return toPage(shown, { operator: session.operator, page });
-    return redirect(addressOf(page.path, { email: call.input("email"), done: nameOf(act) }));
+    return redirectTo({ to: addressOf(page.path, { email: call.input("email"), done: nameOf(act) }) });
   } catch (thrown) {
     if (thrown instanceof ApiError) return showPage(page, request, session, thrown);
     throw thrown;
@@ -159,10 +159,6 @@ function whereTo({ url }: HandlerRequest): string {
   const to = url.searchParams.get("to") ?? "";
   const isKnown = officePages.some(({ path }) => to.split("?", 1)[0] === path);
   return isKnown ? to : today.path;
-}
-
-function redirect(location: string, cookies: string[] = []): ResponseParts {
-  return { status: 303, body: null, headers: ["location", location, ...cookieHeaders(cookies)] };
 }
 
 async function toPage(shown: OfficeView, place: Place = {}): Promise<ResponseParts> {

@@ -14,7 +14,7 @@ const shapes: Record<string, string> = {
   good: '<circle cx="8" cy="8" r="6">',
   soon: "<path",
   stopped: "<rect",
-  unknown: '<circle class="hollow"',
+  unknown: '<circle cx="8" cy="8" r="5" fill="none"',
 };
 
 /** Reads `/status`: its heading, and each part's colour and text. Checks that the shape fits the colour. */
