@@ -52,8 +52,12 @@ async function answerMessage(
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   context.traceId ??= traceIdOf(metaOf(message).traceparent);
   if (call) return { status: 200, body: await runSimpleCall(call, caller, context) };
-  if (!isMessage(message))
-    return refuse(ProtocolErrorCode.InvalidRequest, invalidMessageReason(message), idOf(message));
+  if (!isMessage(message)) {
+    const why = Array.isArray(message)
+      ? "batches are not accepted, send one message at a time"
+      : "the body is not a JSON-RPC 2.0 message";
+    return refuse(ProtocolErrorCode.InvalidRequest, `Invalid Request: ${why}`, idOf(message));
+  }
   return exchange(headers, message, () => createServer(caller, context));
 }
 
@@ -64,12 +68,6 @@ function metaOf(message: unknown): { traceparent?: unknown } {
 
 function isMessage(value: unknown): value is Message {
   return isJSONRPCRequest(value) || isJSONRPCNotification(value) || isJSONRPCResponse(value);
-}
-
-function invalidMessageReason(value: unknown): string {
-  return Array.isArray(value)
-    ? "Invalid Request: batches are not accepted, send one message at a time"
-    : "Invalid Request: the body is not a JSON-RPC 2.0 message";
 }
 
 /** The id of an invalid message, for its error (JSON-RPC 2.0 §5). */
@@ -133,15 +131,7 @@ async function exchange(
   // In 2026-07-28 `initialize` is an unknown method, whatever its params.
   const problem = isLegacy || method !== "initialize" ? findParamsProblem(message) : undefined;
   if (problem) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, problem, id) };
-  if (!isLegacy) return answerModern(headers, message, createServer);
-  return refuseRevision(headers, method) ?? answerLegacy(message, createServer());
-}
-
-async function answerModern(
-  headers: Headers,
-  message: Message,
-  createServer: () => McpServer,
-): Promise<ResponseParts> {
+  if (isLegacy) return refuseRevision(headers, method) ?? answerLegacy(message, createServer());
   let failure: unknown;
   const onerror = (error: Error) => {
     failure = error;

@@ -56,7 +56,13 @@ export function ownerPage(
       const licence = account && !isOwn ? (await readPurchases(account, nowMs))?.licence : undefined;
       const state = describeStanding(caller.is === "signed-out" ? notRenewed : caller, nowMs, licence);
       const visit = { query, headers, state, account, isLocal, nowMs };
-      const problem = findProblem(url, { ...signOutProblem, ...problems });
+      const problem = findProblem(url, {
+        "sign-out": {
+          words:
+            "Signing out did not work, so you are still signed in. This is on our side. Try again in a moment.",
+        },
+        ...problems,
+      });
       const again = problem ? `${page.path}?problem=sign-out` : page.path;
       const content = (
         <div className="home" {...freshness(state, isLocal, again)}>
@@ -109,13 +115,6 @@ function freshness(state: Standing, isLocal: boolean, again: string) {
     }),
   };
 }
-
-const signOutProblem: Record<string, Problem> = {
-  "sign-out": {
-    words:
-      "Signing out did not work, so you are still signed in. This is on our side. Try again in a moment.",
-  },
-};
 
 function Tabs({ at, email, isLocal }: { at: Page; email: string | undefined; isLocal: boolean }) {
   return (
