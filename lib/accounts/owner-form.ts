@@ -9,7 +9,6 @@ import {
   type HandlerRequest,
   type RouteHandler,
 } from "@/lib/http/handler";
-import { pages } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
@@ -29,10 +28,7 @@ export function ownerForm(
   handler: (submission: FormSubmission, owner: Owner) => Promise<Redirect | ExternalRedirect | ResponseParts>,
   explained?: readonly PublicErrorCode[],
 ): RouteHandler {
-  return form(route, () => route.page ?? pages.home.path, handler, {
-    ...byOwner,
-    ...(explained && { explained }),
-  });
+  return form(route, handler, { ...byOwner, ...(explained && { explained }) });
 }
 
 async function identify(call: HandlerRequest): Promise<Owner> {

@@ -32,20 +32,19 @@ export type FormSubmission = Pick<HandlerRequest, "headers" | "browser" | "conte
 type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
   /** The codes of refusals that the page explains as well; programs then get every refusal as an ApiError. */
   explained?: readonly PublicErrorCode[];
+  /** The address of the page with the form, if its route does not say it: it explains the `problem` in its query. */
+  page?: (field: FormSubmission["field"]) => string;
 };
 
 /**
  * Creates the POST handler of a form. It redirects the browser with 303, so that going back posts nothing again. After a
  * failure it redirects to the form's page, which explains the problem, and after the end of a session to sign-in. A typed
  * email is kept for the next page.
- *
- * @param page - the address of the page with the form; it explains the `problem` in its query
  */
 export function form<Who = undefined>(
   route: Route,
-  page: (field: FormSubmission["field"]) => string,
   handler: (submission: FormSubmission, who: Who) => Promise<Redirect | ExternalRedirect | ResponseParts>,
-  { explained, ...checks }: FormOptions<Who> = {},
+  { explained, page = () => route.page ?? pages.home.path, ...checks }: FormOptions<Who> = {},
 ): RouteHandler {
   const send = (call: HandlerRequest, { to, cookies = [] }: Redirect) =>
     redirectTo({ to, cookies: [...rememberTypedEmail(readFields(call)("email")), ...cookies] });

@@ -112,10 +112,13 @@ const onAccount = { ...owners, page: ownerPages.account.path } as const;
 const ownAccount = { ...onAccount, under: ["local"] } as const;
 const onBilling = { ...owners, page: ownerPages.billing.path, needsBilling: true } as const;
 
+const ofWaitlist = { ...form, under: ["local", "clerk"], page: pages.waitlist.path } as const;
+const onConnect = { ...form, under: ["local", "clerk"], page: pages.connect.path } as const;
+
 /** The steps of our own sign-in. One route handler answers all of them. */
 export const signInActions = {
-  sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true },
-  redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"] },
+  sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true, page: pages.signIn.path },
+  redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"], page: pages.code.path },
   askForPasskey: { path: "/sign-in/passkey/options", ...challenge },
   signInWithPasskey: { path: "/sign-in/passkey", ...form, takes: "passkey", under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
@@ -150,11 +153,11 @@ export const ownerActions = {
 export const actions = {
   ...signInActions,
   ...ownerActions,
-  joinWaitlist: { path: "/waitlist/join", ...form, under: ["local", "clerk"] },
-  confirmWaitlist: { path: "/waitlist/confirm", ...form, under: ["local", "clerk"] },
+  joinWaitlist: { path: "/waitlist/join", ...ofWaitlist },
+  confirmWaitlist: { path: "/waitlist/confirm", ...ofWaitlist },
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
-  findDevice: { path: "/connect/device", ...form, under: ["local", "clerk"], needsCookies: true },
-  answerApp: { path: "/connect/answer", ...form, under: ["local", "clerk"] },
+  findDevice: { path: "/connect/device", ...onConnect, needsCookies: true },
+  answerApp: { path: "/connect/answer", ...onConnect },
   keepAccount: { path: "/keep-account/confirm", ...form, under: ["local"] },
   /** Where Stripe Checkout sends the browser back to. */
   returnFromCheckout: {

@@ -23,49 +23,41 @@ export const connectHandlers = {
    * page named. It redirects to one of our pages, which leads to the app: browsers apply the form page's CSP
    * `form-action` to every redirect after the form, and the app's address is not ours.
    */
-  answerApp: form(
-    actions.answerApp,
-    () => page,
-    async (submission) => {
-      const { field, cookie, nowMs } = submission;
-      const answer = field("answer");
-      if (answer === "sign-in") return { to: pages.signIn.path };
-      const cookieValue = cookie("office-request");
-      const authorizationRequest =
-        field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined;
-      if (!authorizationRequest) return { to: page };
-      const client = await findRequestingClient(authorizationRequest);
-      if (client && ["approve", "decline"].includes(answer)) {
-        const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
-        if (!owner) return { to: `${withProblem(page, "again")}&away` };
-        if (answer === "approve") await rejectImpersonator(owner, "app approve refused", nowMs);
-        const db = await store();
-        if (answer === "approve") {
-          await approve(db, authorizationRequest, client, owner, submission.headers, nowMs);
-        } else await decline(db, authorizationRequest, client, owner, nowMs);
-      }
-      const outcome = await findOutcome(authorizationRequest);
-      return { to: outcome ? `${page}?answered=${authorizationRequest.by}&outcome=${outcome}` : page };
-    },
-  ),
+  answerApp: form(actions.answerApp, async (submission) => {
+    const { field, cookie, nowMs } = submission;
+    const answer = field("answer");
+    if (answer === "sign-in") return { to: pages.signIn.path };
+    const cookieValue = cookie("office-request");
+    const authorizationRequest =
+      field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined;
+    if (!authorizationRequest) return { to: page };
+    const client = await findRequestingClient(authorizationRequest);
+    if (client && ["approve", "decline"].includes(answer)) {
+      const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
+      if (!owner) return { to: `${withProblem(page, "again")}&away` };
+      if (answer === "approve") await rejectImpersonator(owner, "app approve refused", nowMs);
+      const db = await store();
+      if (answer === "approve") {
+        await approve(db, authorizationRequest, client, owner, submission.headers, nowMs);
+      } else await decline(db, authorizationRequest, client, owner, nowMs);
+    }
+    const outcome = await findOutcome(authorizationRequest);
+    return { to: outcome ? `${page}?answered=${authorizationRequest.by}&outcome=${outcome}` : page };
+  }),
 
   /**
    * Takes the code that a person reads off a device and types. A link cannot do that: it only leads to the page with the
    * code field, where nothing can be approved. There are 20^8 codes, and each lives for ten minutes: the thirty guesses of
    * the limit of forms find a given code with a probability of 1 in 850 million (RFC 8628 §5.1).
    */
-  findDevice: form(
-    actions.findDevice,
-    () => page,
-    async ({ field }) => {
-      const cookieValue = await startDeviceApproval(field("user_code"));
-      if (!cookieValue) return { to: withProblem(page, "code") };
-      return {
-        to: page,
-        cookies: [writeCookie("office-request", cookieValue, lifetimes.deviceCode)],
-      };
-    },
-  ),
+  findDevice: form(actions.findDevice, async ({ field }) => {
+    const cookieValue = await startDeviceApproval(field("user_code"));
+    if (!cookieValue) return { to: withProblem(page, "code") };
+    return {
+      to: page,
+      cookies: [writeCookie("office-request", cookieValue, lifetimes.deviceCode)],
+    };
+  }),
 };
 
 /** An expired session needs a page in between for the same reason: there Clerk renews it, or one signs in. */

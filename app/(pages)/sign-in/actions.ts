@@ -21,43 +21,35 @@ const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPa
 
 /** The steps of our own sign-in. Their register says which methods each accepts. */
 export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = {
-  sendCode: form(
-    signInActions.sendCode,
-    () => signInPage,
-    async (submission) => {
-      const email = parseEmailAddress(submission.field("email"));
-      return email ? sendCode(email, submission) : { to: withProblem(signInPage, "email") };
-    },
-  ),
+  sendCode: form(signInActions.sendCode, async (submission) => {
+    const email = parseEmailAddress(submission.field("email"));
+    return email ? sendCode(email, submission) : { to: withProblem(signInPage, "email") };
+  }),
 
-  redeemCode: form(
-    signInActions.redeemCode,
-    () => codePage,
-    async (submission) => {
-      const browser = submission.cookie("office-code");
-      if (!browser) return startAgain("unasked");
-      await requireSigningKey(submission.nowMs); // before the code is used up
-      const db = await store();
-      // In one transaction, so that an outage in between does not use the code up.
-      const { redeemed, started } = await transact(db, async (transaction) => {
-        const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
-        const started =
-          "email" in redeemed
-            ? await startOwnSession(transaction, redeemed.email, "code", submission)
-            : undefined;
-        return { redeemed, started };
-      });
-      if ("email" in redeemed) {
-        const signedIn = await signIn(db, redeemed.email, started, submission);
-        return signedIn
-          ? { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) }
-          : startAgain("used");
-      }
-      const { problem } = redeemed;
-      if (problem === "wrong") return { to: `${withProblem(codePage, problem)}&left=${redeemed.triesLeft}` };
-      return problem === "form" ? { to: withProblem(codePage, problem) } : startAgain(problem);
-    },
-  ),
+  redeemCode: form(signInActions.redeemCode, async (submission) => {
+    const browser = submission.cookie("office-code");
+    if (!browser) return startAgain("unasked");
+    await requireSigningKey(submission.nowMs); // before the code is used up
+    const db = await store();
+    // In one transaction, so that an outage in between does not use the code up.
+    const { redeemed, started } = await transact(db, async (transaction) => {
+      const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
+      const started =
+        "email" in redeemed
+          ? await startOwnSession(transaction, redeemed.email, "code", submission)
+          : undefined;
+      return { redeemed, started };
+    });
+    if ("email" in redeemed) {
+      const signedIn = await signIn(db, redeemed.email, started, submission);
+      return signedIn
+        ? { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) }
+        : startAgain("used");
+    }
+    const { problem } = redeemed;
+    if (problem === "wrong") return { to: `${withProblem(codePage, problem)}&left=${redeemed.triesLeft}` };
+    return problem === "form" ? { to: withProblem(codePage, problem) } : startAgain(problem);
+  }),
 
   /** The first step of sign-in by passkey: the options for `navigator.credentials.get`, with a challenge. */
   askForPasskey: createHandler(signInActions.askForPasskey, (call) => {

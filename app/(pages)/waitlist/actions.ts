@@ -13,27 +13,23 @@ const page = pages.waitlist.path;
 /** What the page of the waitlist sends. */
 export const waitlistHandlers = {
   /** Joins the waitlist. The response is the same if the email is on it already or has an account. */
-  joinWaitlist: form(
-    actions.joinWaitlist,
-    () => page,
-    async ({ field, nowMs, ...sender }) => {
-      const email = parseEmailAddress(field("email"));
-      if (!email) return { to: withProblem(page, "email") };
-      if (await consumeLimit("waitlist", rateLimits.waitlist, sender))
-        return { to: withProblem(page, "network") };
-      if (await joinWaitlist(await store(), email, nowMs)) return { to: `${page}?joined` };
-      log().warn("the waitlist is full: no one can join until some are invited or removed");
-      return { to: withProblem(page, "full") };
-    },
-  ),
+  joinWaitlist: form(actions.joinWaitlist, async ({ field, nowMs, ...sender }) => {
+    const email = parseEmailAddress(field("email"));
+    if (!email) return { to: withProblem(page, "email") };
+    if (await consumeLimit("waitlist", rateLimits.waitlist, sender))
+      return { to: withProblem(page, "network") };
+    if (await joinWaitlist(await store(), email, nowMs)) return { to: `${page}?joined` };
+    log().warn("the waitlist is full: no one can join until some are invited or removed");
+    return { to: withProblem(page, "full") };
+  }),
 
   /** Confirms an email by the link of its mail. A GET changes nothing, so programs that open links do not. */
   confirmWaitlist: form(
     actions.confirmWaitlist,
-    (field) => `${page}?token=${encodeURIComponent(field("token"))}`,
     async ({ field, nowMs }) => {
       const isConfirmed = await confirmByToken(await store(), field("token"), nowMs);
       return { to: isConfirmed ? `${page}?confirmed` : withProblem(page, "link") };
     },
+    { page: (field) => `${page}?token=${encodeURIComponent(field("token"))}` },
   ),
 };

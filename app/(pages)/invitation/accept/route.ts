@@ -16,25 +16,29 @@ const page = (field: FormSubmission["field"]) => {
 };
 
 /** Its mailed link proves that the person reads the mailbox, so it signs in too; after another link, a code has to. */
-export const POST = form(actions.acceptInvitation, page, async (submission) => {
-  const { field, nowMs } = submission;
-  const email = parseEmailAddress(field("email"));
-  if (!email) return { to: withProblem(page(field), "email") };
-  const isMailed = isMailedProof(field("proof"), field("token"));
-  if (isMailed) await requireSigningKey(nowMs); // before the invitation is used up
-  const db = await store();
-  const credential = { token: field("token"), email, subject: mintLocalSubject() };
-  const accepted = await acceptInvitation(db, credential, nowMs);
-  if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
-  // The page explains what is wrong with the link.
-  if (typeof accepted === "string") return { to: page(field) };
-  if (isMailed) {
-    const started = await transact(db, (transaction) =>
-      startOwnSession(transaction, email, "invitation", submission),
-    );
-    const signedIn = await signIn(db, email, started, submission);
-    if (signedIn) return { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) };
-  }
-  const redirect = await sendCode(email, submission);
-  return { ...redirect, to: `${redirect.to}?opened` };
-});
+export const POST = form(
+  actions.acceptInvitation,
+  async (submission) => {
+    const { field, nowMs } = submission;
+    const email = parseEmailAddress(field("email"));
+    if (!email) return { to: withProblem(page(field), "email") };
+    const isMailed = isMailedProof(field("proof"), field("token"));
+    if (isMailed) await requireSigningKey(nowMs); // before the invitation is used up
+    const db = await store();
+    const credential = { token: field("token"), email, subject: mintLocalSubject() };
+    const accepted = await acceptInvitation(db, credential, nowMs);
+    if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
+    // The page explains what is wrong with the link.
+    if (typeof accepted === "string") return { to: page(field) };
+    if (isMailed) {
+      const started = await transact(db, (transaction) =>
+        startOwnSession(transaction, email, "invitation", submission),
+      );
+      const signedIn = await signIn(db, email, started, submission);
+      if (signedIn) return { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) };
+    }
+    const redirect = await sendCode(email, submission);
+    return { ...redirect, to: `${redirect.to}?opened` };
+  },
+  { page },
+);
