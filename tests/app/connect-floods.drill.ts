@@ -4,7 +4,7 @@ import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines } from "@/tests/support/engines";
-import { authorizePath, makeApp, redirectUri, register } from "@/tests/support/oauth-libraries";
+import { authorizePath, makeApp, redeemCode, redirectUri, register } from "@/tests/support/oauth-libraries";
 import {
   answerApp,
   answerShown,
@@ -132,18 +132,39 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     await away.clear();
   });
 
+  const registerFrom = async (from: string) => {
+    const client = { client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] };
+    const { status, headers, text } = await register(service, client, from);
+    return { status, headers, clientId: String(JSON.parse(text).client_id) };
+  };
+
+  it("of 1,000 registrations from 100 addresses pushes out no client, approved or not", async () => {
+    const { clientId: approved } = await registerFrom("127.8.0.1");
+    const back = await answerApp(owner, service, service.url + authorizePath(approved, redirectUri));
+    const redeemed = await redeemCode(service, approved, redirectUri, back);
+    const { refresh_token } = JSON.parse(redeemed.text);
+    const { clientId: first } = await registerFrom("127.8.0.1");
+    const answers = await flood(1000, (n) => registerFrom(`127.8.1.${1 + (n % 100)}`));
+    expect(answers.filter(({ status }) => status !== 201)).toEqual([]);
+    expect(await count("kind = 'Client'"), "only the approved one is kept").toBe(1);
+    const { clientId: last } = await registerFrom("127.8.0.2");
+    for (const client_id of [first, last, approved]) {
+      const back = await answerApp(owner, service, service.url + authorizePath(client_id, redirectUri));
+      expect(new URL(back).searchParams.get("code")).toMatch(/./);
+    }
+    expect(await count("kind = 'Client'"), "those that the owner has let in").toBe(3);
+    const grant = { client_id: approved, grant_type: "refresh_token", refresh_token };
+    expect((await service.submit("/oauth/token", grant)).status).toBe(200);
+  });
+
   it("of registrations from one address is refused after 300 in ten minutes, and nothing else is", async () => {
     const from = "127.8.4.1";
-    const client = { client_name: "Desk", redirect_uris: ["http://127.0.0.1/callback"] };
-    const answers = await flood(rateLimits.registrations.perClient + 5, () =>
-      register(service, client, from),
-    );
-    expect(await count("kind = 'Client'"), "none is kept until an owner lets it in").toBe(0);
+    const answers = await flood(rateLimits.registrations.perClient + 5, () => registerFrom(from));
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(({ status }) => status)).toEqual(Array(5).fill(429));
     for (const { headers } of refused) expect(Number(headers["retry-after"])).toBeGreaterThan(0);
     expect((await service.ask(askPath(), { from })).status, "a request").toBe(303);
-    expect((await register(service, client, "127.8.4.2")).status, "another address").toBe(201);
+    expect((await registerFrom("127.8.4.2")).status, "another address").toBe(201);
   });
 });
 

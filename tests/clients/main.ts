@@ -7,9 +7,11 @@ import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { startLosingProxy } from "@/tests/support/http-proxy";
 import { startOutside } from "@/tests/support/outside";
+import { answerApp } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 import { layOut } from "@/tests/support/table";
 import { type Client, clients, type Phase, phases, tool } from "./clients";
+import { Connector, type Vendor, vendors } from "./connector";
 import { Desk, maxMs } from "./desk";
 import { startModel } from "./model";
 
@@ -17,7 +19,7 @@ import { startModel } from "./model";
  * Connects third-party MCP clients from npm, each with only our address and its owner's approval: `npm run clients`, or
  * `npm run clients -- codex` for those of that name. Each calls a tool at once, after its token has expired, after an answer
  * with new tokens was lost, five times at once, after a restart of the service, and after it was idle for almost too long
- * and for too long, on the service's clock. Exits 1 if one cannot.
+ * and for too long, on the service's clock. Stand-ins do the same for two that run at their makers'. Exits 1 if one cannot.
  */
 
 const email = "ceo@example.com";
@@ -38,6 +40,7 @@ const outside = await startOutside({
   [claude]: { ...published, client_id: claude, client_name: "Claude Code" },
   [codex]: { ...published, client_id: codex, client_name: "Codex" },
   [copilot]: { ...published, client_id: copilot, client_name: "GitHub Copilot CLI" },
+  ...Object.fromEntries(vendors.map(({ document }) => [document.client_id, document])),
 });
 
 const clock = makeClock();
@@ -56,6 +59,17 @@ const service = await Service.start({
   RATE_LIMIT_MCP: "100000",
 });
 await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", credits);
+
+/** A client that its owner has set up. */
+type Trial = {
+  /** Has it read the balance; throws if it does not know it. */
+  read: () => Promise<void>;
+  /** Logs in, for a client whose users do that. */
+  logIn?: () => Promise<unknown>;
+  /** The ids with which its owner was asked. */
+  asked: () => string[];
+  asksAgain?: Client["asksAgain"];
+};
 
 /** Also past the seconds for which a clock may be behind, so that the token is refused. */
 const pastToken = () => clock.pass(lifetimes.accessToken * 1000 + 60_000);
@@ -87,66 +101,111 @@ const isWanted = ({ name }: { name: string }) => name.toLowerCase().includes(wan
 const rows = [["client", "version", "address", "let in by", "tool called by", ...Object.values(phases)]];
 let failed = 0;
 for (const client of clients.filter(isWanted)) rows.push(await tryClient(client));
+for (const vendor of vendors.filter(isWanted)) rows.push(await tryVendor(vendor));
 process.stdout.write(layOut(rows));
 for (const { name, asksAgain = {} } of clients.filter(isWanted))
   for (const [phase, reason] of Object.entries(asksAgain))
     process.stdout.write(`${name} asks again after ${phases[phase as Phase]}, by its own doing: ${reason}\n`);
 process.exit(failed > 0 ? 1 : 0);
 
-async function tryClient(client: Client): Promise<string[]> {
-  const { name, packages, path, caller } = client;
-  const signIn = () => Browser.signIn(service, email);
-  const desk = await Desk.setUp(service, signIn, model.url, clientClock, packages);
-  await client.add?.(desk, service.url + path);
-  const outcomes: string[] = [];
-  for (const phase of allPhases) outcomes.push(await goThrough(client, desk, phase));
-  const hasFailed = outcomes.includes("✗");
-  if (hasFailed) {
-    failed++;
-    process.stderr.write(`${desk.said}\n`);
-  }
+async function tryClient({
+  name,
+  packages,
+  path,
+  caller,
+  add,
+  logIn,
+  call,
+  asksAgain = {},
+}: Client): Promise<string[]> {
+  const desk = await Desk.setUp(
+    service,
+    () => Browser.signIn(service, email),
+    model.url,
+    clientClock,
+    packages,
+  );
+  const address = service.url + path;
+  await add?.(desk, address);
+  const outcomes = await goThrough(name, {
+    async read() {
+      const said = await within(call(desk, address));
+      if (!said.includes(credits)) throw new Error(`it does not know the balance: ${said}`);
+    },
+    ...(logIn && { logIn: () => within(logIn(desk)) }),
+    asked: () => desk.asked,
+    asksAgain,
+  });
+  if (hasFailed(outcomes)) process.stderr.write(`${desk.said}\n`);
   desk.clear();
   const version = packages[0].replace(/.*@/, "");
   const called = caller === "model" ? "its model" : "a program";
-  const title = `${hasFailed ? "✗" : "✓"} ${name}`;
-  return [title, version, path, describeId(desk.asked[0]), called, ...outcomes];
+  return [title(name, outcomes), version, path, describeId(desk.asked[0]), called, ...outcomes];
 }
 
-/** Takes a client through a phase. Returns its outcome, and prints why it was not the wanted one. */
-async function goThrough(client: Client, desk: Desk, phase: Phase): Promise<string> {
-  const reason = client.asksAgain?.[phase];
-  const mustAsk = Boolean(reason) || phase === "signIn" || phase === "idleAndEnded";
-  try {
-    const wasAsked = await isAsked(client, desk, phase);
-    if (wasAsked !== mustAsk) throw new Error(`its owner was ${wasAsked ? "" : "not "}asked`);
-    return reason ? "asks again" : "✓";
-  } catch (error) {
-    process.stderr.write(`${client.name}, ${phases[phase]}: ${error}\n`);
-    return "✗";
-  }
-}
-
-/** Whether the owner is asked in a phase, at the end of which the client has read the balance. */
-async function isAsked({ path, logIn, call }: Client, desk: Desk, phase: Phase): Promise<boolean> {
-  const read = async () => {
-    const said = await within(call(desk, service.url + path));
-    if (!said.includes(credits)) throw new Error(`it does not know the balance: ${said}`);
+async function tryVendor(vendor: Vendor): Promise<string[]> {
+  const path = "/mcp/account";
+  const asked: string[] = [];
+  const approve = async (address: string) => {
+    asked.push(new URL(address).searchParams.get("client_id") ?? "");
+    return answerApp(await Browser.signIn(service, email), service, address);
   };
+  const connector = new Connector(vendor, "document", service, approve, service.url + path, clock.now);
+  await connector.add();
+  const outcomes = await goThrough(vendor.name, {
+    async read() {
+      const said = JSON.stringify(await connector.call(tool));
+      if (!said.includes(credits)) throw new Error(`it does not know the balance: ${said}`);
+    },
+    asked: () => asked,
+  });
+  return [title(vendor.name, outcomes), "a stand-in", path, describeId(asked[0]), "a program", ...outcomes];
+}
+
+/** Takes a client through the phases. Returns the outcome of each, and prints why it was not the wanted one. */
+async function goThrough(name: string, trial: Trial): Promise<string[]> {
+  const outcomes: string[] = [];
+  for (const phase of allPhases) {
+    const reason = trial.asksAgain?.[phase];
+    const mustAsk = Boolean(reason) || phase === "signIn" || phase === "idleAndEnded";
+    try {
+      const wasAsked = await goThroughPhase(trial, phase);
+      if (wasAsked !== mustAsk) throw new Error(`its owner was ${wasAsked ? "" : "not "}asked`);
+      outcomes.push(reason ? "asks again" : "✓");
+    } catch (error) {
+      outcomes.push("✗");
+      process.stderr.write(`${name}, ${phases[phase]}: ${error}\n`);
+    }
+  }
+  if (hasFailed(outcomes)) failed++;
+  return outcomes;
+}
+
+/** Returns whether the owner was asked. */
+async function goThroughPhase({ read, logIn, asked }: Trial, phase: Phase): Promise<boolean> {
   const { before, times = 1 } = happens[phase];
   const isFirst = phase === "signIn";
-  const earlier = isFirst ? 0 : desk.asked.length;
+  const earlier = isFirst ? 0 : asked().length;
   await before?.();
   // Codex has logged in with the command that added our address.
-  if (isFirst && desk.asked.length === 0 && logIn) await within(logIn(desk));
+  if (isFirst && asked().length === 0) await logIn?.();
   const reads = await Promise.allSettled(Array.from({ length: times }, read));
   // Its user tries again, and then logs in.
   if (reads.some(({ status }) => status === "rejected"))
     await read().catch(async (failure) => {
       if (isFirst || !logIn) throw failure;
-      await within(logIn(desk));
+      await logIn();
       await read();
     });
-  return desk.asked.length > earlier;
+  return asked().length > earlier;
+}
+
+function hasFailed(outcomes: string[]): boolean {
+  return outcomes.includes("✗");
+}
+
+function title(name: string, outcomes: string[]): string {
+  return `${hasFailed(outcomes) ? "✗" : "✓"} ${name}`;
 }
 
 function describeId(id = "nothing"): string {

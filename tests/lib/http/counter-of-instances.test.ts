@@ -50,6 +50,15 @@ describe.runIf(redisPort).each(counterStores)(
       }
     }
 
+    it("have one counter", async () => {
+      const from = `127.0.${way.length}.1`;
+      const remaining: unknown[] = [];
+      for (const service of [first, second, first, second]) {
+        remaining.push((await service.ask(path, { from })).headers["ratelimit-remaining"]);
+      }
+      expect(remaining).toEqual([1, 2, 3, 4].map((spent) => String(requests - spent)));
+    });
+
     it("refuses one more than that of both together, with the same headers as in process", async () => {
       const from = `127.0.${way.length}.2`;
       for (let n = 0; n < requests; n++) {
