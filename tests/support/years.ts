@@ -11,7 +11,7 @@ import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { processSingleton } from "@/lib/process-singleton";
 import type { Stage } from "@/tests/support/engines";
-import { randomFrom } from "@/tests/support/random";
+import { randomFrom } from "@/tests/support/purchases";
 import { type Price, StripeStandIn } from "@/tests/support/stripe-stand-in";
 
 const graceDays = 14;

@@ -12,7 +12,7 @@ import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
 import { spawnLeashed } from "@/tests/support/leash";
-import { randomFrom } from "@/tests/support/random";
+import { randomFrom } from "@/tests/support/purchases";
 import { type Fault, startResendStandIn } from "@/tests/support/resend-stand-in";
 import { type Environment, Service } from "@/tests/support/service";
 
