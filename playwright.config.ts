@@ -20,6 +20,8 @@ export default defineConfig({
   projects: [
     { name: "clerk", testMatch: "clerk.spec.ts" },
     { name: "local", testIgnore: "clerk.spec.ts" },
+    // `npm run drills`.
+    { name: "drills", testMatch: "*.drill.ts" },
   ],
   globalSetup: "./e2e/support/clerk-scripts.ts",
   fullyParallel: true,
