@@ -7,9 +7,9 @@ import type { Answer, Environment, Service } from "@/tests/support/service";
 
 /**
  * How it handles a request. `lost` carries it out and drops the connection, `late` answers after the service's deadline,
- * `done500` carries it out and answers 500.
+ * `silent` never answers, `done500` carries it out and answers 500.
  */
-export type Fault = "none" | "429" | "500" | "401" | "late" | "done500" | "reset" | "lost";
+export type Fault = "none" | "429" | "500" | "401" | "late" | "silent" | "done500" | "reset" | "lost";
 
 type Session = Pick<
   Stripe.Checkout.Session,
@@ -78,8 +78,8 @@ const product = { id: "prod_1", object: "product", name: "Office licence" } as c
 const price = { object: "price", active: true, currency: "eur", nickname: null, product } as const;
 
 /**
- * A fake Stripe account on loopback: its API as far as the service uses it, typed by Stripe's own types, its Checkout as
- * a small page, and its webhook deliveries. A test decides when time passes and when an event arrives.
+ * A fake Stripe account on loopback: its API as far as the service uses it, typed by Stripe's own types, its Checkout and
+ * portal as small pages, and its webhook deliveries. A test decides when time passes and when an event arrives.
  */
 export class StripeStandIn {
   /** Every request to the API, for example `POST /v1/customers`. */
@@ -461,6 +461,7 @@ export class StripeStandIn {
       const date = new Date(this.nowMs() + this.clockSkewMs).toUTCString();
       outgoing.writeHead(status, { "content-type": "application/json", date }).end(JSON.stringify(body));
     };
+    if (fault === "silent") return;
     if (fault === "reset") return void incoming.socket.destroy();
     if (fault === "late") await sleep(3000);
     if (fault === "429") return void send(refuse(429, "rate_limit", "Too many requests."));
@@ -597,7 +598,8 @@ export class StripeStandIn {
       case "GET billing_portal/id":
         return list(this.portals);
       case "POST billing_portal/id": {
-        const url = `${this.url}/portal/${customer}`;
+        const url = `${this.url}/portal/${customer}?to=${encodeURIComponent(fields.get("return_url") ?? "")}`;
+        this.returnUrl = fields.get("return_url") ?? "";
         return ok({ id: this.newId("bps"), object: "billing_portal.session", url });
       }
       default:
@@ -616,6 +618,8 @@ export class StripeStandIn {
       ...(asked.includes("latest_invoice") && { latest_invoice: this.invoices.get(invoice ?? "") ?? null }),
     };
   }
+
+  private returnUrl = "";
 
   private createSession(fields: URLSearchParams): Reply {
     const customer = fields.get("customer") ?? "";
@@ -647,20 +651,30 @@ export class StripeStandIn {
     return ok(session);
   }
 
-  /** The page of Checkout. */
+  /** The pages of Checkout and of the portal. */
   private show(method: string, path: string, outgoing: ServerResponse): void {
     const [, kind, id = ""] = path.split("/");
-    const session = this.sessions.get(id);
-    if (kind !== "pay" || !session) return void outgoing.writeHead(404).end();
+    const redirect = (to: string | null) => outgoing.writeHead(303, { location: to ?? "/" }).end();
     const page = (words: string) =>
       outgoing
         .writeHead(200, { "content-type": "text/html", "cache-control": "no-store" })
         .end(`<!doctype html><title>Stripe</title>${words}`);
-    if (session.status !== "open") return void page("<p>This checkout is closed.</p>");
-    if (method === "GET") return void page('<form method="post"><button>Pay</button></form>');
-    this.pay(id);
-    const location = session.success_url?.replace("{CHECKOUT_SESSION_ID}", id) ?? "/";
-    outgoing.writeHead(303, { location }).end();
+    if (kind === "pay") {
+      const session = this.sessions.get(id);
+      if (session?.status !== "open") return void page("<p>This checkout is closed.</p>");
+      const cancel = `<a href="${session.cancel_url}">Back</a>`;
+      if (method === "GET") return void page(`<form method="post"><button>Pay</button></form>${cancel}`);
+      this.pay(id);
+      return void redirect((session.success_url ?? "").replace("{CHECKOUT_SESSION_ID}", id));
+    }
+    if (kind === "portal") {
+      if (method === "GET") return void page('<form method="post"><button>Cancel plan</button></form>');
+      for (const { id: subscription, customer } of this.subscriptions.values()) {
+        if (customer === id) this.cancelAtPeriodEnd(subscription);
+      }
+      return void redirect(this.returnUrl);
+    }
+    outgoing.writeHead(404).end();
   }
 }
 
