@@ -94,7 +94,6 @@ export const accounts: Mistakes = {
     },
   },
   "tests/lib/admin/person.test.ts": {
-    "lib/accounts/erasure.ts": {},
     "lib/mail/file-sender.ts": {
       "a person who came back after an erasure loses their mail": [
         "mtimeMs <= (erased.get(hashEmail(email)) ?? Number.NEGATIVE_INFINITY)",

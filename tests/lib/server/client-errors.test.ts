@@ -279,23 +279,45 @@ describe("a request that Node's parser rejects", () => {
     expect(await received).toMatch(/late$/);
   });
 
-  it.each(["\x00\x01garbage\r\n\r\n", "CONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n"])(
-    "closes the connection, whatever the client still sends: %j",
-    async (bytes) => {
-      const socket = connect({ port: service.port, host: "127.0.0.1", allowHalfOpen: true });
-      const sending = setInterval(() => socket.write("x"), 100);
-      const broken = once(socket.setEncoding("latin1"), "error").catch((failure) => failure);
-      let received = "";
-      socket.on("data", (chunk) => {
-        received += chunk;
-      });
-      socket.write(bytes);
-      const startedAtMs = performance.now();
-      await once(socket, "end");
-      expect(statusOf(received)).toBeGreaterThanOrEqual(400);
-      await broken;
-      clearInterval(sending);
-      expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(discardBounds.withinMs - 100);
-    },
-  );
+  it("closes the connection, whatever the client still sends", async () => {
+    const socket = connect({ port: service.port, host: "127.0.0.1", allowHalfOpen: true });
+    const sending = setInterval(() => socket.write("x"), 100);
+    const broken = once(socket.resume(), "error").catch((failure) => failure);
+    socket.write("\x00\x01garbage\r\n\r\n");
+    const startedAtMs = performance.now();
+    await once(socket, "end");
+    await broken;
+    clearInterval(sending);
+    expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(discardBounds.withinMs - 100);
+  });
+});
+
+describe("a connection", () => {
+  const get = (path: string, headers: string) => send(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
+
+  it("stays usable after a refusal", async () => {
+    const trace = `TRACE ${health.path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+    const received = await send(`${trace}GET ${health.path} HTTP/1.1\r\n${close}\r\n`);
+    expect(statusLines(received)).toEqual(["HTTP/1.1 405", "HTTP/1.1 200"]);
+  });
+
+  it.each([
+    [health.path, 200],
+    ["/api/x", 404],
+    ["/docs/api/errors", 200],
+  ])("ignores an Upgrade and an unknown Expect: %s", async (path, status) => {
+    const upgrade = "Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n";
+    expect(statusLines(await get(path, upgrade))).toEqual([`HTTP/1.1 ${status}`]);
+    expect(statusLines(await get(path, "Expect: tea\r\nConnection: close\r\n"))).toEqual([
+      `HTTP/1.1 ${status}`,
+    ]);
+  });
+
+  it("rejects a request smuggled behind two lengths", async () => {
+    const head = `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n`;
+    const smuggled = `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+    expect(statusLines(await send(`${smuggled}GET ${health.path} HTTP/1.1\r\n${close}\r\n`))).toEqual([
+      "HTTP/1.1 400",
+    ]);
+  });
 });

@@ -140,6 +140,13 @@ describe("a body", () => {
   });
 });
 
+it("a private peer that sends X-Forwarded-For is logged once, because all its clients share one address", async () => {
+  for (let n = 0; n < 3; n++)
+    await service.ask(health.path, { headers: { "X-Forwarded-For": "198.51.100.1" } });
+  await eventually(() => expect(service.log).toContain("but TRUSTED_PROXY_HOPS is 0"));
+  expect(service.log.match(/but TRUSTED_PROXY_HOPS is 0/g)).toHaveLength(1);
+});
+
 describe("connections", () => {
   const answersOn = async (socket: Socket, more = "") => {
     socket.write(get(health.path).replace("\r\n\r\n", `\r\n${more}\r\n`));

@@ -23,12 +23,6 @@ async function receive(chunks: string[]): Promise<JoinedMessage> {
   return incoming;
 }
 
-async function piecesOf(incoming: JoinedMessage): Promise<Buffer[]> {
-  const pieces: Buffer[] = [];
-  for await (const piece of incoming) pieces.push(piece);
-  return pieces;
-}
-
 describe("a request", () => {
   it("has its complete body, whatever its chunks", async () => {
     const chunks = Array.from({ length: 300 }, (_, n) => String(n).repeat(n + 1));
@@ -38,7 +32,7 @@ describe("a request", () => {
   it("joins thousands of unread chunks into a few pieces", async () => {
     const chunks = Array.from({ length: 4000 }, (_, n) => String(n % 10));
     const incoming = await receive(chunks);
-    const pieces = await piecesOf(incoming);
+    const pieces = await incoming.toArray();
     expect(Buffer.concat(pieces).toString()).toBe(chunks.join(""));
     expect(incoming.pieces).toBe(4000);
     expect(pieces.length).toBeLessThan(20);

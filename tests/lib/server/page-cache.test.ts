@@ -174,6 +174,8 @@ describe("the service's cached pages and files", async () => {
       "/_next/static/../../package.json",
       "/_next/static/%2e%2e/server/app/index.html",
       "/_not-found",
+      // Only in development.
+      "/previews/emails",
     ]) {
       const answer = await service.ask(path);
       expect([path, answer.status]).toEqual([path, 404]);

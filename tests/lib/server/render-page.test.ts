@@ -36,19 +36,6 @@ beforeEach(() => {
 });
 afterEach(() => render.mockReset());
 
-describe("a page that is rendered for one request", () => {
-  it("has the headers of every page, and its handler sees the request as it came", async () => {
-    render.mockImplementation(async () => page());
-    const answer = await fetch(`${url}/invitation?x=1`, { headers: { "X-Request-Id": "r-1" } });
-    expect(await answer.text()).toBe("a page");
-    expect(answer.headers.get("x-request-id")).toBe("r-1");
-    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
-    const [call] = render.mock.calls[0] ?? [];
-    expect(call?.url.href).toBe("https://office.example.com/invitation?x=1");
-    expect(call?.headers.get("x-request-id")).toBe("r-1");
-  });
-});
-
 describe("a page that cannot be shown", () => {
   it("is a 503: an ApiError for a program, a page that reloads itself for a browser", async () => {
     const said = vi.spyOn(log(), "warn").mockReturnValue();

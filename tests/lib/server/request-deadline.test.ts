@@ -37,11 +37,12 @@ describe("an exchange past its deadline", async () => {
   }
 
   it("is reset when the client reads a byte now and then", async () => {
+    const connected = once(server, "connection");
     const { socket } = await ask("/large");
     socket.pause();
-    const [atServer] = await connections();
+    const [atServer] = await connected;
     const reading = setInterval(() => socket.read(1), 20);
-    await once(atServer as Socket, "close");
+    await once(atServer, "close");
     clearInterval(reading);
     socket.destroy();
   });
@@ -74,15 +75,6 @@ describe("an exchange past its deadline", async () => {
     patient.closeAllConnections();
     patient.close();
   });
-
-  const open = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    open.add(socket.once("close", () => open.delete(socket)));
-  });
-  async function connections() {
-    while (open.size === 0) await sleep(5);
-    return open;
-  }
 });
 
 it("responses that are not read are bounded in all: the oldest exchanges are reset", async () => {

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
 import { connectionLimits } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
@@ -26,19 +27,12 @@ afterAll(async () => {
 });
 
 /** Opens a connection and writes this. Returns the bytes received until it closed, and the time. */
-function trickle(first: string): Promise<{ received: string; afterMs: number }> {
-  return new Promise((resolve) => {
-    const startedAtMs = performance.now();
-    let received = "";
-    const socket = connect(port, "127.0.0.1", () => socket.write(first));
-    socket.on("data", (chunk) => {
-      received += chunk;
-    });
-    socket.on("close", () => {
-      recordRaw(first, received);
-      resolve({ received, afterMs: performance.now() - startedAtMs });
-    });
-  });
+async function trickle(first: string): Promise<{ received: string; afterMs: number }> {
+  const startedAtMs = performance.now();
+  const socket = connect(port, "127.0.0.1", () => socket.write(first));
+  const received = await text(socket);
+  recordRaw(first, received);
+  return { received, afterMs: performance.now() - startedAtMs };
 }
 
 describe("a slow request", () => {

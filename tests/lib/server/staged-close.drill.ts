@@ -1,13 +1,10 @@
-import { execFile } from "node:child_process";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
 import { operations } from "@/lib/http/operations";
 import { actions } from "@/lib/http/pages";
 import { borrowService } from "@/tests/support/block";
-import { isInstalled } from "@/tests/support/databases";
 
 const { health, unsubscribe } = operations;
 const rounds = 5;
@@ -15,19 +12,6 @@ const { service } = await borrowService();
 
 /** A POST with this body, sent this many times by a client that reads the response once the body has left. */
 type Client = (path: string, headers: Record<string, string>, bytes: number) => Promise<number[]>;
-
-const python =
-  (lines: string): Client =>
-  async (path, headers, bytes) => {
-    const program = `import http.client, json, sys, urllib.error, urllib.request
-host, path, headers, size = sys.argv[1], sys.argv[2], json.loads(sys.argv[3]), int(sys.argv[4])
-def ask():
-${lines.replace(/^/gm, "    ")}
-print(json.dumps([ask() for _ in range(${rounds})]))`;
-    const args = [`localhost:${service.port}`, path, JSON.stringify(headers), String(bytes)];
-    const { stdout } = await promisify(execFile)("python3", ["-c", program, ...args]);
-    return JSON.parse(stdout);
-  };
 
 const everyRound = async (ask: () => Promise<number>) => {
   const statuses: number[] = [];
@@ -47,15 +31,6 @@ const linesOf = (headers: Record<string, string>) =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
 
 const clients: Record<string, Client> = {
-  ...((process.env.CI || isInstalled("python3")) && {
-    "http.client": python(`connection = http.client.HTTPConnection(host)
-connection.request("POST", path, b"x" * size, headers)
-return connection.getresponse().status`),
-    urllib: python(`try:
-    return urllib.request.urlopen(urllib.request.Request(f"http://{host}{path}", b"x" * size, headers)).status
-except urllib.error.HTTPError as refused:
-    return refused.code`),
-  }),
   "Node's fetch": (path, headers, bytes) =>
     everyRound(async () => {
       const url = `http://localhost:${service.port}${path}`;
