@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
+import { createPublicKey, verify } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
@@ -13,12 +13,6 @@ const decode = (part = "") => JSON.parse(Buffer.from(part, "base64url").toString
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 const headerOf = (token: string) => decode(token.split(".")[0]) as { alg: string; kid?: string };
 const claimsOf = (token: string) => decode(token.split(".")[1]) as { iss: string; sub: string; sid: string };
-
-/** Makes a token of this header and these claims, signed with RS256. */
-function forge(header: object, claims: object, key: KeyObject): string {
-  const signed = `${encode(header)}.${encode(claims)}`;
-  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`;
-}
 
 /** Copies a program's token on the access page. */
 async function copyToken(browser: Browser): Promise<string> {
@@ -64,37 +58,6 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
     expect(verify("sha256", signed, publicKey, Buffer.from(signature, "base64url"))).toBe(true);
   });
 
-  it("do not accept a forged token: the response is 401 whatever key it names", async () => {
-    const token = await copyToken(browser);
-    const { kid = "" } = headerOf(token);
-    const claims = claimsOf(token);
-    const [, body, signature] = token.split(".");
-    const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-    const jwks = JSON.parse((await one.ask("/.well-known/jwks.json")).text);
-    const published = createPublicKey({ key: jwks.keys[0], format: "jwk" });
-    const symmetric = ["pem", "der"].map((format) => {
-      const signed = `${encode({ alg: "HS256", kid })}.${body}`;
-      const secret = published.export({ type: "spki", format: format as "pem" });
-      return `${signed}.${createHmac("sha256", secret).update(signed).digest("base64url")}`;
-    });
-    const jwk = publicKey.export({ format: "jwk" });
-    const forged = [
-      ...symmetric,
-      `${encode({ alg: "none", kid })}.${body}.`,
-      forge({ alg: "RS256", kid }, claims, privateKey),
-      forge({ alg: "RS256", kid, jwk }, claims, privateKey),
-      forge({ alg: "RS256", kid, jku: `${one.url}/keys`, x5u: "https://evil.example" }, claims, privateKey),
-      forge({ alg: "RS256", kid: "' OR 1=1 --" }, claims, privateKey),
-      forge({ alg: "RS256", kid: ["a", kid] }, claims, privateKey),
-      forge({ alg: "RS256", kid }, { ...claims, iss: "urn:corner-office:other" }, privateKey),
-      `${encode({ alg: "RS256", kid })}.${encode({ ...claims, sub: "user_other" })}.${signature}`,
-    ];
-    for (const [at, token] of forged.entries()) {
-      expect(await one.statusFor(token), `forged token ${at}`).toBe(401);
-    }
-    expect(await one.statusFor(token)).toBe(200);
-  });
-
   it("are rotated twice under load, and no request gets a 401", async () => {
     const answers: Record<number, number> = {};
     const tokens = [await copyToken(browser)];
@@ -133,6 +96,9 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
     for (const service of [one, other]) expect(await service.statusFor(token)).toBe(200);
     const { kid = "" } = headerOf(token);
     await one.adminJson("keys", "revoke", kid);
+    expect(await stage.query(`SELECT sealed_key FROM signing_keys WHERE kid = '${kid}'`)).toEqual([
+      { sealed_key: null },
+    ]);
     for (const service of [one, other]) {
       expect(await service.statusFor(token)).toBe(401);
       expect(await service.statusFor(token)).toBe(401);

@@ -47,22 +47,9 @@ describe("when a session was last used", async () => {
     await eventually({ one: nowMs + hourMs, other: nowMs });
   });
 
-  describe("moves the end of the session", () => {
+  describe("moves the end of the session (`lifetimes.test.ts`)", () => {
     const ends = async (id: string) =>
       (await listSessions(db, accountId, nowMs)).find((session) => session.id === id)?.endsAtMs;
-
-    it("to 30 days from then, and to its last date at most", async () => {
-      expect(use("one", nowMs, nowMs + 10 * dayMs)).toBe(nowMs + 40 * dayMs);
-      await expect.poll(() => ends("one")).toBe(nowMs + 40 * dayMs);
-      expect(use("one", nowMs + 10 * dayMs, nowMs + 39 * dayMs)).toBe(nowMs + 69 * dayMs);
-      await expect.poll(() => ends("one")).toBe(nowMs + 69 * dayMs);
-      await db
-        .updateTable("local_sessions")
-        .set({ expires_at_ms: nowMs + 179 * dayMs })
-        .execute();
-      expect(use("one", nowMs + 39 * dayMs, nowMs + 170 * dayMs)).toBe(nowMs + 180 * dayMs);
-      await expect.poll(() => ends("one")).toBe(nowMs + 180 * dayMs);
-    });
 
     it("not of one without a last date, and not of one that has ended", async () => {
       const change = (change: object) =>

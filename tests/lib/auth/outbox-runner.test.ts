@@ -41,17 +41,6 @@ describe.each(engines)("the outbox on $name", async (engine) => {
   const rows = () => db.selectFrom("sign_in_mails").selectAll().execute();
   const askForCode = async (to = email) => (await makeCode(db, { email: to }, nowMs))?.code ?? expect.fail();
 
-  it("sends a code to its account once, and deletes it", async () => {
-    const code = await askForCode();
-    expect(await round()).toEqual([]);
-    expect(sent.map(({ to, subject }) => ({ to, subject }))).toEqual([
-      { to: email, subject: `${code} is your sign-in code` },
-    ]);
-    expect(await rows()).toEqual([]);
-    await round();
-    expect(sent).toHaveLength(1);
-  });
-
   it("writes the same row for an email without an account, and does not send it", async () => {
     await askForCode();
     await askForCode("abc@example.com");
@@ -174,7 +163,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
   });
 
   // The embedded store has one writer at a time, so no other process can hold a row.
-  const skipsLockedRows = async () => {
+  it.runIf(engine.name === "PostgreSQL")("skips a mail that another process has locked", async () => {
     for (let n = 0; n < 2; n++) await askForCode();
     const [held] = await rows();
     let claimed: Awaited<ReturnType<typeof claimMails>>;
@@ -192,8 +181,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     await expect(holding).rejects.toBe(release);
     expect(claimed).toHaveLength(1);
     expect(claimed?.[0]?.id).not.toBe(held?.id);
-  };
-  if (engine.name === "PostgreSQL") it("skips a mail that another process has locked", skipsLockedRows);
+  });
 
   it("sends an invitation while its link works, and only the newest one", async () => {
     const to = "new@example.com";

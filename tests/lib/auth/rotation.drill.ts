@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { Authenticator } from "@/tests/support/authenticator";
 import { startStage } from "@/tests/support/block";
@@ -8,7 +7,6 @@ import { engines } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import { makeApp } from "@/tests/support/oauth-libraries";
 import { OfficeBrowser } from "@/tests/support/office-browser";
-import { operate } from "@/tests/support/operator";
 import { answerApp } from "@/tests/support/owner";
 import * as passkeys from "@/tests/support/passkeys";
 import { reservePort } from "@/tests/support/port";
@@ -86,11 +84,6 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", async
     const app = await makeApp(service);
     const { address, redeem } = await app.ask();
     let tokens = await redeem(new URL(await answerApp(owner, service, address.href)));
-    const file = join(createFolder(), "office.backup");
-    const BACKUP_PASSPHRASE = "correct horse battery staple";
-    const backUp = (name: string) => operate(["backup", name], { ...service.environment, BACKUP_PASSPHRASE });
-    expect(await backUp(file)).toMatchObject({ code: 0 });
-
     for (const rotations of [1, 2, 3]) {
       const other = new Browser(service);
       const code = await requestCode(other);
@@ -145,30 +138,5 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", async
     isHeld = false;
     await stage.query("UPDATE sign_in_mails SET next_attempt_at_ms = 0");
     await eventually(() => expect(subjectsTo(invited)).toHaveLength(1));
-
-    // A backup of any day has the secret of that day.
-    const later = `${file}-later`;
-    expect(await backUp(later)).toMatchObject({ code: 0 });
-    for (const [backup, APP_SECRET = ""] of [
-      [file, secrets[0]],
-      [later, secrets[3]],
-    ] as const) {
-      const empty = await engine.prepare({ isEmpty: true });
-      const environment = {
-        ...world,
-        DATA_DIR: join(createFolder(), "data"),
-        ...empty.environment,
-        APP_URL: service.url,
-        APP_SECRET,
-        BACKUP_PASSPHRASE,
-      };
-      expect(await operate(["restore", backup], environment)).toMatchObject({ code: 0, stderr: "" });
-      const restored = await operate(["--json", "emails", "unsubscribe-link", email], environment);
-      expect(JSON.parse(restored.stdout)).toEqual({ url });
-      expect(JSON.parse((await operate(["--json", "keys", "list"], environment)).stdout)).toMatchObject([
-        { state: "signs" },
-      ]);
-      await empty.clear();
-    }
   });
 });

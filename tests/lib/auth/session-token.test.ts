@@ -76,6 +76,12 @@ describe("a session token", () => {
   it.each([
     ["an unsigned one", `${encode({ alg: "none" })}.${encode(claims)}.x`],
     ["one signed by another key", mint({}, {}, foreign.privateKey)],
+    [
+      "one that brings the key",
+      mint({}, { jwk: foreign.publicKey.export({ format: "jwk" }) }, foreign.privateKey),
+    ],
+    ["one whose key is elsewhere", mint({}, { jku: "https://evil.example/keys" }, foreign.privateKey)],
+    ["one of several keys", mint({}, { kid: ["a", "ins_x"] })],
     ["RS512", mint({}, { alg: "RS512" }, ours.privateKey, "sha512")],
     ["one that only says RS512", mint({}, { alg: "RS512" })],
     ["a JWT template's", mint({}, { cat: "cl_B7d4PD222AAA" })],
@@ -94,12 +100,11 @@ describe("a session token", () => {
     expect(await verify(token)).toBeUndefined();
   });
 
-  it("refuses HS256 keyed with the public key", async () => {
+  it.each(["pem", "der"])("refuses HS256 keyed with the public key, as %s", async (format) => {
     const signed = `${encode({ alg: "HS256", typ: "JWT" })}.${encode(claims)}`;
-    const pem = ours.publicKey.export({ type: "spki", format: "pem" });
-    expect(
-      await verify(`${signed}.${createHmac("sha256", pem).update(signed).digest("base64url")}`),
-    ).toBeUndefined();
+    const key = ours.publicKey.export({ type: "spki", format: format as "pem" });
+    const token = `${signed}.${createHmac("sha256", key).update(signed).digest("base64url")}`;
+    expect(await verify(token)).toBeUndefined();
   });
 
   it("refuses a token altered in its header, claims or signature", async () => {

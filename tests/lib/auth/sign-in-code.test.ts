@@ -92,15 +92,6 @@ describe.each(engines)("a code on $name", async (engine) => {
     expect(judged[0]?.tries, "those past the fifth are not looked at").toBe(5);
   });
 
-  it("works in no other browser", async () => {
-    const { code } = await make();
-    const other = await make();
-    if (other.code !== code) {
-      expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
-    }
-    expect(await redeemCode(db, "unknown", code, nowMs)).toEqual({ problem: "used" });
-  });
-
   it("works in no other browser, even if its hash was copied to that one's row", async () => {
     const { email, code } = await make();
     const other = await make();
@@ -111,6 +102,7 @@ describe.each(engines)("a code on $name", async (engine) => {
       .executeTakeFirstOrThrow();
     await db.updateTable("sign_in_codes").set({ code_hash }).where("email", "=", other.email).execute();
     expect(await redeemCode(db, other.browser, code, nowMs)).toMatchObject({ problem: "wrong" });
+    expect(await redeemCode(db, "unknown", code, nowMs)).toEqual({ problem: "used" });
   });
 
   it("does not count as an attempt if it is malformed", async () => {
