@@ -9,6 +9,7 @@ import { listEmails, StillSendingError, stopLaterEmails, suppressEmail } from "@
 import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
 import { startStageForEach } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
+import { numbersTo, watchQueries } from "@/tests/support/watched-queries";
 
 const hourMs = 60 * 60 * 1000;
 const leaseMs = 15_000;
@@ -49,6 +50,21 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     expect(await claim(atMs + dayMs - 1)).toEqual([]);
     expect(kinds(await claim(atMs + dayMs))).toEqual(["first-assistant"]);
     expect(await states()).toEqual(["sent", "sending", ...all("scheduled").slice(2)]);
+  });
+
+  it("finds what is due by an index, however much waits", async () => {
+    await stage.query(
+      `INSERT INTO onboarding_emails (id, account_id, recipient_hash, kind, due_at_ms, state, next_attempt_at_ms)
+       SELECT 'mail-' || n, 'acc_' || n, 'x', 'welcome', n, 'scheduled', n FROM ${numbersTo(10_000)}`,
+    );
+    await stage.query("ANALYZE onboarding_emails");
+    const { watched, queries, planOf } = watchQueries(db);
+    expect(await claim(atMs, 5, watched), "the accounts are gone").toEqual([]);
+    for (const query of queries.slice(1, 3)) {
+      const plan = await planOf(query);
+      expect(plan).toContain("onboarding_emails_scheduled");
+      expect(plan).not.toMatch(/Seq Scan on onboarding|Sort|TEMP B-TREE/);
+    }
   });
 
   it("stops the mails that come due while the trial has ended, and goes on when it is extended", async () => {

@@ -10,7 +10,6 @@ import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { writeDueMails } from "@/tests/support/due-mails";
 import { engines } from "@/tests/support/engines";
-import { mailsTo } from "@/tests/support/mailbox";
 import { RecordingSender } from "@/tests/support/recording-sender";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import { Service } from "@/tests/support/service";
@@ -28,31 +27,6 @@ describe("retryAfterMs", () => {
   it("triples the delay after each failure, up to four hours", () => {
     const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryAfterMs(attempts) / 60_000);
     expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
-  });
-});
-
-describe("a server without a sender", async () => {
-  const email = "ceo@example.com";
-  const service = await Service.make({ SIGN_IN: "local" });
-  afterAll(() => service.stop());
-  await service.adminJson("account", "add", email); // before the start, because the runner polls every five seconds
-  await service.run();
-
-  it("writes a due mail to DATA_DIR/mail", async () => {
-    const [mail, ...others] = await eventually(async () => {
-      const mails = await mailsTo(service.dataDir, email);
-      expect(mails).not.toEqual([]);
-      return mails;
-    });
-    expect(others).toEqual([]);
-    const link = mail?.headers.find(({ key }) => key === "list-unsubscribe")?.value;
-    expect(link).toBe(`<${service.url}${await service.unsubscribePath(email)}>`);
-    await eventually(async () => expect((await list(service, email))[0]?.state).toBe("sent"));
-  });
-
-  it("answers 404 for mail previews in production", async () => {
-    expect((await service.ask("/previews/emails")).status).toBe(404);
-    expect((await service.ask("/previews/emails/welcome")).status).toBe(404);
   });
 });
 
@@ -186,23 +160,6 @@ describe.each(engines)("while a mail is being sent, on $name", async (engine) =>
     await eventually(() => expect(stand.requests).toBeGreaterThan(before));
     return target;
   }
-
-  it("an unsubscribe waits, and answers 200 once the mail is delivered", async () => {
-    const target = await inFlight("slow@example.com", "slow");
-    let clickedAtMs = performance.now();
-    let answer = await click(target);
-    // On a busy machine the mail can take longer than the unsubscribe waits.
-    while (answer.status === 502 && performance.now() - clickedAtMs >= 1500) {
-      clickedAtMs = performance.now();
-      answer = await click(target);
-    }
-    expectAnswer(service, operations.unsubscribe, answer, 200);
-    expect(stand.accepted.map(({ body }) => body.to)).toContain("slow@example.com");
-    expect((await list(service, "slow@example.com")).map(({ state }) => state)).toEqual([
-      "sent",
-      ...onboardingKinds.slice(1).map(() => "stopped"),
-    ]);
-  });
 
   it("an unsubscribe answers 502 while the delivery is unknown, also after a kill, and 200 once the lease has expired", async () => {
     const target = await inFlight("silent@example.com", "silent");

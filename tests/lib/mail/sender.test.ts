@@ -1,7 +1,5 @@
-import { generateKeyPairSync } from "node:crypto";
 import { readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parseSettings } from "@/lib/config/settings";
@@ -11,6 +9,7 @@ import { createResendSender } from "@/lib/mail/resend-sender";
 import { createSmtpSender } from "@/lib/mail/smtp-sender";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { certificate } from "@/tests/support/certificate";
+import { dkimKey, verifyDkim } from "@/tests/support/dkim";
 import { createFolder } from "@/tests/support/leash";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import type { Environment } from "@/tests/support/service";
@@ -108,12 +107,7 @@ describe("SMTP", async () => {
   });
   afterAll(() => inbox.stop());
 
-  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const dkim = {
-    DKIM_DOMAIN: "example.com",
-    DKIM_SELECTOR: "mail",
-    DKIM_PRIVATE_KEY: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-  };
+  const dkim = { DKIM_DOMAIN: "example.com", DKIM_SELECTOR: "mail", DKIM_PRIVATE_KEY: dkimKey };
 
   function smtp(url: string, environment: Environment = {}) {
     const world = { APP_URL: "https://office.example.com", EMAIL_FROM: "Corner Office <office@example.com>" };
@@ -132,20 +126,11 @@ describe("SMTP", async () => {
     );
   });
 
-  it("signs the visible fields and both List-Unsubscribe fields with DKIM", async () => {
+  it("signs with DKIM what it sends: `dkim.test.ts` says what that covers", async () => {
     await plain(dkim).send(mail);
     const raw = inbox.received[0]?.raw.toString("latin1") ?? "";
-    const spki = publicKey.export({ type: "spki", format: "der" }).toString("base64");
-    const verify = async (message: string) => {
-      const resolver = async (name: string, type: string) => {
-        expect([name, type]).toEqual(["mail._domainkey.example.com", "TXT"]);
-        return [[`v=DKIM1; k=rsa; p=${spki}`]];
-      };
-      const { results } = await dkimVerify(Buffer.from(message, "latin1"), { resolver });
-      return results.map(({ status }) => status.result);
-    };
-    expect(await verify(raw)).toEqual(["pass"]);
-    expect(await verify(raw.replace(/^List-Unsubscribe-Post:.*\r\n/m, ""))).toEqual(["fail"]);
+    expect(raw).toMatch(/^DKIM-Signature: /m);
+    expect(await verifyDkim(raw)).toBe("pass");
   });
 
   it("sends nothing to a server whose certificate is not trusted", async () => {
