@@ -28,7 +28,7 @@ export class AdminCommand extends Command {
   /**
    * Adds a command: its name with its arguments, each of which is parsed by its name, and what it does.
    *
-   * @param examples - for its help; by default one, with the usual arguments. `tests/lib/admin/help.test.ts` runs each
+   * @param examples - for its help; by default one, with the usual arguments. `tests/lib/admin/main.test.ts` runs each
    */
   add(usage: string, description: string, ...examples: string[]): AdminCommand {
     const command = this.command(usage).description(description);

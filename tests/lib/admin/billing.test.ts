@@ -1,13 +1,12 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
+import { startShop } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
-import { openShop } from "@/tests/support/shop";
 
 const events = ["checkout.session.*", "customer.subscription.*"];
 
 describe.each(engines)("the commands for billing on $name", async (engine) => {
-  const shop = await openShop(engine, { LAPSED_PLAN: "hobby" });
-  afterAll(() => shop.close());
+  const shop = await startShop(engine, { LAPSED_PLAN: "hobby" });
 
   const check = () => shop.service.check("billing");
 
@@ -28,9 +27,8 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
       works: true,
       detail: "Stripe has 3 prices and the webhook endpoint",
     });
-    const pack = stripe.prices.get("price_pack");
-    const month = stripe.prices.get("price_month");
-    if (!pack) throw new Error("no pack");
+    const [prices, { portals }] = [[...stripe.prices], stripe];
+    const pack = stripe.prices.get("price_pack") ?? expect.fail("no pack");
     stripe.prices.delete("price_month");
     stripe.prices.set("price_pack", { ...pack, metadata: {} });
     const [first, second] = ((await check())?.detail ?? "").split("; ");
@@ -38,12 +36,8 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
     expect(second).toBe("price_pack has no whole number as metadata credits");
     stripe.prices.set("price_month", { ...pack, id: "price_month" });
     expect((await check())?.detail).toContain("price_month is not recurring");
-    stripe.prices.set("price_month", {
-      ...pack,
-      id: "price_month",
-      type: "recurring",
-      metadata: { assistant_limit: "many" },
-    });
+    const recurring = { ...pack, id: "price_month", type: "recurring" } as const;
+    stripe.prices.set("price_month", { ...recurring, metadata: { assistant_limit: "many" } });
     expect((await check())?.detail).toContain("price_month has no whole number as metadata assistant_limit");
     stripe.portals = [];
     stripe.clockSkewMs = 90_000;
@@ -59,21 +53,12 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
     ])
       expect(remedy).toContain(words);
     stripe.endpoints = [{ ...endpoint, enabled_events: ["*"] }];
-    stripe.portals = [
-      { id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true },
-    ];
+    stripe.portals = portals;
     stripe.clockSkewMs = 0;
     stripe.faultOf = () => "401";
     expect(await check()).toMatchObject({ works: false, detail: "Stripe: Invalid API Key provided." });
     stripe.faultOf = () => "none";
-    stripe.prices.set("price_pack", pack);
-    stripe.prices.set("price_month", {
-      ...pack,
-      id: "price_month",
-      type: "recurring",
-      metadata: {},
-      recurring: month?.recurring ?? null,
-    });
+    for (const [id, price] of prices) stripe.prices.set(id, price);
   });
 
   it("check tells of subscriptions that Stripe no longer knows, and of those that stay past due", async () => {

@@ -1,3 +1,4 @@
+import { readdirSync, statSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { onboardingSeries } from "@/lib/mail/onboarding-series";
 import { borrowService } from "@/tests/support/block";
@@ -237,6 +238,41 @@ describe("npm run admin on its own", () => {
       const outcome = await service.execute(["dist/admin/main.js", ...args]);
       expect(outcome).toEqual({ ...(await service.admin(...args)), code });
     }
+  });
+
+  it("describes every command with --help, with an example that names it", { timeout: 180_000 }, async () => {
+    const service = await Service.make();
+    const leaves: string[] = [];
+    const walk = async (words: string[]): Promise<void> => {
+      const { stdout } = await service.admin(...words, "--help");
+      const [, commands = ""] = /^Commands:\n(.*)/ms.exec(stdout) ?? [];
+      const under = [...commands.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = ""]) => name);
+      for (const name of under) if (name !== "help") await walk([...words, name]);
+      if (under.length > 0) return;
+      leaves.push(words.join(" "));
+      expect(stdout).toContain(`Examples:\n  npm run -s admin -- ${words.join(" ")}`);
+    };
+    await walk([]);
+    expect(leaves.length).toBeGreaterThan(30);
+  });
+
+  it("loads neither PostgreSQL's library nor those of mail and shared counters on the embedded store", async () => {
+    const service = await Service.make({ SIGN_IN: "local" });
+    const command = ["--import=./tests/support/loaded.mjs", "dist/admin/main.js", "account", "list"];
+    const { code, stderr } = await service.execute(command);
+    expect(code).toBe(0);
+    expect(stderr).toContain("loaded node:sqlite\n");
+    const all = readdirSync("dist/chunks").filter((file) => file.endsWith(".js"));
+    const loaded = new Set(stderr.match(/(?<=^loaded \S*\/)[\w-]+\.js$/gm));
+    const parts = all.filter((name) => loaded.has(name));
+    for (const library of [/^postgres-/, /^nodemailer-/]) {
+      expect(all).toContainEqual(expect.stringMatching(library));
+      expect(parts).not.toContainEqual(expect.stringMatching(library));
+    }
+    const sizeOf = (files: string[]) =>
+      files.reduce((bytes, file) => bytes + statSync(`dist/chunks/${file}`).size, 0);
+    // Node compiles what it loads, which was a third of a command's time.
+    expect(sizeOf(parts)).toBeLessThan(sizeOf(all) / 3);
   });
 
   it("refuses a token unless sign-in is local", async () => {

@@ -84,7 +84,7 @@ describe.runIf(inject("redisPort"))("the connection to Redis", () => {
   });
 });
 
-describe.runIf(inject("redisPort")).each(["one server", "Sentinels", "a cluster"] as const)(
+describe.runIf(inject("redisPort")).each(["Sentinels", "a cluster"] as const)(
   "two instances that count in %s over TLS",
   (way) => {
     let servers: RedisServer[];
@@ -98,12 +98,9 @@ describe.runIf(inject("redisPort")).each(["one server", "Sentinels", "a cluster"
         ({ servers, sentinels } = await startSentinels(access));
         const query = `master=office&sentinelPassword=${encodeURIComponent(password)}`;
         url = `rediss+sentinel://${userInfo}${addressesOf(sentinels)}/1?${query}`;
-      } else if (way === "a cluster") {
+      } else {
         servers = await startCluster(access);
         url = `rediss+cluster://${userInfo}${addressesOf(servers)}`;
-      } else {
-        servers = [await startRedisServer(access)];
-        url = `rediss://${userInfo}${addressesOf(servers)}/1`;
       }
       const environment = { ...environmentOf(url), NODE_EXTRA_CA_CERTS: trust() };
       [first, second] = await Promise.all([Service.start(environment), Service.start(environment)]);

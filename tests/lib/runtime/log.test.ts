@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { pages } from "@/lib/http/pages";
 import { toReadable } from "@/lib/runtime/log-format";
 import { borrowService } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
@@ -20,20 +21,8 @@ describe("every log line", () => {
     const service = await Service.start({ SIGN_IN: "local", LOG_LEVEL: "debug" });
     const encoded = encodeURIComponent(nasty);
     const routes = [
-      "/",
-      "/waitlist",
-      "/sign-in",
-      "/sign-in/code",
-      "/home",
-      "/connect",
-      "/status",
-      "/docs/search",
-      "/docs/search.json",
-      "/oauth/authorize",
-      "/_next/image",
-      "/_next/data",
-      "/api/entitlement",
-      "/mcp",
+      ...Object.values(pages).map(({ path }) => path),
+      ...["/docs/search.json", "/oauth/authorize", "/_next/image", "/_next/data", "/api/entitlement", "/mcp"],
     ];
     for (const route of routes) {
       for (const target of [`${route}?x=${encoded}&q=${encoded}&url=${encoded}`, `${route}/${encoded}`]) {
