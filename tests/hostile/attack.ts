@@ -6,14 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { withTimeout } from "@/lib/runtime/timeout";
-import { brokenOff, type Shape } from "@/tests/hostile/shapes";
+import { brokenOff, type Shape, shapes } from "@/tests/hostile/shapes";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { type Environment, Service } from "@/tests/support/service";
 
 /** The maximum cost of one shape, however often it is sent. */
 export const costBounds = { megabytes: 30, healthMs: 100 };
-
-export type Cost = { megabytes: number; healthMs: number };
 
 const answerWithinMs = 30_000; // 30 seconds
 
@@ -29,12 +27,9 @@ export async function startTarget(environment: Environment): Promise<Service> {
   const settings = { ...quotas, TRUSTED_PROXY_HOPS: "1", APP_URL: "http://localhost:3000" };
   const service = await Service.start({ LOG_LEVEL: "warn", ...settings, ...environment }, { program });
   await service.ask(`${pages.search.path}?q=token`);
+  // One-time allocations precede the memory comparison.
+  for (const shape of shapes) await repeat(service, shape, 1);
   return service;
-}
-
-/** Sends each shape a few times, so that one-time allocations precede the memory comparison. */
-export async function warmUp(service: Service, shapes: Shape[], times: number): Promise<void> {
-  for (const shape of shapes) await repeat(service, shape, times);
 }
 
 /**
@@ -42,12 +37,7 @@ export async function warmUp(service: Service, shapes: Shape[], times: number): 
  *
  * @param heldBefore - by the service before all shapes, in MB
  */
-export async function attack(
-  service: Service,
-  shape: Shape,
-  times: number,
-  heldBefore: number,
-): Promise<Cost> {
+export async function attack(service: Service, shape: Shape, times: number, heldBefore: number) {
   const before = memoryOf(service.pid).now;
   await repeat(service, shape, times);
   const healthMs = await fastestHealth(service);
