@@ -5,7 +5,7 @@ import { load, scriptOf } from "@/tests/bench/load";
 import type { World } from "./world";
 
 /** How long each fault lasts. */
-export const faultSeconds = 30;
+const faultSeconds = 30;
 
 /** A fault. It has ended when `strike` resolves. */
 type Fault = { name: string; strike: (world: World) => Promise<void> };

@@ -5,52 +5,39 @@ import { median, percentile } from "@/tests/support/timing";
 import type { World } from "./world";
 
 /** The figures of one minute. Times are in milliseconds, sizes in megabytes. */
-export type Minute = {
-  minute: number;
-  health: { p50: number; p99: number };
-  entitlement: { p50: number; p99: number };
-  good: number;
-  late: number;
-  /** The kinds of requests that were refused for now. */
-  lateKinds: string[];
-  wrong: number;
-  /** Parts of one core. */
-  processor: number;
-  memory: number;
-  descriptors: number;
-  connections: number;
-  store: number;
-  writeAheadLog: number;
-  log: number;
-  fault: string;
-};
+export type Minute = Awaited<ReturnType<typeof readMinute>>;
 
-const columns = [
-  "minute",
-  "health p50, p99",
-  "entitlement p50, p99",
-  "good, late, wrong",
-  "core",
-  "memory",
-  "descriptors",
-  "connections",
-  "store, its log ",
-  "log    ",
-  "fault",
+const columns: [head: string, cell: (row: Minute) => string][] = [
+  ["minute", ({ minute }) => String(minute)],
+  ["health p50, p99", ({ health }) => inMs(health)],
+  ["entitlement p50, p99", ({ entitlement }) => inMs(entitlement)],
+  ["good, late, wrong", ({ good, late, wrong }) => `${good}, ${late}, ${wrong}`],
+  ["core", ({ processor }) => processor.toFixed(2)],
+  ["memory", ({ memory }) => `${memory} MB`],
+  ["descriptors", ({ descriptors }) => String(descriptors)],
+  ["connections", ({ connections }) => String(connections)],
+  ["store, its log ", ({ store, writeAheadLog }) => `${store.toFixed(1)}, ${writeAheadLog.toFixed(1)} MB`],
+  ["log    ", ({ log }) => `${log.toFixed(1)} MB`],
+  ["fault", ({ fault }) => fault],
 ];
 
-const inColumns = (cells: string[]) =>
-  cells.map((cell, n) => cell.padEnd(columns[n]?.length ?? 0)).join("  ");
-
 /** The line above those of {@link toLine}. */
-export const head = inColumns(columns);
+export const head = columns.map(([head]) => head).join("  ");
 
-/** Reads what can be read at the end of a minute in which the service used so much processor time before. */
+export function toLine(row: Minute): string {
+  return columns.map(([head, cell]) => cell(row).padEnd(head.length)).join("  ");
+}
+
+/**
+ * Reads what can be read at the end of a minute.
+ *
+ * @param processor - how much the service used in it, in parts of one core
+ */
 export async function readMinute(
   { service, store, logFile }: World,
   calls: Call[],
   { minute, fault, processor }: { minute: number; fault: string; processor: number },
-): Promise<Minute> {
+) {
   const { pid } = service;
   const { store: size, log } = await store.sizes();
   const count = (outcome: Call["outcome"]) => calls.filter((call) => call.outcome === outcome).length;
@@ -62,6 +49,7 @@ export async function readMinute(
     entitlement: latencies(calls, "/api/entitlement"),
     good: count("good"),
     late: count("late"),
+    /** The kinds of requests that were refused for now. */
     lateKinds: [...new Set(calls.filter(({ outcome }) => outcome === "late").map(({ kind }) => kind))],
     wrong: count("wrong"),
     memory: memoryOf(pid).now,
@@ -73,24 +61,11 @@ export async function readMinute(
   };
 }
 
-export function toLine(row: Minute): string {
-  const inMs = ({ p50, p99 }: Minute["health"]) => `${p50.toFixed(1)}, ${p99.toFixed(0)} ms`;
-  return inColumns([
-    String(row.minute),
-    inMs(row.health),
-    inMs(row.entitlement),
-    `${row.good}, ${row.late}, ${row.wrong}`,
-    row.processor.toFixed(2),
-    `${row.memory} MB`,
-    String(row.descriptors),
-    String(row.connections),
-    `${row.store.toFixed(1)}, ${row.writeAheadLog.toFixed(1)} MB`,
-    `${row.log.toFixed(1)} MB`,
-    row.fault,
-  ]);
+function inMs({ p50, p99 }: ReturnType<typeof latencies>): string {
+  return `${p50.toFixed(1)}, ${p99.toFixed(0)} ms`;
 }
 
-function latencies(calls: Call[], kind: string): Minute["health"] {
+function latencies(calls: Call[], kind: string) {
   const ms = calls.filter((call) => call.kind === kind && call.outcome === "good").map((call) => call.ms);
   return { p50: median(ms), p99: percentile(ms, 0.99) };
 }
