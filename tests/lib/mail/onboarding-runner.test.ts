@@ -23,11 +23,9 @@ const world = { APP_URL: "https://office.example.com" };
 // For the runners in this process.
 process.env.APP_SECRET = besideDatabaseUrl.APP_SECRET;
 
-describe("retryAfterMs", () => {
-  it("triples the delay after each failure, up to four hours", () => {
-    const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryAfterMs(attempts) / 60_000);
-    expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
-  });
+it("retryAfterMs triples the delay after each failure, up to four hours", () => {
+  const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryAfterMs(attempts) / 60_000);
+  expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
 });
 
 describe("a mail that is due", () => {

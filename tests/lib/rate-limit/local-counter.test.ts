@@ -39,25 +39,23 @@ const schedules = fc.record({
   ),
 });
 
-describe("on any schedule, the counter", () => {
-  it("accepts below the limit, refuses at it, and reports the true remaining number and wait", () => {
-    const isRight = fc.property(schedules, ({ limit, beginsAtMs, steps }) => {
-      const counter = new LocalCounter(limit, windowMs);
-      const accepted: { key: string; atMs: number }[] = [];
-      let nowMs = beginsAtMs;
-      for (const { afterMs, key } of steps) {
-        nowMs += afterMs;
-        const recent = accepted.filter((one) => one.key === key && one.atMs > nowMs - windowMs);
-        const decision = counter.consume(key, nowMs);
-        if (recent.length < limit) {
-          expect(decision).toEqual({ allowed: true, remaining: limit - recent.length - 1 });
-          accepted.push({ key, atMs: nowMs });
-        } else {
-          const freeInSeconds = Math.ceil(((recent[0]?.atMs ?? 0) + windowMs - nowMs) / 1000);
-          expect(decision).toEqual({ allowed: false, remaining: 0, retryAfterSeconds: freeInSeconds });
-        }
+it("on any schedule, the counter accepts below the limit, refuses at it, and reports the true remaining number and wait", () => {
+  const isRight = fc.property(schedules, ({ limit, beginsAtMs, steps }) => {
+    const counter = new LocalCounter(limit, windowMs);
+    const accepted: { key: string; atMs: number }[] = [];
+    let nowMs = beginsAtMs;
+    for (const { afterMs, key } of steps) {
+      nowMs += afterMs;
+      const recent = accepted.filter((one) => one.key === key && one.atMs > nowMs - windowMs);
+      const decision = counter.consume(key, nowMs);
+      if (recent.length < limit) {
+        expect(decision).toEqual({ allowed: true, remaining: limit - recent.length - 1 });
+        accepted.push({ key, atMs: nowMs });
+      } else {
+        const freeInSeconds = Math.ceil(((recent[0]?.atMs ?? 0) + windowMs - nowMs) / 1000);
+        expect(decision).toEqual({ allowed: false, remaining: 0, retryAfterSeconds: freeInSeconds });
       }
-    });
-    fc.assert(isRight, { seed: 20_261_121, numRuns: 500 });
+    }
   });
+  fc.assert(isRight, { seed: 20_261_121, numRuns: 500 });
 });

@@ -109,21 +109,19 @@ describe("every log line", () => {
   });
 });
 
-describe("the log in development", () => {
-  it("is readable: one line per request, indented errors, and no escape sequences", () => {
-    const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
-    const context = { level: "info", time, method: "GET", path: "/", status: 200, ms: 1.5, requestId: "a" };
-    expect(toReadable(JSON.stringify(context))).toBe('03:04:05 INFO  GET / 200 1.5 ms requestId="a"\n');
-    const failure = {
-      level: "error",
-      time,
-      msg: `a ${bidi}`,
-      err: { message: "m", stack: "Error: m\x1b\n at b" },
-    };
-    expect(toReadable(JSON.stringify(failure))).toBe(
-      "03:04:05 ERROR a \\u202e\\u2066\n    Error: m\\u001b\n     at b\n",
-    );
-  });
+it("the log in development is readable: one line per request, indented errors, and no escape sequences", () => {
+  const time = new Date(2026, 0, 2, 3, 4, 5).getTime();
+  const context = { level: "info", time, method: "GET", path: "/", status: 200, ms: 1.5, requestId: "a" };
+  expect(toReadable(JSON.stringify(context))).toBe('03:04:05 INFO  GET / 200 1.5 ms requestId="a"\n');
+  const failure = {
+    level: "error",
+    time,
+    msg: `a ${bidi}`,
+    err: { message: "m", stack: "Error: m\x1b\n at b" },
+  };
+  expect(toReadable(JSON.stringify(failure))).toBe(
+    "03:04:05 ERROR a \\u202e\\u2066\n    Error: m\\u001b\n     at b\n",
+  );
 });
 
 const [, ...others] = engines;

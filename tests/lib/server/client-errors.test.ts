@@ -36,11 +36,12 @@ const targets: [path: string, methods: string[] | undefined][] = [
 const send = (bytes: string) => service.send(Buffer.from(bytes, "latin1"));
 
 describe.each(["1.1", "1.0", "0.9", "2.0"])("HTTP/%s", (version) => {
-  const spellings = version === "1.1" ? ["", "?t=\xe9", "?t=\0"] : [""];
+  const few = ["DELETE", "HEAD", "BREW"];
 
-  it.each(version === "1.1" ? [...METHODS, ...madeUp] : ["DELETE", "HEAD", "BREW"])(
+  it.each(version === "1.1" ? [...METHODS, ...madeUp] : few)(
     "%s is 405 with Allow at a known address and 404 at an unknown one",
     async (method) => {
+      const spellings = version === "1.1" && few.includes(method) ? ["", "?t=\xe9", "?t=\0"] : [""];
       for (const [path, methods] of targets) {
         if (methods?.includes(method)) continue;
         for (const spelling of spellings) {

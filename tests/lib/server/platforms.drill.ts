@@ -207,6 +207,22 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
     expect((await post(service, "{}", { headers: { Host: "evil.example" } })).status).toBe(403);
     const badToken = { headers: { Authorization: "Bearer bad" } };
     expect((await postLegacy(service, call, badToken)).status).toBe(401);
+
+    for (const path of [
+      "/api",
+      "/api/x",
+      "/mcp/",
+      "/MCP",
+      "/api/mcp/",
+      "/api/health/",
+      "/API/health",
+      "/api/%68ealth",
+      // The form in which Next asks for a page while it navigates.
+      "/api/health.rsc",
+    ]) {
+      expectRefusal(service, await service.ask(path), { status: 404, code: "not_found" });
+    }
+    expect((await service.ask("/docs.rsc")).status).toBe(404);
   });
 
   it("what Next reads of a request to navigate changes no answer", { timeout: 120_000 }, async () => {
@@ -235,11 +251,7 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
       timeout: 120_000,
     }, async () => {
       const ours = await Service.start({ SIGN_IN: "local" });
-      const spelled = ["/mcp/", "/MCP", "/api/mcp/", "/api/health/", "/API/health", "/api/%68ealth"];
-      // The form in which Next asks for a page while it navigates.
-      const ofNext = ["/api/health.rsc", "/docs.rsc"];
-      const known = [...addresses, ...routes].map(({ path }) => path);
-      const paths = [...known, ...spelled, ...ofNext, "/api", "/api/x", "/nothing"];
+      const paths = [...addresses.map(({ path }) => path), ...routes.map(({ path }) => path), "/nothing"];
       const seen = async (on: Service, method: string, path: string) => {
         const { status, headers } = await on.ask(path, { method });
         const location = headers.location && new URL(headers.location, "http://localhost:3000").href;

@@ -71,27 +71,25 @@ describe("a page that cannot be shown", () => {
   });
 });
 
-describe("a client that goes away", () => {
-  it("before its turn gets no page rendered", async () => {
-    const ends: (() => void)[] = [];
-    render.mockImplementation(() => new Promise((resolve) => ends.push(() => resolve(page()))));
-    const accepted: Socket[] = [];
-    server.on("connection", (socket) => accepted.push(socket));
-    const sockets = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const socket = connect(port, "127.0.0.1");
-        await once(socket, "connect");
-        socket.write("GET /invitation HTTP/1.1\r\nHost: x\r\nX-From: 192.0.2.4\r\n\r\n");
-        return socket;
-      }),
-    );
-    await vi.waitFor(() => expect(render).toHaveBeenCalledTimes(2));
-    for (const socket of sockets) socket.destroy();
-    await vi.waitFor(() =>
-      expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]),
-    );
-    for (const end of ends) end();
-    await new Promise(setImmediate);
-    expect(render).toHaveBeenCalledTimes(2);
-  });
+it("a client that goes away before its turn gets no page rendered", async () => {
+  const ends: (() => void)[] = [];
+  render.mockImplementation(() => new Promise((resolve) => ends.push(() => resolve(page()))));
+  const accepted: Socket[] = [];
+  server.on("connection", (socket) => accepted.push(socket));
+  const sockets = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const socket = connect(port, "127.0.0.1");
+      await once(socket, "connect");
+      socket.write("GET /invitation HTTP/1.1\r\nHost: x\r\nX-From: 192.0.2.4\r\n\r\n");
+      return socket;
+    }),
+  );
+  await vi.waitFor(() => expect(render).toHaveBeenCalledTimes(2));
+  for (const socket of sockets) socket.destroy();
+  await vi.waitFor(() =>
+    expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]),
+  );
+  for (const end of ends) end();
+  await new Promise(setImmediate);
+  expect(render).toHaveBeenCalledTimes(2);
 });

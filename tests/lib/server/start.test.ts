@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, inject, it } from "vitest";
+import { expect, inject, it } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { startService } from "@/tests/support/block";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
@@ -41,29 +41,28 @@ it("a later start takes the compiled code from the one before", async () => {
   await service.stop();
 });
 
-describe("VERCEL=1 with our own server", () => {
-  it("changes neither a header nor the client address", async () => {
-    const named = await Service.start({ ...https, VERCEL: "1" });
-    const from = newAddress();
-    for (const path of [operations.health.path, "/", "/sign-in", "/docs/search", "/api/x"]) {
-      const [expected, found] = await Promise.all(
-        [plain, named].map(async (service) => {
-          const { status, headers } = await service.ask(path, { from });
-          return { status, names: Object.keys(headers).sort() };
-        }),
-      );
-      expect(found, path).toEqual(expected);
-    }
-    const headers = { "x-vercel-forwarded-for": "198.51.100.7", "x-forwarded-for": "198.51.100.7" };
-    expect((await named.ask(operations.health.path, { from, headers })).status).toBe(429);
-    await named.stop();
-  });
+it("VERCEL=1 with our own server changes neither a header nor the client address", async () => {
+  const named = await Service.start({ ...https, VERCEL: "1" });
+  const from = newAddress();
+  for (const path of [operations.health.path, "/", "/sign-in", "/docs/search", "/api/x"]) {
+    const [expected, found] = await Promise.all(
+      [plain, named].map(async (service) => {
+        const { status, headers } = await service.ask(path, { from });
+        return { status, names: Object.keys(headers).sort() };
+      }),
+    );
+    expect(found, path).toEqual(expected);
+  }
+  const headers = { "x-vercel-forwarded-for": "198.51.100.7", "x-forwarded-for": "198.51.100.7" };
+  expect((await named.ask(operations.health.path, { from, headers })).status).toBe(429);
+  await named.stop();
 });
 
 const postgresUrl = inject("postgresUrl");
 
-describe.runIf(postgresUrl)("an unavailable database", () => {
-  it("does not stop the service from starting, and is used as soon as it is available", async () => {
+it.runIf(postgresUrl)(
+  "an unavailable database does not stop the service from starting, and is used as soon as it is available",
+  async () => {
     const databaseUrl = new URL(await createDatabase(postgresUrl ?? ""));
     const target = Number(databaseUrl.port);
     const port = await reservePort();
@@ -92,26 +91,24 @@ describe.runIf(postgresUrl)("an unavailable database", () => {
 
     await service.stop({ expectErrors: true });
     await proxy.cut();
-  });
-});
+  },
+);
 
-describe("a start after a kill", () => {
-  it("removes what was left in DATA_DIR, and leaves nothing in the temporary folder", async () => {
-    const temporary = createFolder();
-    const service = await Service.start({ TMPDIR: temporary, SIGN_IN: "local" });
-    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
-    await service.kill();
-    for (const cut of ["mail/mail_1.eml.draft", "app-secret.draft.1", "copy-a1B2c3/store"]) {
-      mkdirSync(join(service.dataDir, cut, ".."), { recursive: true });
-      writeFileSync(join(service.dataDir, cut), "cut off");
-    }
+it("a start after a kill removes what was left in DATA_DIR, and leaves nothing in the temporary folder", async () => {
+  const temporary = createFolder();
+  const service = await Service.start({ TMPDIR: temporary, SIGN_IN: "local" });
+  await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+  await service.kill();
+  for (const cut of ["mail/mail_1.eml.draft", "app-secret.draft.1", "copy-a1B2c3/store"]) {
+    mkdirSync(join(service.dataDir, cut, ".."), { recursive: true });
+    writeFileSync(join(service.dataDir, cut), "cut off");
+  }
 
-    await service.run();
-    expect(readdirSync(temporary)).toEqual([]);
-    const kept = readdirSync(service.dataDir, { recursive: true }).filter(
-      (name) => !/^store\.sqlite/.test(`${name}`),
-    );
-    expect(kept.sort()).toEqual(["app-secret", "mail"]);
-    await service.stop();
-  });
+  await service.run();
+  expect(readdirSync(temporary)).toEqual([]);
+  const kept = readdirSync(service.dataDir, { recursive: true }).filter(
+    (name) => !/^store\.sqlite/.test(`${name}`),
+  );
+  expect(kept.sort()).toEqual(["app-secret", "mail"]);
+  await service.stop();
 });

@@ -11,21 +11,19 @@ import { Service } from "@/tests/support/service";
 
 const { path } = operations.health;
 
-describe("a stop", () => {
-  it("refuses new connections, finishes the request in progress also after SIGHUP, and exits with 0", async () => {
-    const service = await Service.start({ SIGN_IN: "local" });
-    const socket = await beginRequest(service);
-    const answer = text(socket);
-    const stopped = service.stop();
-    await eventually(() => expect(service.ask(path)).rejects.toThrow("ECONNREFUSED"));
-    service.signal("SIGHUP");
-    await sleep(100);
-    socket.write("ab");
-    const startedAtMs = Date.now();
-    expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(await stopped).toBe(0);
-    expect(Date.now() - startedAtMs, "the connection it leaves open is closed").toBeLessThan(8000);
-  });
+it("a stop refuses new connections, finishes the request in progress also after SIGHUP, and exits with 0", async () => {
+  const service = await Service.start({ SIGN_IN: "local" });
+  const socket = await beginRequest(service);
+  const answer = text(socket);
+  const stopped = service.stop();
+  await eventually(() => expect(service.ask(path)).rejects.toThrow("ECONNREFUSED"));
+  service.signal("SIGHUP");
+  await sleep(100);
+  socket.write("ab");
+  const startedAtMs = Date.now();
+  expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(await stopped).toBe(0);
+  expect(Date.now() - startedAtMs, "the connection it leaves open is closed").toBeLessThan(8000);
 });
 
 describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s under load", (signal) => {
@@ -46,29 +44,27 @@ describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s under load", (signal
   });
 });
 
-describe("a drain", () => {
-  it("answers everything for its duration, while /ready is 503", async () => {
-    const service = await Service.start({ DRAIN_SECONDS: "2" });
-    await eventually(async () => expect((await service.ask("/ready")).text).toBe("ready\n"));
-    const exited = service.exit();
-    service.signal("SIGTERM");
-    const toldAtMs = Date.now();
-    await eventually(async () => {
-      const { status, headers, text } = await service.ask("/ready");
-      expect(status).toBe(503);
-      expect(headers["cache-control"]).toBe("no-store");
-      expect(text).toBe("not ready: the service is stopping\n");
-    });
-    while (Date.now() - toldAtMs < 1500) {
-      const { status, headers } = await service.ask(path, { headers: { connection: "keep-alive" } });
-      expect(status).toBe(200);
-      expect(headers.connection).toBe("close");
-      await sleep(50);
-    }
-    expect(await exited).toBe(0);
-    expect(Date.now() - toldAtMs).toBeGreaterThanOrEqual(2000);
-    expect(Date.now() - toldAtMs).toBeLessThan(10_000);
+it("a drain answers everything for its duration, while /ready is 503", async () => {
+  const service = await Service.start({ DRAIN_SECONDS: "2" });
+  await eventually(async () => expect((await service.ask("/ready")).text).toBe("ready\n"));
+  const exited = service.exit();
+  service.signal("SIGTERM");
+  const toldAtMs = Date.now();
+  await eventually(async () => {
+    const { status, headers, text } = await service.ask("/ready");
+    expect(status).toBe(503);
+    expect(headers["cache-control"]).toBe("no-store");
+    expect(text).toBe("not ready: the service is stopping\n");
   });
+  while (Date.now() - toldAtMs < 1500) {
+    const { status, headers } = await service.ask(path, { headers: { connection: "keep-alive" } });
+    expect(status).toBe(200);
+    expect(headers.connection).toBe("close");
+    await sleep(50);
+  }
+  expect(await exited).toBe(0);
+  expect(Date.now() - toldAtMs).toBeGreaterThanOrEqual(2000);
+  expect(Date.now() - toldAtMs).toBeLessThan(10_000);
 });
 
 describe("a second signal", () => {
@@ -107,15 +103,13 @@ describe("a second signal", () => {
   });
 });
 
-describe("a request that never ends", () => {
-  it("has ten seconds before the service stops", { timeout: 40_000 }, async () => {
-    const service = await Service.start();
-    await beginRequest(service);
-    const startedAtMs = Date.now();
-    expect(await service.stop()).toBe(0);
-    expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(9_900);
-    expect(Date.now() - startedAtMs).toBeLessThan(25_000);
-  });
+it("a request that never ends has ten seconds before the service stops", { timeout: 40_000 }, async () => {
+  const service = await Service.start();
+  await beginRequest(service);
+  const startedAtMs = Date.now();
+  expect(await service.stop()).toBe(0);
+  expect(Date.now() - startedAtMs).toBeGreaterThanOrEqual(9_900);
+  expect(Date.now() - startedAtMs).toBeLessThan(25_000);
 });
 
 /** Sends a request without its body. Returns its socket when the service waits for the body. */
