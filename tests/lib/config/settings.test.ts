@@ -285,7 +285,8 @@ describe("parseSettings", () => {
     "STRIPE_WEBHOOK_SECRET=": "missing, while other settings of billing are set",
     "STRIPE_SECRET_KEY=pk_test_x": "is not a secret or restricted key",
     "STRIPE_WEBHOOK_SECRET=x": "is not a signing secret (whsec_…)",
-    "STRIPE_LICENCE_PRICES=prod_x": "prod_x is not the id of a price (price_…)",
+    "STRIPE_LICENCE_PRICES=prod_x":
+      "STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: prod_x is not the id of a price (price_…)",
     "STRIPE_CREDIT_PRICES=price_a": "must name 1 to 10 prices, each of them once",
     "LAPSED_PLAN=free": "must be trial-ended or hobby",
     "STRIPE_TAX=yes": "must be none or automatic",

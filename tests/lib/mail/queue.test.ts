@@ -35,7 +35,7 @@ describe("processQueue", () => {
       release = () => resolve(0);
     });
     let done = 0;
-    const processed = processQueue({
+    await processQueue({
       ...options,
       claim,
       processItem(item) {
@@ -44,7 +44,6 @@ describe("processQueue", () => {
         return Promise.resolve(0);
       },
     });
-    await processed;
     expect(done).toBe(49);
   });
 

@@ -24,6 +24,7 @@ const mail: Mail = {
   html: "<p>A line. Über uns.</p>",
   headers: { "List-Unsubscribe": `<${link}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
 };
+const sentFrom = { name: "Corner Office", address: "office@example.com" };
 const folder = createFolder();
 
 /** Parses a mail with a library other than the sender's. */
@@ -63,7 +64,7 @@ const failureOf = (sent: Promise<void>) =>
   );
 
 describe("files", () => {
-  const files = createFileSender({ kind: "files", from: from() }, "help@example.com", folder);
+  const files = createFileSender({ kind: "files", from: sentFrom }, "help@example.com", folder);
 
   it("writes each mail to one file that only its owner can read", async () => {
     await files.send(mail);
@@ -90,14 +91,10 @@ describe("files", () => {
   });
 
   it("allows a retry if the folder cannot be written", async () => {
-    const nowhere = createFileSender({ kind: "files", from: from() }, undefined, "/dev/null");
+    const nowhere = createFileSender({ kind: "files", from: sentFrom }, undefined, "/dev/null");
     expect(await failureOf(nowhere.send(mail))).toMatchObject({ message: "files: ENOTDIR", mayRetry: true });
   });
 });
-
-function from() {
-  return { name: "Corner Office", address: "office@example.com" };
-}
 
 describe("SMTP", async () => {
   const inbox = await startSmtpInbox();
