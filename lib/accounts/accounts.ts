@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
-import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
+import { type Account, accountColumns, type Plan, parseAccount } from "@/lib/accounts/account";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/licence";
 import { findCustomer } from "@/lib/accounts/purchases";
@@ -151,8 +150,7 @@ export function auditedAccount(email: string) {
   const whom = email.toLowerCase();
   return {
     whom,
-    readState: (transaction: Db) =>
-      accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
+    readState: (transaction: Db) => accountWith(transaction, whom).forUpdate().executeTakeFirst(),
   };
 }
 
@@ -173,8 +171,8 @@ export async function findAccount(db: Db, email: string): Promise<Account> {
   });
 }
 
-function accountWith(db: Db, email: string, columns = accountColumnNames) {
-  return accountBy(db, "email", email.toLowerCase()).select(columns);
+function accountWith(db: Db, email: string) {
+  return accountBy(db, "email", email.toLowerCase()).select(accountColumns);
 }
 
 /** Filters of the list; an omitted one restricts nothing. */

@@ -100,7 +100,7 @@ export async function startOwnSession(
     ...endsFrom("browser", nowMs),
     client_hash: hashSecret("client", secret),
     confirmed_by: by,
-    startedIn: describeStart(headers),
+    ...describeStart(headers),
     ...(isNew && { mail: { kind: "new browser" } as const }),
   };
   await startSession(db, { by: "owner", what: "sign in" }, session, nowMs);

@@ -6,7 +6,6 @@ import {
   mintSessionId,
   programTokenSeconds,
   type SessionKind,
-  type StartedIn,
   toSessions,
 } from "@/lib/auth/session";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
@@ -19,12 +18,9 @@ import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
-type NewProgram = {
+type NewProgram = Pick<NewSession, "name" | "begun_in" | "network" | "clerk_session"> & {
   by: "owner" | "operator";
-  name: string;
   madeIn?: { sessionId: string; endsAtMs: number } | undefined;
-  startedIn?: StartedIn | undefined;
-  clerkSession?: string | undefined;
 };
 
 /**
@@ -34,28 +30,16 @@ type NewProgram = {
 export async function startProgramSession(
   db: Db,
   account: { id: string; subject: string },
-  { by, name, madeIn, startedIn, clerkSession }: NewProgram,
+  { by, madeIn, ...program }: NewProgram,
   nowMs: number,
 ): Promise<MintedToken> {
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
   const id = mintSessionId();
   const terms = { subject: account.subject, sessionId: id, endsAtMs };
   const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
-  await startSession(
-    db,
-    { by, what: "token" },
-    {
-      id,
-      account_id: account.id,
-      kind: "program",
-      name,
-      made_in: madeIn?.sessionId ?? null,
-      expires_at_ms: minted.expiresAtMs,
-      clerk_session: clerkSession ?? null,
-      startedIn,
-    },
-    nowMs,
-  );
+  const ends = { made_in: madeIn?.sessionId ?? null, expires_at_ms: minted.expiresAtMs };
+  const session = { ...program, id, account_id: account.id, kind: "program", ...ends };
+  await startSession(db, { by, what: "token" }, session, nowMs);
   return minted;
 }
 
@@ -130,14 +114,13 @@ function selectIds(db: Db, accountId: string, which: SessionSelection) {
   return group;
 }
 
-type NewSession = Omit<Insertable<Tables["local_sessions"]>, StartColumn> & {
+export type NewSession = Omit<
+  Insertable<Tables["local_sessions"]>,
+  "confirmed_at_ms" | "begun_at_ms" | "begun_by"
+> & {
   name: string;
-  startedIn?: StartedIn | undefined;
   mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
 };
-
-/** A column that says when and where a session started. */
-type StartColumn = "confirmed_at_ms" | "begun_at_ms" | "begun_by" | "begun_in" | "network";
 
 /** Maximum current sessions of one account. */
 export const maxSessions = 100;
@@ -150,7 +133,7 @@ export const maxSessions = 100;
 export async function startSession(
   db: Db,
   source: AuditSource,
-  { startedIn, mail, ...session }: NewSession,
+  { mail, ...session }: NewSession,
   nowMs: number,
 ): Promise<void> {
   const accountId = session.account_id;
@@ -166,8 +149,6 @@ export async function startSession(
           confirmed_at_ms: session.confirmed_by ? nowMs : null,
           begun_at_ms: nowMs,
           begun_by: source.by,
-          begun_in: startedIn?.browser ?? null,
-          network: startedIn?.network ?? null,
         })
         .execute();
       if (!mail || !email) return;

@@ -1,4 +1,4 @@
-import type { Session, StartedIn } from "@/lib/auth/session";
+import type { Session } from "@/lib/auth/session";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 
 /*
@@ -39,9 +39,9 @@ export function describeBrowser(headers: Pick<Headers, "get">): string {
   return `${isChromium ? "Chromium" : (browser ?? "A browser")}${system ? ` on ${system}` : ""}`;
 }
 
-/** Where a session that this browser starts was started. */
-export function describeStart(headers: Headers): StartedIn {
-  return { browser: describeBrowser(headers), network: clientNetwork(headers) ?? null };
+/** Where a session that this browser starts was started, as its row stores it. */
+export function describeStart(headers: Headers) {
+  return { begun_in: describeBrowser(headers), network: clientNetwork(headers) ?? null };
 }
 
 /** Numbers sessions that share a name, oldest first, so that each row of a list has a name of its own. */

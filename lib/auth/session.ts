@@ -6,9 +6,6 @@ import type { Tables } from "@/lib/db/tables";
 /** A way to prove in a browser who one is. */
 export type Confirmation = "code" | "passkey" | "invitation";
 
-/** Where a session was started, as its owner sees it; `null` if that is not known. */
-export type StartedIn = { browser: string | null; network: string | null };
-
 const sessionKinds = ["browser", "program", "app"] as const;
 
 export type SessionKind = (typeof sessionKinds)[number];
@@ -70,7 +67,7 @@ export function toSessions(rows: InferResult<ReturnType<typeof currentSessions>>
         /** The name that the owner sees. An app's is its own words. */
         name: row.name ?? (kind === "browser" ? "A browser" : "A token"),
         isOperators: begun_by === "operator",
-        startedIn: { browser: begun_in, network } satisfies StartedIn,
+        startedIn: { browser: begun_in, network },
       };
     })
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));

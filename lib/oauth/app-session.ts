@@ -1,5 +1,4 @@
-import type { StartedIn } from "@/lib/auth/session";
-import { endSession, startSession } from "@/lib/auth/session-changes";
+import { endSession, type NewSession, startSession } from "@/lib/auth/session-changes";
 import { dayMs } from "@/lib/config/durations";
 import { endsFrom } from "@/lib/config/session-lifetimes";
 import type { Db } from "@/lib/db/store";
@@ -19,41 +18,17 @@ export function grantOfSession(sessionId: string): string {
   return sessionId.slice(prefix.length);
 }
 
-type NewApp = {
-  id: string;
-  accountId: string;
-  name: string;
-  origin: string;
-  startedIn?: StartedIn | undefined;
-  /** The session at Clerk in which the owner approved the app. */
-  clerkSession?: string | undefined;
-  /** The id of the mail about it: the same for every click on one approval, so that the owner gets one mail. */
-  mailId?: string;
-};
+type NewApp = Omit<NewSession, "kind" | keyof ReturnType<typeof endsFrom> | "end_mail_at_ms" | "mail">;
 
-/** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
-export async function startAppSession(
-  db: Db,
-  { id, accountId, name, origin, startedIn, clerkSession, mailId }: NewApp,
-  nowMs: number,
-): Promise<void> {
-  await startSession(
-    db,
-    { by: "owner", what: "app approve" },
-    {
-      id,
-      account_id: accountId,
-      kind: "app",
-      name,
-      app_origin: origin,
-      ...endsFrom("app", nowMs),
-      clerk_session: clerkSession ?? null,
-      end_mail_at_ms: endMailAtMs(nowMs),
-      startedIn,
-      mail: { kind: "new app", id: mailId },
-    },
-    nowMs,
-  );
+/**
+ * Starts the session of an app that the owner has approved. The authorization server mints its tokens.
+ *
+ * @param mailId - of the mail about it: the same for every click on one approval, so that the owner gets one mail
+ */
+export function startAppSession(db: Db, app: NewApp, nowMs: number, mailId?: string): Promise<void> {
+  const ends = { ...endsFrom("app", nowMs), end_mail_at_ms: endMailAtMs(nowMs) };
+  const session = { ...app, kind: "app", ...ends, mail: { kind: "new app", id: mailId } } as const;
+  return startSession(db, { by: "owner", what: "app approve" }, session, nowMs);
 }
 
 /** When the mail about the last date of an app is due, 7 days before, if its owner said their last word now. */

@@ -130,14 +130,13 @@ export async function approve(
   const grantId = await grant(client.clientId, account.subject, resources);
   const session = {
     id: appSessionId(grantId),
-    accountId: account.id,
+    account_id: account.id,
     name: nameSession(client),
-    origin: describeOrigin(client.origin),
-    startedIn: describeStart(headers),
-    clerkSession,
-    mailId: deriveMailId(`new-app:v1:${authorizationRequest.id}`),
+    app_origin: describeOrigin(client.origin),
+    ...describeStart(headers),
+    clerk_session: clerkSession ?? null,
   };
-  await startAppSession(db, session, nowMs);
+  await startAppSession(db, session, nowMs, deriveMailId(`new-app:v1:${authorizationRequest.id}`));
   await extendRegisteredClient(db, client.clientId, nowMs);
   const accountId = account.subject;
   const isFirst = await settle(

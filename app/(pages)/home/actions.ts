@@ -122,13 +122,12 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
   mintToken: ownerHandler(ownerActions.mintToken, async ({ headers, nowMs }, owner) => {
     const { account, session, clerkSession } = owner;
-    const name = nameToken("copied", nowMs);
     const program = {
       by: "owner",
-      name,
+      name: nameToken("copied", nowMs),
       madeIn: session,
-      startedIn: describeStart(headers),
-      clerkSession,
+      ...describeStart(headers),
+      clerk_session: clerkSession ?? null,
     } as const;
     const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
     return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };

@@ -17,7 +17,7 @@ describe("when a session was last used", async () => {
   afterAll(closeStore);
   const { id: accountId } = await addAccount(db, "ceo@example.com", {}, nowMs);
   for (const id of ["one", "other"]) {
-    await startAppSession(db, { id, accountId, name: "Desk", origin: "a device" }, nowMs);
+    await startAppSession(db, { id, account_id: accountId, name: "Desk", app_origin: "a device" }, nowMs);
   }
 
   const use = (id: string, last_seen_at_ms: number | null, atMs: number) =>

@@ -29,7 +29,7 @@ describe.each(engines)("the mail about the end of an app, on $name", async (engi
     account = { id: (await addAccount(db, email, { subject: "user_1", plan: "licensed" }, atMs)).id, email };
     await startAppSession(
       db,
-      { id: "sess_app", accountId: account.id, name: "Desk", origin: "a device" },
+      { id: "sess_app", account_id: account.id, name: "Desk", app_origin: "a device" },
       atMs,
     );
     await db.updateTable("local_sessions").set({ expires_at_ms: endsAtMs }).execute();
@@ -84,7 +84,7 @@ describe.each(engines)("the mail about the end of an app, on $name", async (engi
 
   it("names all apps of the owner that come due within a day, and no other", async () => {
     const add = async (name: string, laterMs: number) => {
-      const app = { id: `sess_${name}`, accountId: account.id, name, origin: "a device" };
+      const app = { id: `sess_${name}`, account_id: account.id, name, app_origin: "a device" };
       await startAppSession(db, app, atMs + laterMs);
     };
     await add("Phone", 23 * 60 * minuteMs);
@@ -109,7 +109,7 @@ describe.each(engines)("the mail about the end of an app, on $name", async (engi
   });
 
   it("is not sent early because another app was due that has ended", async () => {
-    const app = { id: "sess_phone", accountId: account.id, name: "Phone", origin: "a device" };
+    const app = { id: "sess_phone", account_id: account.id, name: "Phone", app_origin: "a device" };
     await startAppSession(db, app, atMs + 60 * minuteMs);
     await stage.query(`UPDATE local_sessions SET expires_at_ms = ${dueAtMs} WHERE id = 'sess_app'`);
     await stage.query(`UPDATE local_sessions SET expires_at_ms = ${endsAtMs} WHERE id = 'sess_phone'`);

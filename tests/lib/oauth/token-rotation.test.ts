@@ -26,7 +26,12 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
   /** Starts a session with a code that is not used yet. Returns the grant's id, which is also the code. */
   async function approve(): Promise<string> {
     const grantId = `grant ${++grants}`;
-    const session = { id: appSessionId(grantId), accountId: "account", name: "An app", origin: "a device" };
+    const session = {
+      id: appSessionId(grantId),
+      account_id: "account",
+      name: "An app",
+      app_origin: "a device",
+    };
     await startAppSession(db, session, startMs);
     const row = { kind: "AuthorizationCode", id_hash: hashSecret("connect", grantId), grant_id: grantId };
     await db
