@@ -17,7 +17,6 @@ import { log } from "@/lib/runtime/log";
 
 const maxConcurrent = 5;
 const scheduledIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
-const scheduledAtOnce = 100;
 const sweepEveryMs = 60_000; // 1 minute
 
 /** The delays between attempts: short at first for a person who waits, then beyond the five minutes of greylisting. */
@@ -47,9 +46,9 @@ export async function sendScheduledMails(
   const { signal, now = Date.now } = options;
   await requireKeys(db);
   for (let isMore = true; isMore && !signal?.aborted; ) {
-    const trials = await enqueueTrialMails(db, now(), scheduledAtOnce);
-    const apps = await enqueueAppEndMails(db, now(), scheduledAtOnce);
-    const licences = await enqueueLicenceEnding(db, now(), scheduledAtOnce);
+    const trials = await enqueueTrialMails(db, now());
+    const apps = await enqueueAppEndMails(db, now());
+    const licences = await enqueueLicenceEnding(db, now());
     await sendDue(db, mailSender, { ...options, isScheduled: true });
     isMore = trials + apps + licences > 0;
   }

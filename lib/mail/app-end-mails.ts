@@ -3,7 +3,7 @@ import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, type ScheduledMail } from "@/lib/mail/outbox";
+import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 
 /*
  * A mail 7 days before the last date of apps, used or not. The rows of their sessions say when it is due, so anything that
@@ -17,8 +17,8 @@ const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`.as("endsAtMs
 
 type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 
-/** Queues mails for up to `limit` owners with apps that are due, in the transaction that notes it. Returns for how many. */
-export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): Promise<number> {
+/** Queues mails for owners with apps that are due, in the transaction that notes it. Returns for how many. */
+export async function enqueueAppEndMails(db: Db, nowMs: number): Promise<number> {
   const owners = await db
     .selectFrom("local_sessions")
     .select("account_id")
@@ -26,7 +26,7 @@ export async function enqueueAppEndMails(db: Db, nowMs: number, limit: number): 
     .where("end_mail_at_ms", "<=", nowMs)
     .where("expires_at_ms", ">", nowMs)
     .orderBy("account_id")
-    .limit(limit)
+    .limit(scheduledAtOnce)
     .execute();
   if (owners.length === 0) return 0;
   await transact(db, async (transaction) => {

@@ -4,7 +4,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, type ScheduledMail } from "@/lib/mail/outbox";
+import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 import type { AfterLicence } from "@/lib/mail/texts/licence";
 
 /*
@@ -49,8 +49,8 @@ export async function enqueueLicenceEnded(transaction: Db, accountId: string, no
   await enqueueMail(transaction, mail, { id, nowMs, untilMs: nowMs + endedForMs });
 }
 
-/** Queues up to `limit` mails about cancelled licences that end soon, in the transaction that notes it. Returns how many. */
-export async function enqueueLicenceEnding(db: Db, nowMs: number, limit: number): Promise<number> {
+/** Queues mails about cancelled licences that end soon, in the transaction that notes it. Returns how many. */
+export async function enqueueLicenceEnding(db: Db, nowMs: number): Promise<number> {
   if (!settings().billing) return 0;
   const due = db
     .selectFrom("billing_subscriptions")
@@ -66,7 +66,7 @@ export async function enqueueLicenceEnding(db: Db, nowMs: number, limit: number)
   if (!(await due.limit(1).executeTakeFirst())) return 0;
   return transact(db, async (transaction) => {
     const rows = await transaction
-      .with("next", () => due.orderBy("ends_at_ms").limit(limit).forUpdate().skipLocked())
+      .with("next", () => due.orderBy("ends_at_ms").limit(scheduledAtOnce).forUpdate().skipLocked())
       .updateTable("billing_subscriptions")
       .set(({ ref }) => ({ ending_mail_ms: ref("ends_at_ms") }))
       .where("id", "in", (query) => query.selectFrom("next").select("id"))

@@ -5,6 +5,23 @@ import type { Db } from "@/lib/db/store";
 import type { ClaimOptions } from "@/lib/mail/queue";
 import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
+/** Mails that a date makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
+const scheduledMail = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
+  /** The apps whose last dates are from `firstMs` to `lastMs`. */
+  z.object({ kind: z.literal("app ending"), accountId: z.string(), firstMs: z.int(), lastMs: z.int() }),
+  z.object({ kind: z.literal("payment failed"), subscriptionId: z.string(), unpaidSinceMs: z.int() }),
+  z.object({ kind: z.literal("licence ending"), subscriptionId: z.string(), endsAtMs: z.int() }),
+  z.object({ kind: z.literal("licence ended"), accountId: z.string(), endedAtMs: z.int() }),
+]);
+
+export type ScheduledMail = z.infer<typeof scheduledMail>;
+
+const scheduledKinds = scheduledMail.options.flatMap(({ shape }) => [...shape.kind.values]);
+
+/** Of each kind of them, so many are queued in a transaction at most. */
+export const scheduledAtOnce = 100;
+
 /** A mail of the outbox. One without `to` belongs to a row, and goes to the address that its owner has when it is sent. */
 export type QueuedMail = z.infer<typeof queuedMail>;
 
@@ -34,25 +51,8 @@ const queuedMail = z.discriminatedUnion("kind", [
     atMs: z.number(),
   }),
   z.object({ kind: z.literal("account deletion"), to: z.string(), token: z.string(), deletesAtMs: z.int() }),
-  z.object({ kind: z.enum(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
-  /** The apps whose last dates are from `firstMs` to `lastMs`. */
-  z.object({ kind: z.literal("app ending"), accountId: z.string(), firstMs: z.int(), lastMs: z.int() }),
-  z.object({ kind: z.literal("payment failed"), subscriptionId: z.string(), unpaidSinceMs: z.int() }),
-  z.object({ kind: z.literal("licence ending"), subscriptionId: z.string(), endsAtMs: z.int() }),
-  z.object({ kind: z.literal("licence ended"), accountId: z.string(), endedAtMs: z.int() }),
+  ...scheduledMail.options,
 ]);
-
-/** Mails that a date makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
-const scheduledKinds = [
-  "trial ending",
-  "trial ended",
-  "app ending",
-  "payment failed",
-  "licence ending",
-  "licence ended",
-] as const;
-
-export type ScheduledMail = Extract<QueuedMail, { kind: (typeof scheduledKinds)[number] }>;
 
 /** How long a mail about a new session or a change of the passkeys is tried. */
 export const securityMailMs = 3 * dayMs;

@@ -1,10 +1,11 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, type ScheduledMail } from "@/lib/mail/outbox";
+import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 
 /*
  * A mail three days before the end of a trial, and one at its end. The end in the account's row says when each is due, so
@@ -15,68 +16,55 @@ const missedAfterMs = 2 * dayMs; // a mail that is later than this would only co
 
 type TrialMail = Extract<ScheduledMail, { kind: "trial ending" | "trial ended" }>;
 
-type TrialMailKind = {
-  kind: TrialMail["kind"];
-  /** How long before the end of the trial it is due. */
-  leadMs: number;
-  /** Whether it is still to be sent: the condition of its partial index, in the same literal words. */
-  isPending: RawBuilder<boolean>;
-};
-
-/** A trial that was given fewer than three days gets only the second mail, and one that was given none gets neither. */
-const trialMailKinds: TrialMailKind[] = [
+/**
+ * When each is due, and whether it is still to be sent: the condition of its partial index, in the same literal words. A
+ * trial that was given fewer than three days gets only the second mail, and one that was given none gets neither.
+ */
+const trialMailKinds = [
   {
     kind: "trial ending",
     leadMs: 3 * dayMs,
-    isPending: sql`plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)`,
+    isPending: sql<boolean>`plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)`,
   },
   {
     kind: "trial ended",
     leadMs: 0,
-    isPending: sql`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
+    isPending: sql<boolean>`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
   },
-];
+] as const;
 
-/** Queues up to `limit` mails of each kind that are due, each in the transaction that notes it. Returns how many. */
-export async function enqueueTrialMails(db: Db, nowMs: number, limit: number): Promise<number> {
+/** Queues mails of each kind that are due, each in the transaction that notes it. Returns how many. */
+export async function enqueueTrialMails(db: Db, nowMs: number): Promise<number> {
   let enqueued = 0;
-  for (const trialMail of trialMailKinds) {
+  for (const { kind, leadMs, isPending } of trialMailKinds) {
+    // An account without a subject belongs to no one who could sign in.
+    const due = db
+      .selectFrom("accounts")
+      .select("id")
+      .where(isPending)
+      .where("subject", "is not", null)
+      .where("trial_ends_at_ms", "<=", nowMs + leadMs)
+      .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs);
     // Checked without a lock first, because usually nothing is due.
-    if (!(await due(db, trialMail, nowMs).limit(1).executeTakeFirst())) continue;
-    enqueued += await transact(db, (transaction) => enqueue(transaction, trialMail, nowMs, limit));
+    if (!(await hasRow(due.limit(1)))) continue;
+    enqueued += await transact(db, async (transaction) => {
+      const rows = await transaction
+        .with("next", () => due.orderBy("trial_ends_at_ms").limit(scheduledAtOnce).forUpdate().skipLocked())
+        .updateTable("accounts")
+        .set(({ eb }) => ({ trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs) }))
+        .where("id", "in", (query) => query.selectFrom("next").select("id"))
+        .returning(["id", "trial_ends_at_ms"])
+        .execute();
+      for (const { id: accountId, trial_ends_at_ms } of rows) {
+        const endsAtMs = trial_ends_at_ms ?? nowMs;
+        const id = deriveMailId(`${kind.replace(" ", "-")}:v1:${accountId}:${endsAtMs}`);
+        const untilMs = endsAtMs - leadMs + missedAfterMs;
+        await enqueueMail(transaction, { kind, accountId, endsAtMs }, { id, nowMs, untilMs });
+      }
+      return rows.length;
+    });
   }
   return enqueued;
-}
-
-async function enqueue(transaction: Db, trialMail: TrialMailKind, nowMs: number, limit: number) {
-  const { kind, leadMs } = trialMail;
-  const rows = await transaction
-    .with("next", () =>
-      due(transaction, trialMail, nowMs).orderBy("trial_ends_at_ms").limit(limit).forUpdate().skipLocked(),
-    )
-    .updateTable("accounts")
-    .set(({ eb }) => ({ trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs) }))
-    .where("id", "in", (query) => query.selectFrom("next").select("id"))
-    .returning(["id", "trial_ends_at_ms"])
-    .execute();
-  for (const { id: accountId, trial_ends_at_ms } of rows) {
-    const endsAtMs = trial_ends_at_ms ?? nowMs;
-    const id = deriveMailId(`${kind.replace(" ", "-")}:v1:${accountId}:${endsAtMs}`);
-    const untilMs = endsAtMs - leadMs + missedAfterMs;
-    await enqueueMail(transaction, { kind, accountId, endsAtMs }, { id, nowMs, untilMs });
-  }
-  return rows.length;
-}
-
-/** The accounts whose mail of this kind is due. One without a subject belongs to no one who could sign in. */
-function due(db: Db, { leadMs, isPending }: TrialMailKind, nowMs: number) {
-  return db
-    .selectFrom("accounts")
-    .select("id")
-    .where(isPending)
-    .where("subject", "is not", null)
-    .where("trial_ends_at_ms", "<=", nowMs + leadMs)
-    .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs);
 }
 
 /** Addresses a mail to its owner; `undefined` if the trial does not end then any more. */
