@@ -13,22 +13,17 @@ export function isInBackground(): boolean {
   return background.getStore() === true;
 }
 
-/** Work that repeats until it is stopped. */
-export type BackgroundLoop = {
-  /** Starts no further round, and waits for the current one. */
-  stop: () => Promise<void>;
-};
-
 /**
  * Runs rounds of work with a pause between them, for as long as the process lives. A failed round does not stop the
  * loop. One log line marks the first failure, and another one the recovery.
  *
  * @param failed - the log message of a failure
+ * @returns what stops the loop: it starts no further round, and waits for the current one
  */
 export function startBackgroundLoop(
   round: (signal: AbortSignal) => Promise<unknown>,
   { pauseMs, failed }: { pauseMs: number; failed: string },
-): BackgroundLoop {
+): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
   let isFailing = false;
@@ -43,10 +38,8 @@ export function startBackgroundLoop(
       await sleep(pauseMs, undefined, { signal }).catch(() => {});
     }
   });
-  return {
-    stop() {
-      stopping.abort();
-      return running;
-    },
+  return () => {
+    stopping.abort();
+    return running;
   };
 }

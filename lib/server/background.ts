@@ -7,7 +7,7 @@ import { processStore, store } from "@/lib/db/store";
 import { sendDueMails } from "@/lib/mail/onboarding-runner";
 import { sender } from "@/lib/mail/sender";
 import { sweepState } from "@/lib/oauth/sweep";
-import { type BackgroundLoop, startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { watchOutages } from "@/lib/status/parts";
 
 const second = 1000;
@@ -53,8 +53,8 @@ const reconciliation: Task = [
   async (signal) => reconcile(await store(), Date.now(), { signal }),
 ];
 
-/** Starts what this process does besides answering requests. `stop` waits for the mails that are being sent. */
-export function startBackgroundWork(): BackgroundLoop[] {
+/** Starts what this process does besides answering requests. Stopping it waits for the mails that are being sent. */
+export function startBackgroundWork(): (() => Promise<void>)[] {
   return [...tasks, ...(settings().billing ? [reconciliation] : [])].map(([pauseMs, failed, round]) =>
     startBackgroundLoop(round, { pauseMs, failed }),
   );

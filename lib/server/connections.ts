@@ -6,41 +6,9 @@ import { ResumedConnection } from "@/lib/server/resumed-connection";
 
 const reservedFiles = 256; // for the store, the log and other files
 
-/**
- * An entry in a ring of idle connections, after whose empty start comes the longest idle one. A Set would be slower:
- * finding its first entry takes longer with each entry deleted before it.
- */
-class IdleEntry {
-  private before: IdleEntry = this;
-  private after: IdleEntry = this;
-
-  constructor(readonly socket?: Socket) {}
-
-  get next(): IdleEntry {
-    return this.after;
-  }
-
-  /** Moves to the end of the ring with this start. */
-  moveToEnd(start: IdleEntry): void {
-    this.remove();
-    this.before = start.before;
-    this.after = start;
-    start.before.after = this;
-    start.before = this;
-  }
-
-  remove(): void {
-    this.before.after = this.after;
-    this.after.before = this.before;
-    this.before = this;
-    this.after = this;
-  }
-}
-
 /** A connection, and its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
 export type Connection = {
   readonly socket: Socket;
-  readonly entry: IdleEntry;
   latest: { readonly outgoing: ServerResponse; readonly begunAtMs: number } | undefined;
 };
 
@@ -50,7 +18,8 @@ export type Connection = {
  */
 export class Connections {
   private readonly bySocket = new Map<Socket, Connection>();
-  private readonly idle = new IdleEntry();
+  /** The longest idle one first. */
+  private readonly idle = new Set<Socket>();
   private readonly max = Math.min(maxConnections, Math.max(1, maxOpenFiles() - reservedFiles));
 
   constructor(server: Server) {
@@ -69,7 +38,7 @@ export class Connections {
   private admit(socket: Socket): void {
     if (socket instanceof ResumedConnection) this.forget(socket.original);
     if (this.bySocket.size >= this.max) {
-      const leaving = this.idle.next.socket;
+      const [leaving] = this.idle;
       if (!leaving) {
         socket.destroy();
         return;
@@ -77,15 +46,14 @@ export class Connections {
       this.forget(leaving);
       leaving.destroy();
     }
-    const connection: Connection = { socket, entry: new IdleEntry(socket), latest: undefined };
-    this.bySocket.set(socket, connection);
-    connection.entry.moveToEnd(this.idle);
+    this.bySocket.set(socket, { socket, latest: undefined });
+    this.idle.add(socket);
     socket.once("close", () => this.forget(socket));
   }
 
   private forget(socket: Socket): void {
-    this.bySocket.get(socket)?.entry.remove();
     this.bySocket.delete(socket);
+    this.idle.delete(socket);
   }
 
   /** Notes that a request has arrived: its connection is idle again when its response is sent. */
@@ -93,11 +61,11 @@ export class Connections {
     const connection = this.bySocket.get(socket);
     if (!connection) return;
     connection.latest = { outgoing, begunAtMs: performance.now() };
-    connection.entry.remove();
+    this.idle.delete(socket);
     outgoing.on("close", () => {
       if (connection.latest?.outgoing !== outgoing) return;
       connection.latest = undefined;
-      if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);
+      if (this.bySocket.has(socket)) this.idle.add(socket);
     });
   }
 }

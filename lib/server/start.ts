@@ -37,10 +37,10 @@ export async function start(): Promise<void> {
   prepareDataDir();
   const handlePage = production ? createPageHandler() : showThroughNext();
   const server = createFrontServer({ handlePage, throughNext: !production });
-  const runners: { stop: () => Promise<void> }[] = [];
+  const stops: (() => Promise<void>)[] = [];
   stopOnSignal(server, {
     drainSeconds,
-    finish: () => Promise.all(runners.map((runner) => runner.stop())),
+    finish: () => Promise.all(stops.map((stop) => stop())),
     close: closeStore,
   });
   const measured = metrics();
@@ -49,7 +49,7 @@ export async function start(): Promise<void> {
   if (office) {
     const officeServer = createOfficeServer(office.url);
     await listen(officeServer, office.port, office.host, "OFFICE_PORT");
-    runners.push({ stop: async () => officeServer.close().closeAllConnections() });
+    stops.push(async () => void officeServer.close().closeAllConnections());
     log().info({ port: office.port, url: office.url }, "the office listens");
   }
   await listen(server, port, host);
@@ -59,7 +59,7 @@ export async function start(): Promise<void> {
   untilStoreIsPrepared()
     .then(loadRenderer)
     .catch((failure) => log().error({ err: failure }, "no page can be rendered"));
-  runners.push(...startBackgroundWork());
+  stops.push(...startBackgroundWork());
 }
 
 function readSettings() {

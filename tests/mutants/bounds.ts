@@ -118,9 +118,12 @@ export const bounds: Mistakes = {
       "one network keeps all connections in work": ["count >= maxRequestsInWork", "count < 0"],
     },
     "lib/server/connections.ts": {
-      "a connection with a request in work is closed for a new one": "connection.entry.remove();",
+      "a connection with a request in work is closed for a new one": [
+        "this.idle.delete(socket);\n    outgoing.on",
+        "outgoing.on",
+      ],
       "a connection that was answered counts as in work for ever":
-        "if (this.bySocket.has(socket)) connection.entry.moveToEnd(this.idle);",
+        "if (this.bySocket.has(socket)) this.idle.add(socket);",
     },
   },
   "tests/app/unsubscribe.test.ts": {

@@ -85,9 +85,9 @@ describe("the embedded store", () => {
         ),
       );
     const round = () => write("sweep", sweeps);
-    const loop = startBackgroundLoop(round, { pauseMs: 60_000, failed: "" });
+    const stop = startBackgroundLoop(round, { pauseMs: 60_000, failed: "" });
     await write("request", requests);
-    await loop.stop();
+    await stop();
     await store.close();
     return written;
   }

@@ -11,7 +11,7 @@ describe("startBackgroundLoop", () => {
     const rounds = new EventEmitter();
     let round = 0;
     const isOver = once(rounds, "over");
-    const loop = startBackgroundLoop(
+    const stop = startBackgroundLoop(
       async () => {
         round++;
         if (round === 8) rounds.emit("over");
@@ -20,7 +20,7 @@ describe("startBackgroundLoop", () => {
       { pauseMs: 0, failed: "the outbox could not be read" },
     );
     await isOver;
-    await loop.stop();
+    await stop();
     expect(said).toEqual([
       "warn: the outbox could not be read",
       "info: recovered: the outbox could not be read",
@@ -32,9 +32,9 @@ describe("startBackgroundLoop", () => {
   it("stops after the current round, without another pause or round", async () => {
     const rounds: { signal: AbortSignal; end: () => void }[] = [];
     const work = (signal: AbortSignal) => new Promise<void>((end) => rounds.push({ signal, end }));
-    const loop = startBackgroundLoop(work, { pauseMs: 60_000, failed: "" });
+    const stop = startBackgroundLoop(work, { pauseMs: 60_000, failed: "" });
     let isStopped = false;
-    const stopped = loop.stop().then(() => {
+    const stopped = stop().then(() => {
       isStopped = true;
     });
     await new Promise(setImmediate);
@@ -46,8 +46,8 @@ describe("startBackgroundLoop", () => {
   });
 
   it("stops immediately during a pause", async () => {
-    const loop = startBackgroundLoop(async () => {}, { pauseMs: 60_000, failed: "" });
+    const stop = startBackgroundLoop(async () => {}, { pauseMs: 60_000, failed: "" });
     await new Promise(setImmediate);
-    await loop.stop();
+    await stop();
   });
 });
