@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
-import { hasSessionCookie } from "@/lib/auth/session-hint";
-import { readCookie } from "@/lib/http/cookies";
+import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import type { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { insertNotice, showsNotice } from "@/lib/http/notice";

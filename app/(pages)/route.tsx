@@ -1,5 +1,5 @@
-import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { settings } from "@/lib/config/settings";
+import { hasSessionCookie } from "@/lib/http/cookies";
 import { actions, files, pages, publications } from "@/lib/http/pages";
 import { ButtonLink } from "./button-link";
 import { AboutEmail, EmailField } from "./email-form";

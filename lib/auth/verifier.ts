@@ -7,17 +7,15 @@ import { processSingleton } from "@/lib/process-singleton";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** The verified claims of a token. */
-export type VerifiedToken = Pick<ParsedToken, "subject" | "sessionId" | "origin" | "audience" | "actor"> & {
+export type VerifiedToken = Omit<ParsedToken, "token" | "keyId"> & {
   /** The key of our ring that signed it; `undefined` for Clerk's tokens. */
   keyId: string | undefined;
 };
 
-type Remembered = { verified: VerifiedToken; startsAt: number; endsAt: number };
-
 const maxRemembered = 10_000;
 const rememberedForMs = 10 * 60_000; // 10 minutes: most tokens are a browser's, which end after one
 const remembered = () =>
-  processSingleton("verified tokens", () => new RecentCache<Remembered>(maxRemembered, rememberedForMs));
+  processSingleton("verified tokens", () => new RecentCache<VerifiedToken>(maxRemembered, rememberedForMs));
 
 /**
  * Verifies a token at `nowMs`; `undefined` if it is invalid for any reason. `iss` selects the required signer: Clerk,
@@ -32,20 +30,20 @@ export async function verifyToken(token: string, nowMs: number): Promise<Verifie
   const tokenHash = hash("sha256", token, "base64url");
   const known = remembered().get(tokenHash);
   if (known) {
-    const { keyId } = known.verified;
+    const { keyId } = known;
     const isValid = isCurrentlyValid(known, nowMs) && (keyId === undefined || keyRing().knows(keyId, nowMs));
-    return isValid ? known.verified : undefined;
+    return isValid ? known : undefined;
   }
   const parsed = parseSessionToken(token);
   if (!parsed || !isCurrentlyValid(parsed, nowMs)) return undefined;
   const issuer = await findIssuer(parsed, nowMs);
   if (!issuer) return undefined;
-  const { subject, sessionId, origin, audience, actor, startsAt, endsAt } = parsed;
+  const { token: _, ...claims } = parsed;
   // Native apps and programs have no origin; any other origin must be one of ours.
-  if (origin !== undefined && !issuer.authorizedParties.includes(origin)) return undefined;
+  if (claims.origin !== undefined && !issuer.authorizedParties.includes(claims.origin)) return undefined;
   if (!(await isSignedBy(parsed, issuer.publicKey))) return undefined;
-  const verified = { subject, sessionId, origin, audience, actor, keyId: issuer.keyId };
-  remembered().set(tokenHash, { verified, startsAt, endsAt }, nowMs);
+  const verified = { ...claims, keyId: issuer.keyId };
+  remembered().set(tokenHash, verified, nowMs);
   return verified;
 }
 

@@ -21,10 +21,8 @@ export type CookieName =
 
 export const boughtSeconds = 10 * 60; // 10 minutes
 
-/** The cookies of the operators' office: its session, the secret that binds passkey challenges, the pending link. */
-export type OfficeCookieName = "operator-session" | "operator-browser" | "operator-link";
-
-type AnyCookieName = CookieName | OfficeCookieName;
+/** Ours, and those of the operators' office: its session, the secret that binds passkey challenges, the pending link. */
+type AnyCookieName = CookieName | "operator-session" | "operator-browser" | "operator-link";
 
 type CookieHeaders = Pick<Headers, "get">;
 
@@ -40,6 +38,14 @@ export function readCookie(headers: CookieHeaders, name: AnyCookieName): string 
 /** Whether a browser sends a cookie with this name, be it one or several. */
 export function sendsCookie(headers: CookieHeaders, name: AnyCookieName): boolean {
   return readFirstTwo(headers, name).length > 0;
+}
+
+/**
+ * Whether a browser sends a session cookie or the cookie that renews it. The session may have ended, so this only
+ * decides where a link leads; the home page redirects to sign-in if there is no session.
+ */
+export function hasSessionCookie(headers: CookieHeaders): boolean {
+  return sendsCookie(headers, "__session") || sendsCookie(headers, "office-client");
 }
 
 /** The first two non-empty cookies with this name. The others cost no time: a header has room for a thousand. */

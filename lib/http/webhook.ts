@@ -5,7 +5,7 @@ import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/htt
 import { parseJson } from "@/lib/http/json";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { isSameSecret } from "@/lib/runtime/constant-time";
+import { isSameSecret } from "@/lib/runtime/keyed-hash";
 import { log } from "@/lib/runtime/log";
 
 /** Processes one type of event, which may be delivered twice, late and out of order. */

@@ -4,7 +4,7 @@ import { store } from "@/lib/db/store";
 import { operations } from "@/lib/http/operations";
 import { readLinkKeys } from "@/lib/mail/link-keys";
 import { derivedKeys } from "@/lib/runtime/app-secret";
-import { isSameSecret } from "@/lib/runtime/constant-time";
+import { isSameSecret } from "@/lib/runtime/keyed-hash";
 
 /** The token of an account's unsubscribe link: `v1.<account id>.<HMAC-SHA-256>`. It does not expire. */
 export function mintUnsubscribeToken(key: Buffer | KeyObject, accountId: string): string {

@@ -1,4 +1,4 @@
-import type { KeyObject } from "node:crypto";
+import { type KeyObject, sign } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, JWTStructured, KoaContextWithOIDC } from "oidc-provider";
 import { keyRing } from "@/lib/auth/key-ring";
@@ -13,7 +13,6 @@ import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
-import { makeRingKey } from "@/lib/oauth/signing-key";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { loadLibrary } from "@/lib/runtime/load-library";
@@ -133,6 +132,33 @@ function configuration(library: Library, publicKey: KeyObject): Configuration {
       },
     },
   };
+}
+
+/**
+ * Makes a key for the library that signs with the key ring: the key that the token's header names signs it, so the
+ * library never holds a private key.
+ *
+ * @param publicKey - the public key of any key in the ring; the library reads the key type from it
+ */
+function makeRingKey({ ExternalSigningKey }: Library, publicKey: KeyObject) {
+  class RingKey extends ExternalSigningKey {
+    override get alg(): string {
+      return "RS256";
+    }
+
+    override keyObject(): KeyObject {
+      return publicKey;
+    }
+
+    override async sign(data: Uint8Array): Promise<Buffer> {
+      const [header = ""] = Buffer.from(data).toString().split(".");
+      const { kid } = JSON.parse(Buffer.from(header, "base64url").toString()) as { kid: string };
+      const key = await keyRing().find(kid, Date.now());
+      if (!key) throw new Error("the key that was to sign has been revoked");
+      return sign("sha256", data, key.privateKey);
+    }
+  }
+  return new RingKey();
 }
 
 /** The header that passes the client's network to the library, because in-process requests have no connection. */

@@ -1,6 +1,5 @@
-import { createHmac, type KeyObject } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { derivedKeys, type Purpose } from "@/lib/runtime/app-secret";
-import { isSameSecret } from "@/lib/runtime/constant-time";
 
 /** The HMAC-SHA-256 of a text for one purpose, in base64url, under the current `APP_SECRET`. */
 export function keyedHash(purpose: Purpose, text: string): string {
@@ -19,4 +18,10 @@ export function isKeyedHash(sent: string, purpose: Purpose, text: string): boole
 
 function hashWith(key: KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("base64url");
+}
+
+/** Compares a value with a secret in constant time. */
+export function isSameSecret(sent: string, secret: string): boolean {
+  const [one, other] = [Buffer.from(sent), Buffer.from(secret)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

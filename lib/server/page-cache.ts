@@ -1,8 +1,7 @@
-import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { prefersMarkdown } from "@/lib/http/accept-header";
 import { assetsVersion } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
-import { readCookie } from "@/lib/http/cookies";
+import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import { insertNotice, showsNotice } from "@/lib/http/notice";
 import { documentPages, markdownPath, type Page, pages } from "@/lib/http/pages";
 import type { Answer, HeaderList } from "@/lib/http/response";

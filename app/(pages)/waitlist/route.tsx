@@ -1,6 +1,6 @@
-import { hasSessionCookie } from "@/lib/auth/session-hint";
 import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { hasSessionCookie } from "@/lib/http/cookies";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { ButtonLink } from "../button-link";
