@@ -7,52 +7,26 @@ import { entitlementAllowed } from "@/lib/http/schemas";
 export const plans = entitlementAllowed.shape.status.options;
 export type Plan = (typeof plans)[number];
 
-/** A parsed account; a trial always has an end. */
-export type Account = AccountFields &
-  ({ plan: Exclude<Plan, "trial"> } | { plan: "trial"; trialEndsAtMs: number });
+type Row = Tables["accounts"];
 
-type AccountFields = {
-  id: string;
-  email: string;
-  /** The `sub` of its session tokens; null until there is one. */
-  subject: string | null;
-  assistantLimit: number | null;
-  creditThousandths: number;
-  createdAtMs: number;
-  /** When it is erased, as its owner asked; null if it stays. */
-  deletesAtMs: number | null;
-};
+/** A row that is valid; a trial always has an end. */
+export type Account = Row & ({ plan: Exclude<Plan, "trial"> } | { plan: "trial"; trial_ends_at_ms: number });
 
 /**
  * Parses a row, because SQLite checks no types; `undefined` if it is invalid. Written by hand because every entitlement
  * request parses one, and a schema takes three times as long.
  */
-export function parseAccount(
-  row: Record<keyof Tables["accounts"], unknown> | undefined,
-): Account | undefined {
-  const { id, email, subject, plan, trial_ends_at_ms, assistant_limit, credit_thousandths, created_at_ms } =
-    row ?? {};
+export function parseAccount(row: Record<keyof Row, unknown> | undefined): Account | undefined {
+  if (!row) return undefined;
+  const { id, email, subject, plan, trial_ends_at_ms, assistant_limit, credit_thousandths } = row;
   if (!isText(id) || !isText(email) || !email.includes("@")) return undefined;
   if (subject !== null && !isText(subject)) return undefined;
   if (assistant_limit !== null && !isWhole(assistant_limit)) return undefined;
-  if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths || !isInstant(created_at_ms)) {
-    return undefined;
-  }
+  if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths) return undefined;
+  if (!isInstant(row.created_at_ms)) return undefined;
   if (trial_ends_at_ms !== null && !isInstant(trial_ends_at_ms)) return undefined;
-  const account: AccountFields = {
-    id,
-    email,
-    subject,
-    assistantLimit: assistant_limit,
-    creditThousandths: credit_thousandths,
-    createdAtMs: created_at_ms,
-    deletesAtMs: isInstant(row?.deletes_at_ms) ? row.deletes_at_ms : null,
-  };
-  if (plan === "trial") {
-    return trial_ends_at_ms === null ? undefined : { ...account, plan, trialEndsAtMs: trial_ends_at_ms };
-  }
-  const other = plans.find((known) => known === plan);
-  return other && other !== "trial" ? { ...account, plan: other } : undefined;
+  if (plan === "trial" ? trial_ends_at_ms === null : !plans.some((known) => known === plan)) return undefined;
+  return { ...(row as Account), deletes_at_ms: isInstant(row.deletes_at_ms) ? row.deletes_at_ms : null };
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
@@ -79,7 +53,8 @@ export const accountColumns = [
 ];
 
 /** When an account's trial ends, in Unix milliseconds; `null` if it is on no trial. */
-export const trialEndOf = (account: Account) => ("trialEndsAtMs" in account ? account.trialEndsAtMs : null);
+export const trialEndOf = ({ plan, trial_ends_at_ms }: Account) =>
+  plan === "trial" ? trial_ends_at_ms : null;
 
 /** The fields of an account as an operator sees them. */
 export function describeAccount(account: Account) {
@@ -89,8 +64,8 @@ export function describeAccount(account: Account) {
     subject: account.subject,
     plan: account.plan,
     trialEndsAt: asIso(trialEndOf(account)),
-    assistantLimit: account.assistantLimit,
-    credits: toCredits(account.creditThousandths),
-    createdAt: new Date(account.createdAtMs).toISOString(),
+    assistantLimit: account.assistant_limit,
+    credits: toCredits(account.credit_thousandths),
+    createdAt: new Date(account.created_at_ms).toISOString(),
   };
 }

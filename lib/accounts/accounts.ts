@@ -13,14 +13,17 @@ import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
 
-/** The terms that an operator sets. An omitted one stays unchanged, or gets the default for a new account. */
+/**
+ * The terms that an operator sets, by the columns of an invitation. An omitted one stays unchanged, or gets the default for
+ * a new account, and so does null but for the limit.
+ */
 export type AccountTerms = {
   plan?: Plan | undefined;
-  trialEndsAtMs?: number | undefined;
+  trial_ends_at_ms?: number | null | undefined;
   /** Alternative to an end: the length of the trial, from the moment the terms take effect. */
-  trialDays?: number | undefined;
-  assistantLimit?: number | null | undefined;
-  creditThousandths?: number | undefined;
+  trial_days?: number | null | undefined;
+  assistant_limit?: number | null | undefined;
+  credit_thousandths?: number | null | undefined;
   /** The `sub` of its session tokens. */
   subject?: string | undefined;
 };
@@ -39,17 +42,17 @@ export async function openAccount(
 ): Promise<Account> {
   validateTerms(terms);
   await requireUnusedSubject(transaction, terms.subject);
-  const { plan = "trial", assistantLimit, creditThousandths, subject } = terms;
+  const { plan = "trial", assistant_limit = null, credit_thousandths, subject = null } = terms;
   const id = `acc_${randomBytes(16).toString("base64url")}`;
   const inserted = await transaction
     .insertInto("accounts")
     .values({
       id,
       email: email.toLowerCase(),
-      subject: subject ?? null,
+      subject,
       plan,
       trial_ends_at_ms: plan === "trial" ? trialEnd(terms, nowMs) : null,
-      assistant_limit: assistantLimit ?? null,
+      assistant_limit,
       credit_thousandths: 0,
       created_at_ms: nowMs,
     })
@@ -57,8 +60,8 @@ export async function openAccount(
     .returning("id")
     .executeTakeFirst();
   if (!inserted) throw emailTaken();
-  if (creditThousandths) {
-    const entry = { accountId: id, thousandths: creditThousandths, reason: "given with the account" };
+  if (credit_thousandths) {
+    const entry = { accountId: id, thousandths: credit_thousandths, reason: "given with the account" };
     await writeCreditEntry(transaction, entry, nowMs);
   }
   await scheduleOnboarding(transaction, { accountId: id, email }, nowMs);
@@ -109,7 +112,8 @@ export async function setAccount(
         .set({ subject: terms.subject })
         .where("id", "=", account.id)
         .execute();
-    const difference = (terms.creditThousandths ?? account.creditThousandths) - account.creditThousandths;
+    const balance = account.credit_thousandths;
+    const difference = (terms.credit_thousandths ?? balance) - balance;
     if (difference !== 0) {
       const entry = { accountId: account.id, thousandths: difference, reason: "set by the operator" };
       await writeCreditEntry(transaction, entry, nowMs);
@@ -227,25 +231,27 @@ export async function deleteAccount(
 }
 
 function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
-  const { trialEndsAtMs, trialDays, assistantLimit = given.assistant_limit } = terms;
+  const { assistant_limit = given.assistant_limit } = terms;
   const plan = terms.plan ?? given.plan;
   validateTerms({ ...terms, plan: plan as Plan });
-  const keepsEnd = trialEndsAtMs === undefined && trialDays === undefined && given.trial_ends_at_ms !== null;
+  const keepsEnd = !hasEnd(terms) && given.trial_ends_at_ms !== null;
   const endsAtMs = keepsEnd ? given.trial_ends_at_ms : trialEnd(terms, nowMs);
-  return { plan, trial_ends_at_ms: plan === "trial" ? endsAtMs : null, assistant_limit: assistantLimit };
+  return { plan, trial_ends_at_ms: plan === "trial" ? endsAtMs : null, assistant_limit };
 }
 
 /** Throws an {@link ApiError} when the terms contradict each other: only a trial has an end. */
-export function validateTerms({ plan = "trial", trialEndsAtMs, trialDays }: AccountTerms): void {
-  if (plan === "trial" || (trialEndsAtMs === undefined && trialDays === undefined)) return;
+export function validateTerms({ plan = "trial", ...terms }: AccountTerms): void {
+  if (plan === "trial" || !hasEnd(terms)) return;
   throw new ApiError("invalid_request", {
     message: `A ${plan} account has no trial.`,
     hint: "Set the end of a trial only with '--plan trial'.",
   });
 }
 
-function trialEnd({ trialEndsAtMs, trialDays = defaultTrialDays }: AccountTerms, nowMs: number): number {
-  return trialEndsAtMs ?? nowMs + trialDays * dayMs;
+const hasEnd = (terms: AccountTerms) => (terms.trial_ends_at_ms ?? terms.trial_days ?? null) !== null;
+
+function trialEnd({ trial_ends_at_ms, trial_days }: AccountTerms, nowMs: number): number {
+  return trial_ends_at_ms ?? nowMs + (trial_days ?? defaultTrialDays) * dayMs;
 }
 
 async function requireUnusedSubject(transaction: Db, subject: string | undefined): Promise<void> {

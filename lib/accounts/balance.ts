@@ -13,7 +13,7 @@ import { retryAfterOutage } from "@/lib/runtime/jitter";
 export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
   switch (caller.is) {
     case "account":
-      return { credits: toCredits(caller.account.creditThousandths) };
+      return { credits: toCredits(caller.account.credit_thousandths) };
     case "signed-out":
       throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
     case "unavailable":

@@ -10,7 +10,7 @@ import { type AccountEnd, endWords } from "@/lib/http/entitlement-words";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
-import { jitter, retryAfterOutage } from "@/lib/runtime/jitter";
+import { jitter } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -51,7 +51,7 @@ function denialOf(status: DeniedStatus, caller: Caller, end: AccountEnd | undefi
   const code = denialCodes[status];
   const { message, hint } = end ? endWords(end) : errorCatalogue[code];
   return new ApiError(code, {
-    headers: headersFor(caller),
+    ...(caller.is === "signed-out" && { headers: { "www-authenticate": challenge(caller.tokenWasSent) } }),
     message,
     hint: typeof hint === "string" ? hint : hint(` at ${settings().appUrl}${pages.billing.path}`),
     extraFields: { ok: false, status, message },
@@ -70,26 +70,20 @@ export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.r
 
 /** Decides for a known account. A trial has ended at the very millisecond of its end. */
 export function decideForAccount(account: Account, nowMs: number, chance = Math.random()): Entitlement {
-  const assistants = account.assistantLimit === null ? {} : { assistantLimit: account.assistantLimit };
+  const assistants = account.assistant_limit === null ? {} : { assistantLimit: account.assistant_limit };
   const askAgainSeconds = jitter(recheckAfterSeconds.min, recheckAfterSeconds.max, chance);
   if (account.plan !== "trial") {
     return { ok: true, status: account.plan, ...assistants, recheckAfterSeconds: askAgainSeconds };
   }
-  const leftMs = account.trialEndsAtMs - nowMs;
+  const leftMs = account.trial_ends_at_ms - nowMs;
   if (leftMs <= 0) return { ok: false, status: "trial-ended" };
   return {
     ok: true,
     status: "trial",
-    trialEndsAt: new Date(account.trialEndsAtMs).toISOString(),
+    trialEndsAt: new Date(account.trial_ends_at_ms).toISOString(),
     ...assistants,
     recheckAfterSeconds: Math.max(1, Math.min(askAgainSeconds, Math.floor(leftMs / 1000))),
   };
-}
-
-function headersFor(caller: Caller): Record<string, string> {
-  if (caller.is === "signed-out") return { "www-authenticate": challenge(caller.tokenWasSent) };
-  if (caller.is === "unavailable") return retryAfterOutage();
-  return {};
 }
 
 /** The `error.code` of each denial. */

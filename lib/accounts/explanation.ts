@@ -89,8 +89,8 @@ export function explain(facts: Facts) {
     facts: {
       account: account ? describePlan(account, nowMs) : facts.hasAccount ? "not readable" : "none",
       licence: facts.licensed ? describeLicence(facts.licensed) : null,
-      deletes: at(account?.deletesAtMs),
-      credits: account ? toCredits(account.creditThousandths) : null,
+      deletes: at(account?.deletes_at_ms),
+      credits: account ? toCredits(account.credit_thousandths) : null,
       sessions: countSessions(sessions),
       lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),
       codesInADay: codes.length,
@@ -175,8 +175,8 @@ function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Fac
 
 function describePlan(account: Account, nowMs: number): string {
   if (account.plan !== "trial") return account.plan;
-  const has = account.trialEndsAtMs <= nowMs ? "ended" : "ends";
-  return `trial, ${has} ${asInstant(account.trialEndsAtMs, nowMs)}`;
+  const has = account.trial_ends_at_ms <= nowMs ? "ended" : "ends";
+  return `trial, ${has} ${asInstant(account.trial_ends_at_ms, nowMs)}`;
 }
 
 /** What Stripe gives a customer. */

@@ -15,19 +15,16 @@ import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
-const optional = z
-  .int()
-  .nullable()
-  .transform((value) => value ?? undefined);
-
 /** The terms of a row. SQLite checks no types. */
 const invitedTerms = z.object({
   plan: z.enum(plans),
-  trialEndsAtMs: optional,
-  trialDays: optional,
-  assistantLimit: optional,
-  creditThousandths: optional,
+  trial_ends_at_ms: z.int().nullable(),
+  trial_days: z.int().nullable(),
+  assistant_limit: z.int().nullable(),
+  credit_thousandths: z.int().nullable(),
 });
+
+const termColumns = invitedTerms.keyof().options;
 
 /**
  * Creates an invitation in the caller's transaction, replacing any that this email has not accepted. Returns the token
@@ -64,7 +61,7 @@ export function auditedInvitation(email: string): Pick<AuditedChange, "whom" | "
     readState: (transaction) =>
       transaction
         .selectFrom("invitations")
-        .select(["id", "plan", "trial_ends_at_ms", "trial_days", "assistant_limit", "credit_thousandths"])
+        .select(["id", ...termColumns])
         .where("email", "=", email)
         .where("accepted_at_ms", "is", null)
         .executeTakeFirst(),
@@ -106,10 +103,7 @@ export async function consumeInvitation(
     .where("accepted_at_ms", "is", null)
     .where("expires_at_ms", ">", nowMs);
   if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);
-  const row = await taking
-    .returning(["plan", "trial_ends_at_ms as trialEndsAtMs", "trial_days as trialDays"])
-    .returning(["assistant_limit as assistantLimit", "credit_thousandths as creditThousandths"])
-    .executeTakeFirst();
+  const row = await taking.returning(termColumns).executeTakeFirst();
   return row && invitedTerms.parse(row);
 }
 
@@ -133,7 +127,7 @@ export async function addAccount(
 async function writeInvitation(
   transaction: Db,
   columns: { email: string; token_hash?: string; accepted_at_ms?: number },
-  terms: AccountTerms,
+  { subject: _, plan = "trial", ...terms }: AccountTerms,
   nowMs: number,
 ): Promise<void> {
   await withdrawInvitation(transaction, columns.email);
@@ -143,11 +137,8 @@ async function writeInvitation(
     .values({
       id: randomUUID(),
       ...columns,
-      plan: terms.plan ?? "trial",
-      trial_ends_at_ms: terms.trialEndsAtMs ?? null,
-      trial_days: terms.trialDays ?? null,
-      assistant_limit: terms.assistantLimit ?? null,
-      credit_thousandths: terms.creditThousandths ?? null,
+      plan,
+      ...terms,
       created_at_ms: nowMs,
       expires_at_ms: nowMs + invitationMs,
     })

@@ -30,7 +30,7 @@ export function currentLicence<Row extends Licence>(subscriptions: Row[]): Row |
 /** What ended last of an account that may not run: a licence counts if it ended after the trial. */
 export function endOf(account: Account | undefined, licence: Licence | undefined): AccountEnd {
   const atMs = licence?.ends_at_ms ?? 0;
-  const trialEndsAtMs = account?.plan === "trial" ? account.trialEndsAtMs : 0;
+  const trialEndsAtMs = account?.plan === "trial" ? account.trial_ends_at_ms : 0;
   if (!licence || atMs <= trialEndsAtMs || licence.status.startsWith("incomplete")) return { what: "trial" };
   return { what: "licence", atMs, isUnpaid: licenceStateOf(licence) === "unpaid" };
 }

@@ -6,6 +6,7 @@ import { findWaiting } from "@/lib/accounts/waitlist";
 import { ClerkIsBusy, createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
 import { sendMails } from "@/lib/auth/outbox-runner";
+import { hourMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -18,7 +19,6 @@ import { sender } from "@/lib/mail/sender";
 type Queued = { url?: string; mailId?: string };
 
 const clerkTakes = 100; // invitations an hour
-const hourMs = 60 * 60 * 1000;
 
 /**
  * Invites an email, which must not have an account, and sends the mail at once. Returns the link and, if its mail was not

@@ -56,7 +56,7 @@ function lightOf(
   if (!ok) return ["stopped", "Stopped"];
   const state = licence && licenceStateOf(licence);
   if (state === "past due" || state === "unpaid") return ["soon", "Payment due"];
-  const endsAtMs = account?.plan === "trial" ? account.trialEndsAtMs : licence?.ends_at_ms;
+  const endsAtMs = account?.plan === "trial" ? account.trial_ends_at_ms : licence?.ends_at_ms;
   const ends = state === "cancelled" || account?.plan === "trial";
   return ends && endsAtMs != null && endsSoon(endsAtMs, nowMs) ? ["soon", "Ends soon"] : ["good", "Runs"];
 }

@@ -127,9 +127,10 @@ export function withInvitedTerms(command: AdminCommand): AdminCommand {
 }
 
 /** Converts the options to terms. */
-export function toTerms({ trialEnds, credits, assistantLimit, ...others }: TermOptions): AccountTerms {
-  const limit = assistantLimit === "none" ? null : assistantLimit;
-  return { ...others, trialEndsAtMs: trialEnds, creditThousandths: credits, assistantLimit: limit };
+export function toTerms({ plan, subject, assistantLimit: limit, ...options }: TermOptions): AccountTerms {
+  const { trialEnds: trial_ends_at_ms, trialDays: trial_days, credits: credit_thousandths } = options;
+  const assistant_limit = limit === "none" ? null : limit;
+  return { plan, subject, trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths };
 }
 
 function toResult(account: Account, more: Record<string, unknown> = {}): Result {

@@ -43,10 +43,10 @@ process.stdout.write(await describeDemo(db, accounts));
 /** Creates the four accounts, or resets those of an earlier demo. */
 async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
   const accounts = [
-    { email: "licensed@example.com", plan: "licensed", assistantLimit: 12, creditThousandths: 1_250_500 },
-    { email: "trial@example.com", plan: "trial", trialEndsAtMs: nowMs + 7 * dayMs, assistantLimit: 3 },
-    { email: "ended@example.com", plan: "trial", trialEndsAtMs: nowMs - dayMs, assistantLimit: 3 },
-    { email: "hobby@example.com", plan: "hobby", assistantLimit: 1 },
+    { email: "licensed@example.com", plan: "licensed", assistant_limit: 12, credit_thousandths: 1_250_500 },
+    { email: "trial@example.com", plan: "trial", trial_ends_at_ms: nowMs + 7 * dayMs, assistant_limit: 3 },
+    { email: "ended@example.com", plan: "trial", trial_ends_at_ms: nowMs - dayMs, assistant_limit: 3 },
+    { email: "hobby@example.com", plan: "hobby", assistant_limit: 1 },
   ] as const;
   const made: Account[] = [];
   for (const { email, ...terms } of accounts) {

@@ -54,11 +54,11 @@ export function Terms({ call, given, licensed }: TermsProps) {
         action={setTerms.path}
         hidden={{
           email: given.email,
-          seen: writeSeen(given.id, given.plan, trialEndOf(given), given.assistantLimit),
+          seen: writeSeen(given.id, given.plan, trialEndOf(given), given.assistant_limit),
         }}
         className="filter"
       >
-        <PlanFields call={kept} plan={given.plan} assistantLimit={given.assistantLimit}>
+        <PlanFields call={kept} plan={given.plan} assistantLimit={given.assistant_limit}>
           <TimeField call={kept} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(given)} />
         </PlanFields>
         <button type="submit">Save</button>
@@ -83,14 +83,14 @@ export const setTerms: OfficeAct = {
   async run(call) {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
-    const { plan, trialEndsAtMs, assistantLimit = null } = readTerms(call);
+    const { plan, trial_ends_at_ms, assistant_limit = null } = readTerms(call);
     const { id } = await findAccount(db, email);
     const seen = parseSeen(input("seen"));
     const isChanged = (name: string) => (input(name) ?? seen[name]) !== seen[name];
     const terms = {
       plan: isChanged("plan") ? plan : undefined,
-      trialEndsAtMs: isChanged("trialEnds") ? trialEndsAtMs : undefined,
-      assistantLimit: isChanged("assistantLimit") ? assistantLimit : undefined,
+      trial_ends_at_ms: isChanged("trialEnds") ? trial_ends_at_ms : undefined,
+      assistant_limit: isChanged("assistantLimit") ? assistant_limit : undefined,
     };
     await setAccount(db, email, terms, nowMs, by, (given) => {
       const { plan, trial_ends_at_ms, assistant_limit } = given;
@@ -110,7 +110,7 @@ type CreditsProps = {
 export function Credits({ call, account, entries }: CreditsProps) {
   return (
     <>
-      <h2>Credits: {toCredits(account.creditThousandths).toLocaleString("en")}</h2>
+      <h2>Credits: {toCredits(account.credit_thousandths).toLocaleString("en")}</h2>
       <PostForm
         action={giveCredits.path}
         hidden={{ email: account.email, seen: describeBalance(account) }}
@@ -135,7 +135,7 @@ export function Credits({ call, account, entries }: CreditsProps) {
 }
 
 /** The balance that a form was made from, so that a form that is sent twice counts once. */
-const describeBalance = ({ id, creditThousandths }: Account) => `${id} ${creditThousandths}`;
+const describeBalance = ({ id, credit_thousandths }: Account) => `${id} ${credit_thousandths}`;
 
 export const giveCredits: OfficeAct = {
   path: "/account/credits",
@@ -150,7 +150,9 @@ export const giveCredits: OfficeAct = {
     const reason = requireLine("The reason", input("reason"));
     await addCredits(db, email, { thousandths, reason }, nowMs, by, (current) => {
       if (input("seen") === describeBalance(current)) return;
-      throw conflict(`The balance has changed meanwhile: it is now ${toCredits(current.creditThousandths)}.`);
+      throw conflict(
+        `The balance has changed meanwhile: it is now ${toCredits(current.credit_thousandths)}.`,
+      );
     });
   },
 };

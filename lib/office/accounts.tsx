@@ -51,10 +51,10 @@ async function show(call: OfficeCall) {
           Email: ({ email }) => <Person email={email} />,
           Status: ({ account }) => standingOf(account, nowMs).tag,
           "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
-          Assistants: ({ account }) => account?.assistantLimit ?? "–",
+          Assistants: ({ account }) => account?.assistant_limit ?? "–",
           Credits: ({ account }) =>
-            account ? toCredits(account.creditThousandths).toLocaleString("en") : "–",
-          Since: ({ account }) => <Instant atMs={account?.createdAtMs} />,
+            account ? toCredits(account.credit_thousandths).toLocaleString("en") : "–",
+          Since: ({ account }) => <Instant atMs={account?.created_at_ms} />,
         }}
         whenEmpty="No account matches."
         hrefAfter={({ trial_ends_at_ms, email }) => {

@@ -87,9 +87,9 @@ export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
   if (!plan) throw invalid("Choose a plan.");
   const terms: AccountTerms = { plan };
   const [ends, days, limit] = [input("trialEnds"), input("trialDays"), input("assistantLimit")];
-  if (ends && plan === "trial") terms.trialEndsAtMs = parseTime(ends) ?? undefined;
-  if (days && plan === "trial") terms.trialDays = parseWhole(days, "The days of the trial");
-  if (limit) terms.assistantLimit = parseWhole(limit, "The limit of assistants");
+  if (ends && plan === "trial") terms.trial_ends_at_ms = parseTime(ends);
+  if (days && plan === "trial") terms.trial_days = parseWhole(days, "The days of the trial");
+  if (limit) terms.assistant_limit = parseWhole(limit, "The limit of assistants");
   return terms;
 }
 

@@ -127,7 +127,7 @@ class Life {
 
   private async join(): Promise<Owner> {
     const email = `owner-${++this.made}-${Math.floor(this.random() * 1e9)}@example.com`;
-    await addAccount(this.db, email, { plan: "trial", trialEndsAtMs: this.nowMs }, this.nowMs);
+    await addAccount(this.db, email, { plan: "trial", trial_ends_at_ms: this.nowMs }, this.nowMs);
     const dunning = this.oneOf(["cancel", "unpaid", "leave"] as const);
     return {
       ...{ email, dunning, cardFails: false, isGiven: false },
@@ -420,9 +420,9 @@ class Life {
 
   private async operate(owner: Owner): Promise<void> {
     const plan = this.oneOf(["licensed", "hobby", "trial"] as const);
-    const assistantLimit = this.oneOf([null, 3, 50]);
-    const trialEndsAtMs = plan === "trial" ? this.nowMs - 1 : undefined;
-    await setAccount(this.db, owner.email, { plan, assistantLimit, trialEndsAtMs }, this.nowMs);
+    const assistant_limit = this.oneOf([null, 3, 50]);
+    const trial_ends_at_ms = plan === "trial" ? this.nowMs - 1 : undefined;
+    await setAccount(this.db, owner.email, { plan, assistant_limit, trial_ends_at_ms }, this.nowMs);
     owner.isGiven = plan === "licensed";
   }
 

@@ -26,7 +26,9 @@ export function CheckResult({ state, account, nowMs, children }: CheckResultProp
     >
       <StatusLights state={state} />
       <h1>{state.heading}</h1>
-      {trial && <TrialLeft startedAtMs={trial.createdAtMs} endsAtMs={trial.trialEndsAtMs} nowMs={nowMs} />}
+      {trial && (
+        <TrialLeft startedAtMs={trial.created_at_ms} endsAtMs={trial.trial_ends_at_ms} nowMs={nowMs} />
+      )}
       {children}
       <p>{state.next}</p>
       <NextStep state={state} account={account} />

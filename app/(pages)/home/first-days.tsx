@@ -47,7 +47,7 @@ type FirstDaysProps = { account: Account; sessions: readonly Session[]; nowMs: n
 export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
   const steps = stepsOf(account, sessions);
   const done = steps.filter(({ isDone }) => isDone).length;
-  if (done === steps.length || nowMs >= account.createdAtMs + firstDaysMs) return null;
+  if (done === steps.length || nowMs >= account.created_at_ms + firstDaysMs) return null;
   return (
     <section aria-labelledby="first-days">
       <h2 id="first-days">Your first days</h2>

@@ -68,9 +68,9 @@ export function ownerPage(
         <div className="home" {...freshness(state, isLocal, again)}>
           <Tabs at={page} email={account?.email} isLocal={isLocal} />
           <ProblemNote problem={problem} />
-          {isOwn && account.deletesAtMs !== null && page !== pages.account && (
+          {isOwn && account.deletes_at_ms !== null && page !== pages.account && (
             <p className="notice">
-              Your account will be deleted on <Clock atMs={account.deletesAtMs} shows="day and time" />.{" "}
+              Your account will be deleted on <Clock atMs={account.deletes_at_ms} shows="day and time" />.{" "}
               <a href={`${pages.account.path}#leave`}>Keep it</a>
             </p>
           )}

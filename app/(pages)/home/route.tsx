@@ -41,7 +41,7 @@ export const GET = ownerPage(pages.home, {}, async (visit) => {
         <section className="card" aria-labelledby="credits">
           <Balance account={account} />
           <p>
-            {account.creditThousandths <= 0 && sellsCreditsTo(account) ? (
+            {account.credit_thousandths <= 0 && sellsCreditsTo(account) ? (
               <a href={`${pages.billing.path}#packs`}>Buy credits</a>
             ) : (
               <a href={`${pages.billing.path}#credits`}>What used them</a>

@@ -17,9 +17,9 @@ describe.each(engines)("accounts on $name", async (engine) => {
     for (let n = 1; n <= 20; n++) {
       const trialEndsAtMs = nowMs + n;
       await Promise.all([
-        setAccount(first, email, { assistantLimit: n }, nowMs),
-        setAccount(second, email, { trialEndsAtMs }, nowMs),
-        setAccount(third, email, { creditThousandths: n }, nowMs),
+        setAccount(first, email, { assistant_limit: n }, nowMs),
+        setAccount(second, email, { trial_ends_at_ms: trialEndsAtMs }, nowMs),
+        setAccount(third, email, { credit_thousandths: n }, nowMs),
       ]);
       const [row] = await stage.query("SELECT * FROM accounts");
       expect([row?.assistant_limit, row?.trial_ends_at_ms, row?.credit_thousandths].map(Number)).toEqual([

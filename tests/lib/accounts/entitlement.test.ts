@@ -8,10 +8,14 @@ const account = {
   id: "acc_1",
   email: "ceo@example.com",
   subject: "user_1",
-  assistantLimit: null,
-  creditThousandths: 0,
-  createdAtMs: 0,
-  deletesAtMs: null,
+  trial_ends_at_ms: null,
+  assistant_limit: null,
+  credit_thousandths: 0,
+  created_at_ms: 0,
+  deletes_at_ms: null,
+  app_end_mails_stopped_at_ms: null,
+  trial_mail_done_ms: null,
+  trial_mail_next_at_ms: null,
 };
 const session: CallerSession = {
   subject: "user_1",
@@ -20,10 +24,13 @@ const session: CallerSession = {
   audience: undefined,
   actor: undefined,
   keyId: undefined,
+  issuer: "https://clerk.example",
+  startsAt: 0,
+  endsAt: endsAtMs / 1000,
   kind: "clerk",
 };
 const callerOf = (account: Account): Caller => ({ is: "account", account, session });
-const trial = callerOf({ ...account, plan: "trial", trialEndsAtMs: endsAtMs });
+const trial = callerOf({ ...account, plan: "trial", trial_ends_at_ms: endsAtMs });
 
 describe("decideEntitlement", () => {
   it("ends a trial at its end time, and not a millisecond earlier", () => {

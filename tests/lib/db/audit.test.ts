@@ -44,7 +44,7 @@ describe.each(engines)("the audit on $name", async (engine) => {
     );
     await acceptInvitation(db, { token, email: "new@example.com", subject: "user_1" }, tick());
     const { id } = await addAccount(db, email, {}, tick());
-    await setAccount(db, email, { creditThousandths: 5000 }, tick());
+    await setAccount(db, email, { credit_thousandths: 5000 }, tick());
     await syncClerkUser(db, { id: "user_2", email, updatedAtMs: nowMs, barredForMs: 0 }, tick());
     await stopLaterEmails(db, id, tick());
     await suppressEmail(db, "bounced@example.com", tick());
@@ -68,7 +68,7 @@ describe.each(engines)("the audit on $name", async (engine) => {
 
   it("records the state before and after, where it differs", async () => {
     await addAccount(db, email, { plan: "licensed" }, tick());
-    await setAccount(db, email, { assistantLimit: 3, creditThousandths: 1500 }, tick());
+    await setAccount(db, email, { assistant_limit: 3, credit_thousandths: 1500 }, tick());
     const [added, set] = await entries();
     expect(added?.before).toBeNull();
     expect(JSON.parse(added?.after ?? "")).toMatchObject({ email, plan: "licensed", credit_thousandths: 0 });
@@ -96,7 +96,7 @@ describe.each(engines)("the audit on $name", async (engine) => {
   it("is written in the transaction of the change", async () => {
     await addAccount(db, email, {}, tick());
     await stage.query("ALTER TABLE audit_entries RENAME TO audit_entries_gone");
-    await expect(setAccount(db, email, { assistantLimit: 3 }, tick())).rejects.toThrow("audit_entries");
+    await expect(setAccount(db, email, { assistant_limit: 3 }, tick())).rejects.toThrow("audit_entries");
     await stage.query("ALTER TABLE audit_entries_gone RENAME TO audit_entries");
     expect(await stage.query("SELECT assistant_limit FROM accounts")).toEqual([{ assistant_limit: null }]);
     const failing = auditedTransaction(

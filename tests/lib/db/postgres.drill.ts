@@ -120,7 +120,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     expect(performance.now() - startedAtMs).toBeLessThan(3000);
     goOn();
     await expect(writing).rejects.toThrow();
-    expect((await findAccount(db, email)).assistantLimit).toBe(2);
+    expect((await findAccount(db, email)).assistant_limit).toBe(2);
     await proxy.cut();
   });
 
@@ -142,7 +142,7 @@ describe.runIf(postgresUrl).each(ways)("$way", ({ reach }) => {
     await eventually(() => findAccount(db, email));
     await end();
     await sleep(100);
-    expect((await eventually(() => findAccount(db, email))).assistantLimit).toBeNull();
+    expect((await eventually(() => findAccount(db, email))).assistant_limit).toBeNull();
   });
 
   it("answers a frequent read of every instance, whatever their address does not say", async () => {

@@ -26,7 +26,7 @@ describe.runIf(postgresUrl)("a transaction that PostgreSQL undoes because it met
     await addAccount(db, email, {}, Date.now());
     const add = () => addCredits(db, email, { thousandths: 1000, reason: "a test" }, Date.now());
     await Promise.all(Array.from({ length: 6 }, add));
-    expect((await findAccount(db, email)).creditThousandths).toBe(6000);
+    expect((await findAccount(db, email)).credit_thousandths).toBe(6000);
     await store.close();
   });
 

@@ -28,7 +28,7 @@ describe.each(engines)("a mail about a licence that waits to be tried again, on 
   beforeEach(async () => {
     Object.assign(process.env, world);
     [nowMs, mailSender] = [atMs, new RecordingSender()];
-    const terms = { subject: "user_1", trialEndsAtMs: atMs - dayMs };
+    const terms = { subject: "user_1", trial_ends_at_ms: atMs - dayMs };
     accountId = (await addAccount(db, "ceo@example.com", terms, atMs)).id;
     await stage.query(
       `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, plan_before, trial_ends_before_ms)

@@ -69,11 +69,11 @@ describe.each(engines)("the outbox on $name", async (engine) => {
 
   it("stops the mails that come due while the trial has ended, and goes on when it is extended", async () => {
     const trialEndsAtMs = atMs + 4 * dayMs;
-    await setAccount(db, email, { plan: "trial", trialEndsAtMs }, atMs);
+    await setAccount(db, email, { plan: "trial", trial_ends_at_ms: trialEndsAtMs }, atMs);
     expect(kinds(await claim(trialEndsAtMs - 1)).sort()).toEqual(["first-assistant", "welcome"]);
     expect(await claim(trialEndsAtMs)).toEqual([]);
     expect(await states()).toEqual(["sending", "sending", "stopped", ...all("scheduled").slice(3)]);
-    await setAccount(db, email, { trialEndsAtMs: atMs + 9 * dayMs }, trialEndsAtMs);
+    await setAccount(db, email, { trial_ends_at_ms: atMs + 9 * dayMs }, trialEndsAtMs);
     expect(await claim(atMs + 8 * dayMs), "the two that no one has settled").toEqual([]);
     expect(kinds(await claim(atMs + 8 * dayMs))).toContain("credits");
     expect(await claim(atMs + 14 * dayMs)).toEqual([]);

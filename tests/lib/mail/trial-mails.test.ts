@@ -28,14 +28,14 @@ describe.each(engines)("the mails about the end of a trial, on $name", async (en
   beforeEach(async () => {
     Object.assign(process.env, world);
     [nowMs, mailSender] = [atMs, new RecordingSender()];
-    await addAccount(db, email, { subject: "user_1", trialEndsAtMs: endsAtMs }, atMs);
+    await addAccount(db, email, { subject: "user_1", trial_ends_at_ms: endsAtMs }, atMs);
   });
 
   const roundAt = (ms: number) => {
     nowMs = ms;
     return sendScheduledMails(db, mailSender, { now: () => nowMs });
   };
-  const extendTo = (trialEndsAtMs: number) => setAccount(db, email, { trialEndsAtMs }, nowMs);
+  const extendTo = (trial_ends_at_ms: number) => setAccount(db, email, { trial_ends_at_ms }, nowMs);
   const subjects = () => mailSender.sent.map(({ subject }) => subject);
   const ending = expect.stringMatching(/^Your trial ends on Saturday,? 28 November 2026 at 09:00 UTC$/);
   const ended = "Your trial has ended";
@@ -55,7 +55,7 @@ describe.each(engines)("the mails about the end of a trial, on $name", async (en
   it("are sent once by five instances at once", async () => {
     const instances = await Promise.all(Array.from({ length: 5 }, stage.open));
     for (let n = 0; n < 15; n++)
-      await addAccount(db, `${n}@example.com`, { subject: `user-${n}`, trialEndsAtMs: endsAtMs }, atMs);
+      await addAccount(db, `${n}@example.com`, { subject: `user-${n}`, trial_ends_at_ms: endsAtMs }, atMs);
     nowMs = endsAtMs;
     await Promise.all(instances.map((by) => sendScheduledMails(by, mailSender, { now: () => nowMs })));
     await roundAt(endsAtMs + 20_000);
@@ -124,7 +124,7 @@ describe.each(engines)("the mails about the end of a trial, on $name", async (en
     expect(mailSender.sent).toEqual([]);
     await roundAt(atMs + 2 * dayMs);
     expect(subjects()).toEqual([ended]);
-    await addAccount(db, "over@example.com", { subject: "user_2", trialEndsAtMs: nowMs - 1 }, nowMs);
+    await addAccount(db, "over@example.com", { subject: "user_2", trial_ends_at_ms: nowMs - 1 }, nowMs);
     await roundAt(nowMs);
     expect(mailSender.sent).toHaveLength(1);
   });

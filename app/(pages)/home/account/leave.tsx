@@ -22,7 +22,7 @@ type LeaveProps = {
 
 /** How an owner deletes their account, and takes that back. */
 export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, hasStayed, nowMs }: LeaveProps) {
-  const { id, email, deletesAtMs } = account;
+  const { id, email, deletes_at_ms: deletesAtMs } = account;
   const { supportEmail } = settings();
   if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
   return (

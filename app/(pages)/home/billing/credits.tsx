@@ -34,7 +34,7 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
       <Balance account={account} />
       {read && read.entries.length > 0 && (
         <>
-          <StepLine entries={read.entries} balance={account.creditThousandths} nowMs={nowMs} />
+          <StepLine entries={read.entries} balance={account.credit_thousandths} nowMs={nowMs} />
           <ol className="entries">
             {read.page.map((entry) => (
               <li key={entry.id}>
@@ -57,15 +57,15 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
 }
 
 /** The balance, what a credit is, and what happens without any. */
-export function Balance({ account: { creditThousandths } }: { account: Account }) {
+export function Balance({ account: { credit_thousandths } }: { account: Account }) {
   return (
     <>
       <dl className="total">
         <dt id="credits">Credits</dt>
-        <dd>{formatCredits(creditThousandths)}</dd>
+        <dd>{formatCredits(credit_thousandths)}</dd>
       </dl>
       <p className="quiet">
-        {creditThousandths > 0
+        {credit_thousandths > 0
           ? "Credits measure the work of your assistants. At 0, apps that use them wait for more; whether your company may run does not depend on them."
           : "Apps that use credits wait until you have some. Whether your company may run does not depend on them."}
       </p>

@@ -44,7 +44,7 @@ export const GET = ownerPage(pages.billing, { problems, news: "office-bought" },
               </p>
             </section>
           )}
-          {account.assistantLimit !== null && <Assistants limit={account.assistantLimit} />}
+          {account.assistant_limit !== null && <Assistants limit={account.assistant_limit} />}
         </div>
         <Credits account={account} read={credits} nowMs={nowMs} />
       </div>
