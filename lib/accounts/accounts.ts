@@ -24,7 +24,6 @@ export type AccountTerms = {
   trial_days?: number | null | undefined;
   assistant_limit?: number | null | undefined;
   credit_thousandths?: number | null | undefined;
-  /** The `sub` of its session tokens. */
   subject?: string | undefined;
 };
 
@@ -179,7 +178,6 @@ function accountWith(db: Db, email: string) {
   return accountBy(db, "email", email.toLowerCase()).select(accountColumns);
 }
 
-/** Filters of the list; an omitted one restricts nothing. */
 type AccountFilter = {
   plan?: Plan | undefined;
   endedAtMs?: number | undefined;

@@ -167,7 +167,6 @@ function linkAccount(transaction: Db, subject: string, email: string): Promise<b
   return hasRow(linking.where("subject", "is", null).returning("id"));
 }
 
-/** An account of a user, and the email that Clerk reported last for the user. */
 type Move = { id: string; email: string; wanted: string };
 
 /**

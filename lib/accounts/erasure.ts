@@ -67,7 +67,6 @@ export async function erasePerson(
   await processStore().purgeDeleted();
 }
 
-/** Finds the person's other identifiers: the account's id, and the subjects of the account and of users at Clerk. */
 async function findIds(db: Db, email: string): Promise<string[]> {
   const accounts = await accountBy(db, "email", email).select(["id", "subject"]).execute();
   const users = await db.selectFrom("clerk_users").select("id").where("email", "=", email).execute();
@@ -99,7 +98,6 @@ async function replaceAllMentions(transaction: Db, mentions: Mentions): Promise<
   return hasReplaced;
 }
 
-/** Deletes the rows that are only about the address. Returns for each table whether there were any. */
 function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
   const tables = [
     "waitlist",
@@ -146,7 +144,6 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   return true;
 }
 
-/** Replaces users at Clerk with deleted ones under pseudonyms. Returns whether there were any. */
 async function closeUsers(transaction: Db, email: string, ids: string[]): Promise<boolean> {
   const users = await transaction
     .selectFrom("clerk_users")

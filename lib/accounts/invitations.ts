@@ -123,7 +123,6 @@ export async function addAccount(
   });
 }
 
-/** Writes an invitation, replacing any that its email has not accepted, and marks the email as invited on the waitlist. */
 async function writeInvitation(
   transaction: Db,
   columns: { email: string; token_hash?: string; accepted_at_ms?: number },

@@ -113,7 +113,6 @@ async function countEach<Name extends string>(queries: Record<Name, Count>): Pro
   return counts;
 }
 
-/** Counts rows by day (since 1970, in UTC) from the first day on. */
 function perDay<Table extends keyof Tables>(
   rows: SelectQueryBuilder<Tables, Table, object>,
   column: string,

@@ -87,7 +87,6 @@ export async function queueInvitation(
   }
 }
 
-/** The invitations that Clerk was asked for within an hour, and those that wait. */
 async function countInvitations(db: Db, nowMs: number): Promise<number> {
   const count = sql<number>`count(*)`.as("count");
   const waiting = db.selectFrom("sign_in_mails").select(count).where("kind", "=", "clerk invitation");

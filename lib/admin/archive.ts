@@ -96,7 +96,6 @@ function chain(...streams: [Readable, Transform]): AsyncIterable<Buffer> {
   return pipelineOf(streams, () => {}) as unknown as Readable;
 }
 
-/** The first characters of a file; none if it cannot be read. */
 async function readStart(file: string): Promise<string> {
   try {
     await using handle = await open(file);

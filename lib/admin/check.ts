@@ -30,7 +30,6 @@ const documentWithinMs = 5000;
 
 const warnBeforeSunsetMs = 30 * dayMs;
 
-/** A check, and the remedy if the check itself fails. */
 type Check = readonly [what: string, run: () => Promise<CheckResult>, remedy?: string];
 
 /** `works` is `level` as a boolean, for programs that do not know the levels. */
@@ -149,7 +148,6 @@ async function checkStore(): Promise<CheckResult> {
   return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
 }
 
-/** Reads all of a SQLite file, then inserts and deletes a row in one transaction. Throws the first error. */
 async function probeStore(db: Db): Promise<void> {
   if (!settings().databaseUrl) {
     const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db);

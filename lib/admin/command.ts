@@ -10,7 +10,6 @@ import { ApiError } from "@/lib/http/errors";
 import { operatorName } from "@/lib/office/operators";
 import { toPrintable } from "@/lib/runtime/printable";
 
-/** What a command gets: the store, and the question to ask before something is taken away or replaced. */
 type Call = { db: Db; confirm: Confirm };
 
 /**

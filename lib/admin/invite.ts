@@ -61,7 +61,6 @@ export function addInviteCommands(program: AdminCommand): void {
     });
 }
 
-/** Prints the link, and says if its mail was not accepted: the operator then passes it on. */
 async function inviteByCommand(db: Db, email: string, terms: AccountTerms): Promise<Result> {
   const { url, failure } = await sendInvitation(db, email, terms);
   if (failure !== undefined) {

@@ -112,7 +112,6 @@ export async function signOut(
     await endSessionsOf(db, { by: "owner", what: "sign out" }, account_id, { id }, nowMs);
 }
 
-/** Whether a session has this secret, or had it until a minute ago. */
 function isOfSecret(hash: string, nowMs: number) {
   const { or, and, eb } = expressionBuilder<Tables, "local_sessions">();
   return or([

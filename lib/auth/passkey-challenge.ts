@@ -15,7 +15,6 @@ import { seal, unseal } from "@/lib/runtime/seal";
 /** How long a browser keeps the secret that binds its challenges. */
 export const browserSecretSeconds = 10 * 60; // longer than a challenge lives
 
-/** The cookie with the secret of a browser: an owner's or an operator's. */
 type BrowserCookie = "office-passkey" | "operator-browser";
 
 type Call = Pick<HandlerRequest, "headers" | "nowMs">;

@@ -159,7 +159,6 @@ export async function startSession(
   });
 }
 
-/** Deletes the expired sessions of an account, except those of its apps that ended last, for 30 days. */
 async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
   const ended = transaction
     .selectFrom("local_sessions")

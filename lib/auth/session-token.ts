@@ -75,7 +75,6 @@ export function parseSessionToken(token: string) {
   };
 }
 
-/** The unverified parts of a token; `undefined` if the library throws. */
 function decode(token: string) {
   try {
     return { header: decodeProtectedHeader(token), claims: decodeJwt(token) };

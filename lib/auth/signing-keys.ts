@@ -164,7 +164,6 @@ function findNewest(rows: SigningKeyRow[]): SigningKeyRow | undefined {
   return rows.findLast((row) => row.verifies_until_ms === null);
 }
 
-/** By default the issuer is named after the key. */
 type NewKey = { privateKey: KeyObject; signsFromMs: number; issuer?: string | undefined };
 
 /** Adds a key after these rows. Returns false if another key was added there first. */

@@ -36,7 +36,6 @@ export async function findBuyer(
   return named;
 }
 
-/** Whether a checkout was fulfilled before its account was deleted. */
 async function wasGiven(db: Db, customerId: string, checkout: string): Promise<boolean> {
   const entries = db.selectFrom("audit_entries").select("after").where("whom", "=", customerId);
   const rows = await entries.where("what", "=", customerDeletion).execute();

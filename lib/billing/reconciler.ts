@@ -116,7 +116,6 @@ async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
   return [...(await unsettled(db, nowMs).execute()), ...subscriptions, ...paid];
 }
 
-/** The purchases of an account, by our records and by its customer at Stripe. */
 async function findPurchasesOf(db: Db, accountId: string): Promise<Purchase[]> {
   const customer = (await findCustomer(db, accountId))?.customer_id;
   if (!customer) return [];

@@ -169,7 +169,6 @@ class CountWrites implements KyselyPlugin {
 
 type QueryNode = Parameters<KyselyPlugin["transformQuery"]>[0]["node"];
 
-/** The audited table that a query writes to, if any. */
 function auditedTable(node: QueryNode): string | undefined {
   let target: object | undefined;
   if (InsertQueryNode.is(node)) target = node.into;
@@ -217,7 +216,6 @@ function diff(before: unknown, after: unknown): { before: string | null; after: 
 
 export type AuditEntry = Tables["audit_entries"];
 
-/** Filters of the list; an omitted one restricts nothing. */
 type AuditFilter = {
   /** Entries about any of these: an email, its hash, an account id. */
   whom?: string[] | undefined;

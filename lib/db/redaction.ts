@@ -22,7 +22,6 @@ const texts = {
   site_banner: { key: ["id"], columns: ["message"] },
 } as const satisfies {
   [Table in keyof Tables]?: Record<"key" | "columns", readonly (keyof Tables[Table])[]> & {
-    /** The parts of a table that are read. */
     only?: RawBuilder<unknown>[];
   };
 };

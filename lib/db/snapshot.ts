@@ -135,7 +135,6 @@ function startTool(tool: string, parameters: string[], environment: Record<strin
   return { child, ended };
 }
 
-/** Waits for the tool. If it fails, throws the first line of its error output. */
 function waitForExit(child: ChildProcess, tool: string): Promise<void> {
   let errorOutput = "";
   child.stderr?.setEncoding("utf8").on("data", (chunk) => {

@@ -17,7 +17,6 @@ type Waiter = { client: string | undefined; begin: () => void };
 
 /** Runs a limited number of tasks at once, in all and per client. The others wait, first come first served. */
 export class ConcurrencyLimiter {
-  /** The clients of the running tasks. */
   private readonly running: (string | undefined)[] = [];
   private readonly waiters = new Set<Waiter>();
 

@@ -39,7 +39,6 @@ export function pagePolicy(page: Page): string {
   return join({ ...base, "script-src": scripts, ...noInjection });
 }
 
-/** The sources of Clerk's components: their script and API, profile pictures, the bot check, inline styles. */
 function clerkPolicy(frontendApi: string): string {
   const botCheck = "https://challenges.cloudflare.com";
   return join({

@@ -9,11 +9,8 @@ export type CatalogueEntry = {
   status: number | null;
   /** Its other statuses, and when they are sent. */
   also?: string;
-  /** When it is sent. */
   when: string;
-  /** One plain sentence that describes the problem. */
   message: string;
-  /** What to do next. */
   hint: string;
 };
 

@@ -32,9 +32,7 @@ import {
 import { log } from "@/lib/runtime/log";
 
 type Check = {
-  /** Whether a route asks for it. */
   isAsked: (route: Route) => unknown;
-  /** Only for a POST. */
   ofPost?: true;
   /** Refuses by throwing an {@link ApiError}, or answers in place of the handler. */
   run: (
@@ -78,9 +76,7 @@ export class HandlerRequest {
   readonly nowMs = Date.now();
   /** Whether its address exists and accepts its method. */
   isRouted = false;
-  /** The headers of its quota. */
   quotaHeaders: HeaderList = [];
-  /** Who sent it, once that is known. */
   who: unknown;
 
   constructor(

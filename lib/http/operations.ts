@@ -41,7 +41,6 @@ export const version1: { retirement?: Retirement } = {};
 const versioned = { site: "api", isVersioned: true } as const;
 const reads = { ...versioned, methods: ["GET", "HEAD", "OPTIONS"] } as const;
 
-/** Reads the account of a session. */
 const readsAccount = {
   ...reads,
   access: "session",

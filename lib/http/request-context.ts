@@ -11,7 +11,6 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 /** The facts of a request, for its answer and its log line. */
 export type RequestContext = {
   method: string;
-  /** The path as it was sent. */
   path: string;
   requestId: string;
   /** The trace that the client says the request belongs to. It is only logged. */
@@ -19,7 +18,6 @@ export type RequestContext = {
   startedAtMs: number;
   /** It is a request of our own, for a page that is kept: it is not logged. */
   isOwn?: boolean;
-  /** The subject of its session, once known. */
   subject?: string;
 };
 

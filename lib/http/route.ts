@@ -34,11 +34,8 @@ type Checked = {
   onlyWithRegistration?: true;
   /** It refuses an `API-Version` that is not supported. */
   isVersioned?: true;
-  /** The host that it has to be sent to. */
   host?: "ours" | "office";
-  /** A deployment without billing refuses it. */
   needsBilling?: true;
-  /** The media type of its body. */
   contentType?: "application/json";
   /** The page after this form needs a cookie. A browser that keeps none is told so, and the form does nothing. */
   needsCookies?: true;

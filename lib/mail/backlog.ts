@@ -29,7 +29,6 @@ export function countByState(db: Db): Promise<{ outbox: string; state: string; m
   );
 }
 
-/** Counts the mails of an outbox: those in `state`, if it is given, and due at `nowMs`, if it is given. */
 async function count(
   db: Db,
   outbox: "onboarding_emails" | "sign_in_mails",

@@ -140,7 +140,6 @@ export async function addressLicenceEnded(db: Db, mail: Kind<"licence ended">, n
   return after && { ...mail, to: owner.to, after, end };
 }
 
-/** Subscriptions of accounts to which someone can sign in. */
 function ownedSubscriptions(db: Db) {
   return db
     .selectFrom("billing_subscriptions as subscription")

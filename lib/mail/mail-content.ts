@@ -7,7 +7,6 @@ import type { Mail } from "@/lib/mail/mail";
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
 export type MailContent = {
   subject: string;
-  /** The title above the body; defaults to the subject. */
   heading?: string;
   /** The text that a mailbox shows after the subject. */
   preview: string;
@@ -48,7 +47,6 @@ export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Om
   };
 }
 
-/** Who runs the service, as the foot of every page says it. */
 function whoSends(): string {
   const { appUrl, operatorName } = settings();
   return `Corner Office at ${new URL(appUrl).host}${operatorName ? `, run by ${operatorName}` : ""}`;

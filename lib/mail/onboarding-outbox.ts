@@ -89,7 +89,6 @@ export async function suppressEmail(db: Db, email: string, nowMs: number): Promi
   await suppressAndStop(db, about, { recipientHashes, to: isTo(recipientHashes) }, nowMs);
 }
 
-/** Suppresses addresses and stops the scheduled mails `to` a recipient, in one transaction. */
 async function suppressAndStop(
   db: Db,
   about: Pick<AuditedChange, "by" | "whom">,
@@ -140,7 +139,6 @@ const isTo =
       ...accountIds.map((id) => eb("account_id", "=", id)),
     ]);
 
-/** Whether a mail may still arrive or has been rescheduled. */
 function isAnyPending(db: Db, to: Condition, nowMs: number): Promise<boolean> {
   const mails = db.selectFrom("onboarding_emails").select("id").where(to).limit(1);
   return hasRow(mails.where((mail) => mail.or([mail("state", "=", "scheduled"), isLeased(nowMs)(mail)])));

@@ -7,7 +7,6 @@ const batchSize = 20; // the maximum number of items claimed at once
 
 type QueueOptions<Item> = {
   maxConcurrent: number;
-  /** The minimum time between the starts of two items. */
   minIntervalMs: number;
   /** Claims up to `limit` due items; `undefined` if none is due. */
   claim: (limit: number) => Promise<Item[] | undefined>;

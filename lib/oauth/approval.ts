@@ -24,10 +24,8 @@ import { seal, unseal } from "@/lib/runtime/seal";
 const requests = new OAuthState("Interaction");
 const devices = new OAuthState("DeviceCode");
 
-/** Where a request by an app in this browser waits for approval. */
 const ofApp = (uid: string) => ({ by: "request", state: requests, key: "id_hash", id: uid }) as const;
 
-/** Where a request by a device waits whose code was typed in this browser. */
 const ofDevice = (code: string) =>
   ({ by: "user_code", state: devices, key: "look_up_hash", id: code }) as const;
 

@@ -98,7 +98,6 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
     .execute();
 }
 
-/** The metadata of a client that no owner has approved yet. */
 async function findIssuedClient(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
   const issued = openClientId(id, nowMs);
   if (!issued) return undefined;
@@ -111,7 +110,6 @@ async function findIssuedClient(db: Db, id: string, nowMs: number): Promise<Regi
   return removed ? undefined : issued;
 }
 
-/** The metadata in an id, until it expires. */
 function openClientId(id: string, nowMs: number): Registration | undefined {
   const text = id.startsWith(idPrefix) ? unseal(purpose, idPrefix, id.slice(idPrefix.length)) : undefined;
   if (text === undefined) return undefined;
@@ -119,7 +117,6 @@ function openClientId(id: string, nowMs: number): Registration | undefined {
   return unusedUntilMs(issued) > nowMs ? issued : undefined;
 }
 
-/** When a client that no owner approves expires, in Unix milliseconds. */
 function unusedUntilMs({ client_id_issued_at = 0 }: Registration): number {
   return (client_id_issued_at + lifetimes.unusedClient) * 1000;
 }

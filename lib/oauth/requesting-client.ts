@@ -8,7 +8,6 @@ export type RequestingClient = {
   clientId: string;
   /** The name that the client, or its metadata document, gives itself. */
   name: string | undefined;
-  /** The host of its metadata document, if it has one. */
   documentHost: string | undefined;
   origin: ClientOrigin;
 };

@@ -27,7 +27,6 @@ export class TokenRotation {
   credential: AdapterPayload | undefined;
   /** When the session ends whose tokens are issued. */
   sessionEndsAtMs = 0;
-  /** Why the library failed. */
   failure: unknown;
 
   /** @param endsSessionAs - why a session ends that this request ends */
@@ -123,7 +122,6 @@ export class TokenRotation {
   }
 }
 
-/** Locks a refresh token that was used before, and returns when it was first. */
 function lockUsed(transaction: Db, idHash: string) {
   return transaction
     .selectFrom("connect_state")

@@ -17,7 +17,6 @@ const maxCachedCharacters = 128; // of a key
 
 /** The client of a request, by its address; `undefined` if that is unknown. */
 class Client {
-  /** Its IPv4 address or IPv6 /48. */
   readonly network: string | undefined;
   private hash: string | undefined;
   private networkHash: string | undefined;
@@ -32,7 +31,6 @@ class Client {
     return this.hash;
   }
 
-  /** A keyed hash of its network. */
   get networkKey(): string | undefined {
     this.networkHash ??= this.network && hashAddress(this.network);
     return this.networkHash;
@@ -168,7 +166,6 @@ const ipv4Prefixes = [
   [0x64, 0xff9b, 0, 0, 0, 0],
 ];
 
-/** The eight 16-bit groups of a valid IPv6 address. */
 function expandIPv6(address: string): number[] {
   const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets) => {
     const [a = 0, b = 0, c = 0, d = 0] = octets.slice(0, 4).map(Number);

@@ -84,7 +84,6 @@ async function open(address: RedisAddress): Promise<Client> {
   }
 }
 
-/** Closes a client, which may be closed already. */
 async function end(client: Client): Promise<void> {
   try {
     await client.destroy();

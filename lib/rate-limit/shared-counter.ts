@@ -10,7 +10,6 @@ const probeEveryMs = 1000; // 1 second
 const maxRefusals = 100_000;
 
 type Options = Policy & {
-  /** How long the store may take over a round. */
   storeTimeoutMs: number;
   /** The fate of a request while the store is away. */
   fallback: (key: string, nowMs: number) => RateLimitDecision;

@@ -20,7 +20,6 @@ export class NonblockingStderr {
   private lines = "";
   /** The buffer of a batch, reused because allocating one takes longer than filling it. */
   private readonly batch = Buffer.allocUnsafeSlow(64 * 1024);
-  /** The unwritten rest of a partly written batch. */
   private rest: Uint8Array = nothing;
   private dropped = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -69,7 +68,6 @@ export class NonblockingStderr {
   }
 }
 
-/** The log line that replaces dropped lines. */
 function describeDrop(dropped: number): string {
   const msg = "log lines were dropped because their reader was too slow";
   return `${JSON.stringify({ level: "warn", time: Date.now(), dropped, msg })}\n`;

@@ -27,7 +27,6 @@ const beginningOfLine = /^[\w!#$%&'*+.^`|~-]+(?: [^ \t\r\n\v\f]*(?: [\w/.]*\r?)?
 
 const noHeaders = new Headers();
 const rejected = new WeakSet<Socket>();
-/** The received part of incomplete request lines. */
 const partialLines = new WeakMap<Socket, string>();
 
 /**

@@ -18,7 +18,6 @@ const maxShown = 4; // variants of a page, by notice
 
 type CookieHeaders = Pick<Headers, "get">;
 
-/** Renders what is at a target, for a browser that sends this cookie. */
 type RenderPage = (target: string, cookie: string | undefined) => Promise<Answer>;
 
 /** Headers of a single response, and those that {@link CachedResponse} sets itself. */

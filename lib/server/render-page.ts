@@ -71,7 +71,6 @@ export function createPageHandler() {
   };
 }
 
-/** Aborts when the client is gone. */
 function abortOnClose(outgoing: ServerResponse): AbortSignal {
   const signal = new AbortController();
   outgoing.once("close", () => signal.abort());

@@ -74,7 +74,6 @@ function answerToHead(
   return finalizeResponse(undefined, createRequestContext(method, path, headers), parts);
 }
 
-/** Appends the peer to `X-Forwarded-For`, as a proxy does. */
 function appendPeer(incoming: IncomingMessage): void {
   const sent = incoming.headers["x-forwarded-for"];
   const peer = incoming.socket.remoteAddress ?? "unknown";

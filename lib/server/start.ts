@@ -70,7 +70,6 @@ function readSettings() {
   }
 }
 
-/** Measures when operations begin to answer 410, and logs which do by now. */
 function reportSunsets(nowMs: number): void {
   for (const { what, retirement } of listRetirements()) {
     const sunsetMs = Date.parse(retirement.sunsetAt);

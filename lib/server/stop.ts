@@ -14,7 +14,6 @@ type Options = {
   drainSeconds: number;
   /** Called at once, so that no new work starts, and awaited at the end. */
   finish: () => Promise<unknown>;
-  /** Called last. */
   close: () => Promise<void>;
 };
 
