@@ -100,8 +100,7 @@ export async function setAccount(
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
-    const row = await accountWith(transaction, email).executeTakeFirstOrThrow();
-    await settleTerms(transaction, row, nowMs, (given) => {
+    await settleTerms(transaction, account, nowMs, (given) => {
       requireSame(given);
       return changeTerms(given, terms, nowMs);
     });

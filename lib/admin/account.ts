@@ -139,12 +139,11 @@ function toResult(account: Account, more: Record<string, unknown> = {}): Result 
 }
 
 /** What an operator and what Stripe give an account that has a licence from Stripe. */
-async function describeSources(db: Db, { id, email }: Account): Promise<Record<string, unknown>> {
-  const customer = await findCustomer(db, id);
+async function describeSources(db: Db, account: Account): Promise<Record<string, unknown>> {
+  const customer = await findCustomer(db, account.id);
   if (!customer?.licence) return {};
-  const row = await accountBy(db, "email", email).selectAll().executeTakeFirstOrThrow();
   return {
-    operatorGives: describeTerms(givenTerms(row, customer)),
+    operatorGives: describeTerms(givenTerms(account, customer)),
     stripeGives: describeTerms({ plan: "licensed", assistant_limit: customer.limit_given }),
     endsAtStripe: dashboardUrl(customer.customer_id),
   };

@@ -9,12 +9,10 @@ import { AdminCommand } from "@/lib/admin/command";
 import { addConnectCommands } from "@/lib/admin/connect";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
-import { addExplainCommand } from "@/lib/admin/explain";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
-import { addMigrateCommand } from "@/lib/admin/migrate";
 import { addOperatorCommands } from "@/lib/admin/operator";
-import { addOverviewCommand } from "@/lib/admin/overview";
+import { addOverviewCommands } from "@/lib/admin/overview";
 import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
 import { addSessionCommands } from "@/lib/admin/session";
@@ -55,8 +53,7 @@ function describeCommands(): AdminCommand {
       writeErr: () => {},
     });
 
-  addOverviewCommand(program);
-  addExplainCommand(program);
+  addOverviewCommands(program);
   addAccountCommands(program);
   addCreditCommands(program);
   addBillingCommands(program);
@@ -73,7 +70,6 @@ function describeCommands(): AdminCommand {
   addPersonCommands(program);
   addBackupCommands(program);
   addCheckCommand(program);
-  addMigrateCommand(program);
   addStackCommand(program);
   return program;
 }

@@ -88,8 +88,8 @@ async function settle(
   claimed: ClaimedMail,
   { signal, now }: { signal: AbortSignal | undefined; now: () => number },
 ): Promise<SendError | undefined> {
-  const { id, mail, attempts, expiresAtMs } = claimed;
-  const isOver = expiresAtMs <= now();
+  const { id, mail, attempts, expires_at_ms } = claimed;
+  const isOver = expires_at_ms <= now();
   if (!mail && !isOver) {
     if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
     await rescheduleMail(db, claimed, { attempts, atMs: now() + retryAfterMs(attempts) });
@@ -104,7 +104,7 @@ async function settle(
   if (mail.kind === "code" && attempts === 1) printCode(to, mail.code);
   const failure = await (render ? trySending(mailSender, () => ({ id, to, ...render() })) : tryInviting(to));
   const next = failure && nextAttempt(failure, attempts, now(), retryAfterMs);
-  const willRetry = next !== undefined && next.atMs < expiresAtMs;
+  const willRetry = next !== undefined && next.atMs < expires_at_ms;
   if (failure) {
     const words = willRetry ? "a mail was not sent yet" : "a mail was given up";
     log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);

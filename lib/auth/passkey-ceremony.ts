@@ -1,5 +1,6 @@
 import type { RegistrationResponseJSON } from "@simplewebauthn/server";
 import * as z from "zod";
+import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { parseJson } from "@/lib/http/json";
 import { loadLibrary } from "@/lib/runtime/load-library";
@@ -22,8 +23,8 @@ const algorithms = [-8, -7, -35, -36, -257];
 
 const maxIdCharacters = 1364; // of 1023 bytes (§5.8.3)
 
-/** A credential to store (§4, credential record): its id and its COSE public key, both in base64url. */
-export type Credential = { id: string; publicKey: string; counter: number };
+/** A credential to store (§4, credential record), by the columns of its row. */
+export type Credential = Pick<Tables["passkeys"], "credential_id" | "rp_id" | "public_key" | "counter">;
 
 /** A response that proves nothing. The client gets no reason, which only the log has. */
 export class CeremonyError extends ApiError {
@@ -134,8 +135,9 @@ export async function verifyRegistration(
   requireVerifiedUser(registrationInfo.userVerified);
   const { credential } = registrationInfo;
   if (credential.id !== sent.id) throw new CeremonyError("the response names another credential");
-  const publicKey = Buffer.from(credential.publicKey).toString("base64url");
-  return { challenge, credential: { id: credential.id, publicKey, counter: credential.counter } };
+  const public_key = Buffer.from(credential.publicKey).toString("base64url");
+  const { counter } = credential;
+  return { challenge, credential: { credential_id: credential.id, rp_id: id, public_key, counter } };
 }
 
 /**

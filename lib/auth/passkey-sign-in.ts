@@ -41,7 +41,13 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
   }
   await requireSigningKey(nowMs); // before anything is used up
   const current = await findOwnSession(db, headers, nowMs);
-  if (current && current.accountId !== passkey.accountId) throw signedInElsewhere();
+  if (current && current.accountId !== passkey.accountId) {
+    throw new ApiError("forbidden", {
+      status: 409,
+      message: "This passkey is of another account than the one that you are signed in to.",
+      hint: "Sign out first, or choose a passkey of this account.",
+    });
+  }
   if (!(await recordPasskeyUse(db, passkey, { challenge, counter }, nowMs))) {
     throw new CeremonyError("the passkey or its challenge was used before");
   }
@@ -59,12 +65,4 @@ async function requirePasskey(db: Db, credentialId: string) {
     throw new CeremonyError("the passkey is for another use");
   }
   throw new CeremonyError("the passkey is not registered here", "not_found");
-}
-
-function signedInElsewhere(): ApiError {
-  return new ApiError("forbidden", {
-    status: 409,
-    message: "This passkey is of another account than the one that you are signed in to.",
-    hint: "Sign out first, or choose a passkey of this account.",
-  });
 }

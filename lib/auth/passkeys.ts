@@ -75,10 +75,7 @@ export function addPasskey(
       .values({
         id: `pass_${randomBytes(8).toString("hex")}`,
         account_id: account.id,
-        credential_id: credential.id,
-        rp_id: relyingParty().id,
-        public_key: credential.publicKey,
-        counter: credential.counter,
+        ...credential,
         name,
         added_at_ms: nowMs,
       })

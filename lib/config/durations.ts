@@ -7,7 +7,8 @@ export const longCodeHours = 6;
 export const invitationDays = 14;
 export const confirmationDays = 30;
 
-const units = [
+/** Units of time and their seconds, the largest first. */
+export const units = [
   ["day", 24 * 60 * 60],
   ["hour", 60 * 60],
   ["minute", 60],

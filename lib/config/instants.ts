@@ -1,11 +1,6 @@
-import { dayMs } from "@/lib/config/durations";
+import { units } from "@/lib/config/durations";
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
-const units = [
-  ["day", dayMs],
-  ["hour", 60 * 60 * 1000],
-  ["minute", 60 * 1000],
-] as const;
 
 /** Unix milliseconds as ISO 8601; `null` without a time, and the number if it is none. */
 export function asIso(atMs: number | null | undefined): string | null {
@@ -33,7 +28,7 @@ export function asInstant(atMs: number | null | undefined, nowMs: number): strin
 
 /** For example `in 3 days`, `1 minute ago` or `now`. */
 export function describeDistance(atMs: number, nowMs: number): string {
-  const distanceMs = atMs - nowMs;
-  const [unit, unitMs] = units.find(([, ms]) => Math.abs(distanceMs) >= ms) ?? [];
-  return unit ? relative.format(Math.round(distanceMs / unitMs), unit) : "now";
+  const distanceSeconds = (atMs - nowMs) / 1000;
+  const [unit, seconds] = units.slice(0, 3).find(([, seconds]) => Math.abs(distanceSeconds) >= seconds) ?? [];
+  return unit ? relative.format(Math.round(distanceSeconds / seconds), unit) : "now";
 }

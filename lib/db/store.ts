@@ -31,9 +31,7 @@ export function store(): Promise<Db> {
 }
 
 /** Closes the process's database. */
-export async function closeStore(): Promise<void> {
-  await processStore().close();
-}
+export const closeStore = () => processStore().close();
 
 type StoreSettings = Pick<Settings, "dataDir"> &
   Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;

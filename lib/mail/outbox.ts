@@ -118,13 +118,7 @@ export async function claimMails(
     .where("id", "in", (query) => query.selectFrom("next").select("id"))
     .returning(["id", "sealed", "attempts", "expires_at_ms"])
     .execute();
-  return rows.map(({ id, sealed, attempts, expires_at_ms }) => ({
-    id,
-    mail: openMail(id, sealed),
-    attempts,
-    expiresAtMs: expires_at_ms,
-    leaseUntilMs,
-  }));
+  return rows.map(({ sealed, ...row }) => ({ ...row, mail: openMail(row.id, sealed), leaseUntilMs }));
 }
 
 const sifted = 500;

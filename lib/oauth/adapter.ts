@@ -37,10 +37,11 @@ export class OAuthState implements Adapter {
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
     const { jti: _, consumed, ...stored } = payload;
     const key = { kind: this.kind, id_hash: hashSecret("connect", id) };
+    const lookUp = payload.userCode ?? payload.uid;
     const row = {
       payload: JSON.stringify(stored),
       grant_id: grantIdOf(payload),
-      look_up_hash: hashOptional(payload.userCode ?? payload.uid),
+      look_up_hash: lookUp === undefined ? null : hashSecret("connect", lookUp),
       consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
       expires_at_ms: Date.now() + expiresInSeconds * 1000,
     };
@@ -141,8 +142,4 @@ export class OAuthState implements Adapter {
 /** The id of the owner's grant. A row without one is not approved yet, and can be evicted. */
 function grantIdOf({ grantId, result }: AdapterPayload): string | null {
   return grantId ?? result?.consent?.grantId ?? null;
-}
-
-function hashOptional(id: string | undefined): string | null {
-  return id === undefined ? null : hashSecret("connect", id);
 }

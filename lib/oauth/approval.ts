@@ -45,7 +45,7 @@ export function readAuthorizationRequest(cookie: string | undefined): Authorizat
 
 /** The cookie value for a typed device code; `undefined` if no device is waiting with this code. */
 export async function startDeviceApproval(typed: string): Promise<string | undefined> {
-  const code = normalize(typed);
+  const code = typed.toUpperCase().replace(/[^A-Z]/g, "");
   return (await readPending(ofDevice(code))) ? `device.${seal("connect-device:v1", "", code)}` : undefined;
 }
 
@@ -208,9 +208,4 @@ async function settle(authorizationRequest: AuthorizationRequest, answer: Adapte
 /** Formats a device code as the device shows it: in two groups of four letters. */
 export function formatUserCode(code: string): string {
   return code.replace(/(.{4})(?=.)/g, "$1-");
-}
-
-/** Normalizes a typed code: letters only, in upper case. */
-function normalize(userCode: string): string {
-  return userCode.toUpperCase().replace(/[^A-Z]/g, "");
 }

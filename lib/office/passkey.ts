@@ -55,11 +55,8 @@ export async function finishPasskey(call: HandlerRequest): Promise<ResponseParts
     const added = transaction
       .insertInto("operator_passkeys")
       .values({
-        credential_id: credential.id,
+        ...credential,
         operator_id: operator.id,
-        rp_id: party.id,
-        public_key: credential.publicKey,
-        counter: credential.counter,
         added_at_ms: nowMs,
         last_used_at_ms: null,
       })

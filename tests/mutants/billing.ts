@@ -41,7 +41,7 @@ export const billing: Mistakes = {
         "webhookSecret, 1e9, undefined, nowMs)",
       ],
     },
-    "lib/billing/paid-checkout.ts": {
+    "lib/billing/fulfilment.ts": {
       "a checkout that a bank has not paid yet gives its credits": [
         'mode === "subscription" || payment_status !== "unpaid"',
         'mode === "subscription" || payment_status !== "none"',

@@ -98,10 +98,10 @@ export const sessions: Mistakes = {
       ],
       "an older answer of Clerk about a user counts again": ['          "<",\n', '          "<>",\n'],
     },
-    "lib/auth/clerk-session.ts": {
+    "app/hooks/clerk/route.ts": {
       "apps that were let in by a revoked session stay": [
-        'revoked: ["program", "app"],',
-        'revoked: ["program"],',
+        'end("revoked", "program", "app")',
+        'end("revoked", "program")',
       ],
     },
   },

@@ -1,8 +1,10 @@
 import * as z from "zod";
 import { clerkUser, deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
-import { clerkSession, endClerkSession } from "@/lib/auth/clerk-session";
+import type { SessionKind } from "@/lib/auth/session";
+import { endSessionsOf } from "@/lib/auth/session-changes";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
 import { eventWith, webhook } from "@/lib/http/webhook";
@@ -11,8 +13,24 @@ const deletedUser = z.object({ id: z.string() });
 
 const sync = eventWith(clerkUser, async (user, nowMs) => syncClerkUser(await store(), user, nowMs));
 
-const end = (how: "ended" | "revoked") =>
-  eventWith(clerkSession, async (session, nowMs) => endClerkSession(await store(), session, how, nowMs));
+const endedSession = z.object({ id: z.string().min(1), user_id: z.string() });
+
+/**
+ * Records that a session has ended at Clerk, so that its tokens are refused although they live for another minute, and
+ * ends the sessions of these kinds that were started in it.
+ */
+const end = (how: "ended" | "revoked", ...kinds: SessionKind[]) =>
+  eventWith(endedSession, async ({ id, user_id }, nowMs) => {
+    const db = await store();
+    await db
+      .insertInto("clerk_sessions_ended")
+      .values({ id, ended_at_ms: nowMs })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    const account = await accountBy(db, "subject", user_id).select("id").executeTakeFirst();
+    const about = { by: "clerk", what: `session ${how}` } as const;
+    if (account) await endSessionsOf(db, about, account.id, { clerkSession: id, kinds }, nowMs);
+  });
 
 /** Clerk's webhooks about users and sessions: updates accounts, and ends tokens and app sessions with their session. */
 export const { POST } = webhook(
@@ -24,9 +42,11 @@ export const { POST } = webhook(
   {
     "user.created": sync,
     "user.updated": sync,
-    "session.ended": end("ended"),
-    "session.removed": end("ended"),
-    "session.revoked": end("revoked"),
+    // Signing out leaves apps connected, as in local sign-in.
+    "session.ended": end("ended", "program"),
+    "session.removed": end("ended", "program"),
+    // It may have been an intruder's, who could have connected apps.
+    "session.revoked": end("revoked", "program", "app"),
     "user.deleted": eventWith(deletedUser, async ({ id }, nowMs) => {
       await deleteCustomer(await store(), "subject", id, nowMs);
       await deleteClerkUser(await store(), id, nowMs);

@@ -2,14 +2,10 @@ import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
 import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
+type Deletion = { deletesAtMs: number; token: string };
+
 /** The mail after an owner has asked to delete their account, with the link that takes it back. */
-export function accountDeletionMail({
-  deletesAtMs,
-  token,
-}: {
-  deletesAtMs: number;
-  token: string;
-}): MailContent {
+export function accountDeletionMail({ deletesAtMs, token }: Deletion): MailContent {
   const end = formatInstant(deletesAtMs);
   return {
     subject: "Your account will be deleted",

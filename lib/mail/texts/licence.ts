@@ -25,14 +25,10 @@ export function paymentFailedMail({ stopsAtMs }: { stopsAtMs: number }): MailCon
   };
 }
 
+type EndingLicence = { endsAtMs: number; after: AfterLicence };
+
 /** The mail three days before a cancelled licence ends. It names the end and no distance, because it may be sent later. */
-export function licenceEndingMail({
-  endsAtMs,
-  after,
-}: {
-  endsAtMs: number;
-  after: AfterLicence;
-}): MailContent {
+export function licenceEndingMail({ endsAtMs, after }: EndingLicence): MailContent {
   const end = formatInstant(endsAtMs);
   return {
     subject: `Your licence ends on ${end}`,

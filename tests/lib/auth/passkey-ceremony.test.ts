@@ -58,7 +58,12 @@ async function attempt<T>(work: () => Promise<T>): Promise<T | string> {
 
 const unverified = "the user was not verified"; // which is checked after the signature
 const embedded = "the page was embedded";
-const verified = { id: expect.any(String), publicKey: expect.any(String), counter: 0 };
+const verified = {
+  credential_id: expect.any(String),
+  rp_id: party.id,
+  public_key: expect.any(String),
+  counter: 0,
+};
 const proven = { counter: 0 };
 
 /** The verdict of a relying party that requires user verification, and is never embedded, on each vector. */
@@ -161,7 +166,7 @@ describe("an authentication", () => {
   async function get(lies: Lies, by = authenticator) {
     const credential = await verifyCreated(authenticator.create(ask));
     if (typeof credential === "string") throw new Error(credential);
-    return proved(toBody(by.get(ask, lies)), challenge, credential.publicKey);
+    return proved(toBody(by.get(ask, lies)), challenge, credential.public_key);
   }
 
   it("is verified, with its counter and without a user handle", async () => {
