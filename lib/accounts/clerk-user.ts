@@ -85,7 +85,8 @@ export async function syncClerkUser(
       ]),
     );
     const known = await accountBy(transaction, "subject", id).select("id").executeTakeFirst();
-    if (!known && !(await linkAccount(transaction, id, email))) {
+    const linking = transaction.updateTable("accounts").set({ subject: id }).where("email", "=", email);
+    if (!known && !(await hasRow(linking.where("subject", "is", null).returning("id")))) {
       const terms = await consumeInvitation(transaction, { email }, nowMs);
       if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
     }
@@ -160,11 +161,6 @@ async function deleteAccountOf(transaction: Db, subject: string, nowMs: number):
     .returning("email")
     .executeTakeFirst();
   if (deleted) await giveFreed(transaction, deleted.email, nowMs);
-}
-
-function linkAccount(transaction: Db, subject: string, email: string): Promise<boolean> {
-  const linking = transaction.updateTable("accounts").set({ subject }).where("email", "=", email);
-  return hasRow(linking.where("subject", "is", null).returning("id"));
 }
 
 type Move = { id: string; email: string; wanted: string };

@@ -34,19 +34,9 @@ export function currentSessions(db: Db, nowMs: number) {
   return db
     .selectFrom("local_sessions")
     .select(["id", "kind", "client_hash", "name", "app_origin as origin"])
-    .select([
-      "begun_at_ms as begunAtMs",
-      "begun_by",
-      "begun_in",
-      "network",
-      "last_seen_at_ms as lastSeenAtMs",
-    ])
-    .select([
-      "expires_at_ms as endsAtMs",
-      "last_date_ms as lastDateMs",
-      "checked_at_ms as checkedAtMs",
-      "told",
-    ])
+    .select(["begun_at_ms as begunAtMs", "begun_by", "begun_in", "network"])
+    .select(["last_seen_at_ms as lastSeenAtMs", "expires_at_ms as endsAtMs", "last_date_ms as lastDateMs"])
+    .select(["checked_at_ms as checkedAtMs", "told"])
     .select(["confirmed_at_ms as confirmedAtMs", "confirmed_by as confirmedBy"])
     .where("expires_at_ms", ">", nowMs)
     .where("ended_as", "is", null)

@@ -4,22 +4,9 @@ import type { Environment } from "@/lib/config/env-files";
 import { isLoopback } from "@/lib/config/loopback";
 
 /** How mail is delivered, and the settings that each way needs. */
-export type MailSettings = { from: MailAddress } & (
-  | { kind: "files" }
-  | { kind: "resend"; apiKey: string; baseUrl: string; webhookKey: Buffer | undefined }
-  | { kind: "smtp"; server: SmtpServer; dkim: DkimKey | undefined }
-);
+export type MailSettings = ReturnType<typeof parseMail>;
 
 export type MailAddress = { name: string; address: string };
-
-export type SmtpServer = {
-  host: string;
-  port: number;
-  /** Implicit TLS. Otherwise STARTTLS, which only a loopback server may lack. */
-  secure: boolean;
-  requireTLS: boolean;
-  auth: { user: string; pass: string } | undefined;
-};
 
 /** An RSA private key in PEM form, and the DNS location of its public key (RFC 6376 §3.6.2.1). */
 export type DkimKey = { domainName: string; keySelector: string; privateKey: string };
@@ -36,14 +23,14 @@ const needs = {
 };
 
 /** Parses the mail settings and adds one line per problem to `faults`; no line contains a secret. */
-export function parseMail(env: Environment, appUrl: string, faults: string[]): MailSettings {
+export function parseMail(env: Environment, appUrl: string, faults: string[]) {
   const from = parseFrom(env.EMAIL_FROM, appUrl, faults);
   for (const [name, needed] of Object.entries(needs)) {
     if (env[name] && !env[needed]) faults.push(`${name}: needs ${needed}`);
   }
   if (env.RESEND_API_KEY && env.SMTP_URL) faults.push("RESEND_API_KEY, SMTP_URL: set one, not both");
   const [given] = senderNames.filter((name) => env[name]);
-  if (!given) return { kind: "files", from };
+  if (!given) return { kind: "files" as const, from };
   if (!env.EMAIL_FROM) faults.push(`EMAIL_FROM: is required with ${given}`);
   if (given === "RESEND_API_KEY") return { from, ...parseResend(env, appUrl, faults) };
   return { from, ...parseSmtp(env, from, appUrl, faults) };
@@ -91,6 +78,7 @@ function parseSmtp(env: Environment, from: MailAddress, appUrl: string, faults: 
     return { kind: "files" as const };
   }
   requireLinksForTheWorld("SMTP_URL", url.hostname, appUrl, faults);
+  // Implicit TLS. Otherwise STARTTLS, which only a loopback server may lack.
   const secure = url.protocol === "smtps:";
   const server = {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),

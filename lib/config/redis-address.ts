@@ -1,16 +1,7 @@
 import { unescape as decode } from "node:querystring";
 
 /** Where a Redis is: one server, the Sentinels that know its master, or some nodes of a cluster. */
-export type RedisAddress = {
-  kind: "server" | "sentinel" | "cluster";
-  hosts: { host: string; port: number }[];
-  tls: boolean;
-  credentials: { username?: string; password?: string };
-  database: number;
-  /** The name that the Sentinels give the master. */
-  master: string;
-  sentinelCredentials: { password?: string };
-};
+export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 const form =
   /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^:/?#]*)(?::([^/?#]*))?@)?([^/?#@]+)\/?(\d*)(\?.*)?$/;
@@ -20,7 +11,7 @@ const hostForm = /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i;
  * Parses `redis://user:password@host:6379/0`, `redis+sentinel://…@a:26379,b:26379/0?master=name` with an optional
  * `sentinelPassword`, and `redis+cluster://…@a:6379,b:6379`; `rediss` for TLS. `undefined` if it is none of these.
  */
-export function parseRedisAddress(text: string): RedisAddress | undefined {
+export function parseRedisAddress(text: string) {
   const match = form.exec(text);
   if (!match) return undefined;
   const [, tls, kind = "server", username, password, list = "", database, query] = match;
@@ -33,7 +24,7 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
   if ((kind === "server" && hosts.length > 1) || (kind === "cluster" && Number(database) > 0))
     return undefined;
   return {
-    kind: kind as RedisAddress["kind"],
+    kind: kind as "server" | "sentinel" | "cluster",
     hosts,
     tls: tls === "s",
     credentials: {
@@ -41,6 +32,7 @@ export function parseRedisAddress(text: string): RedisAddress | undefined {
       ...(password && { password: decode(password) }),
     },
     database: Number(database),
+    /** The name that the Sentinels give it. */
     master,
     sentinelCredentials: sentinelPassword ? { password: sentinelPassword } : {},
   };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { isInBackground } from "@/lib/runtime/background-loop";
-import { createTimeoutSignal } from "@/lib/runtime/timeout";
+import { afterOwnTime } from "@/lib/runtime/timeout";
 
 const lookAgainMs = 10;
 
@@ -23,14 +23,13 @@ export class WriteTurns {
       return;
     }
     const waiting = isInBackground() ? this.inBackground : this.ofRequests;
-    const { signal, stop } = createTimeoutSignal(withinMs);
-    await new Promise<void>((resolve, reject) => {
-      waiting.add(resolve);
-      signal.addEventListener("abort", () => {
-        waiting.delete(resolve);
-        reject(new StoreOutage(new Error("the store is locked by other writes")));
-      });
-    }).finally(stop);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+    const stop = afterOwnTime(withinMs, () => {
+      waiting.delete(resolve);
+      reject(new StoreOutage(new Error("the store is locked by other writes")));
+    });
+    await promise.finally(stop);
   }
 
   end(): void {

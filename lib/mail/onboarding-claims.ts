@@ -10,16 +10,7 @@ import type { ClaimOptions } from "@/lib/mail/queue";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /** A mail that only this runner may send, until its lease expires. */
-export type ClaimedEmail = {
-  id: string;
-  accountId: string;
-  kind: OnboardingKind;
-  /** The address of the account, read after the claim. */
-  to: string;
-  attempts: number;
-  firstAttemptAtMs: number;
-  leaseUntilMs: number;
-};
+export type ClaimedEmail = Awaited<ReturnType<typeof resolveRecipients>>[number];
 
 const giveUpAfterMs = 23 * 60 * 60 * 1000; // 23 hours, because Resend forgets an idempotency key after 24
 
@@ -77,7 +68,7 @@ async function resolveRecipients(
   db: Db,
   ids: string[],
   { leaseUntilMs, nowMs }: { leaseUntilMs: number; nowMs: number },
-): Promise<ClaimedEmail[]> {
+) {
   const rows = await db
     .selectFrom("onboarding_emails as mail")
     .leftJoin("accounts", "accounts.id", "mail.account_id")
@@ -88,19 +79,21 @@ async function resolveRecipients(
     .select(["accounts.email", "plan", "trial_ends_at_ms", "stop.email_hash as suppressed_hash"])
     .where("mail.id", "in", ids)
     .execute();
-  const claimed: ClaimedEmail[] = [];
   const unsent: { id: string; columns: Updateable<Tables["onboarding_emails"]> }[] = [];
-  for (const row of rows) {
-    const { id, accountId, kind, email, attempts, firstAttemptAtMs, failure } = row;
-    const settle = (columns: (typeof unsent)[number]["columns"]) => unsent.push({ id, columns });
-    const hasEnded = row.plan === "trial" && row.trial_ends_at_ms !== null && row.trial_ends_at_ms <= nowMs;
-    if (email === null || row.suppressed_hash !== null || hasEnded) settle(settled("stopped"));
-    else if (firstAttemptAtMs <= nowMs - giveUpAfterMs)
-      settle({ ...settled("failed"), failure: failure ?? "delivery unknown" });
-    else if (hashEmail(email) !== row.recipient_hash)
-      settle({ ...settled("scheduled"), recipient_hash: hashEmail(email), next_attempt_at_ms: nowMs });
-    else claimed.push({ id, accountId, kind, to: email, attempts, firstAttemptAtMs, leaseUntilMs });
-  }
+  const claimed = rows.flatMap(({ email, recipient_hash, suppressed_hash, failure, ...row }) => {
+    const { plan, trial_ends_at_ms, ...mail } = row;
+    const settle = (columns: (typeof unsent)[number]["columns"]) => {
+      unsent.push({ id: mail.id, columns });
+      return [];
+    };
+    const hasEnded = plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
+    if (email === null || suppressed_hash !== null || hasEnded) return settle(settled("stopped"));
+    if (mail.firstAttemptAtMs <= nowMs - giveUpAfterMs)
+      return settle({ ...settled("failed"), failure: failure ?? "delivery unknown" });
+    if (hashEmail(email) !== recipient_hash)
+      return settle({ ...settled("scheduled"), recipient_hash: hashEmail(email), next_attempt_at_ms: nowMs });
+    return [{ ...mail, to: email, leaseUntilMs }];
+  });
   if (unsent.length > 0)
     await transact(db, async (transaction) => {
       for (const { id, columns } of unsent)

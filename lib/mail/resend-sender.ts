@@ -13,7 +13,9 @@ export function createResendSender(
   timeoutMs = sendTimeoutMs,
 ): Sender {
   const resend = import("resend").then(({ Resend }) => new Resend(apiKey, { baseUrl }));
-  const sender = from.name ? `${quote(from.name)} <${from.address}>` : from.address;
+  // A display name as a quoted string (RFC 5322 §3.2.4).
+  const name = from.name.replace(/["\\]/g, "\\$&");
+  const sender = name ? `"${name}" <${from.address}>` : from.address;
   return {
     timeoutMs,
     maxConcurrent: 5,
@@ -33,11 +35,6 @@ export function createResendSender(
       return "Resend answers";
     },
   };
-}
-
-/** A display name as a quoted string (RFC 5322 §3.2.4). */
-function quote(name: string): string {
-  return `"${name.replace(/["\\]/g, "\\$&")}"`;
 }
 
 type ResendError = { name: string; statusCode: number | null };

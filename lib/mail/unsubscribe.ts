@@ -29,17 +29,13 @@ export function readSubscription(accountId: string) {
     const db = await store();
     const account = await accountBy(db, "id", accountId).select("email").executeTakeFirst();
     const isStopped = await areLaterEmailsStopped(db, accountId, Date.now());
-    return { email: account && maskEmail(account.email), isStopped };
+    const masked = account?.email.replace(/^(.).*(@[^@]*)$/u, "$1•••$2"); // c•••@example.com
+    return { email: masked, isStopped };
   };
   return withTimeout(readTimeoutMs, read()).catch((failure) => {
     log().warn({ err: failure }, "the state of an unsubscribe link could not be read");
     return { email: undefined, isStopped: false };
   });
-}
-
-/** `c•••@example.com` */
-function maskEmail(email: string): string {
-  return email.replace(/^(.).*(@[^@]*)$/u, "$1•••$2");
 }
 
 /**

@@ -92,7 +92,8 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (statusCode === 400 || !issued) {
     const describe = (db: Db) => describeRefusedRefresh(db, form, Date.now());
     const ended = url.pathname === token.path ? await withStore(describe) : undefined;
-    if (ended ?? !issued) return refuseGrant(ended ?? "It was used before. Ask the owner again.");
+    const error_description = ended ?? "It was used before. Ask the owner again.";
+    if (ended ?? !issued) return { status: 400, body: { error: "invalid_grant", error_description } };
   }
   if (statusCode === 400 && isForBrowsers(url)) return refuseClient(call, JSON.parse(payload) as Refusal);
   const { location } = responseHeaders;
@@ -149,11 +150,6 @@ function withEnd(payload: string, { sessionEndsAtMs }: TokenRotation, successor:
     ...answer,
     ...(refresh_token && { refresh_token: successor ?? refresh_token, refresh_token_expires_in }),
   });
-}
-
-/** The answer to a code or refresh token that must not be used, or not again (RFC 6749 §5.2). */
-function refuseGrant(error_description: string): ResponseParts {
-  return { status: 400, body: { error: "invalid_grant", error_description } };
 }
 
 function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {

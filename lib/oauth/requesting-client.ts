@@ -4,13 +4,7 @@ import { isLoopback } from "@/lib/config/loopback";
 import { nativeClient, unnamedClient } from "@/lib/oauth/clients";
 
 /** The client of an authorization request. Where the answer goes is verified; the client's name is not. */
-export type RequestingClient = {
-  clientId: string;
-  /** The name that the client, or its metadata document, gives itself. */
-  name: string | undefined;
-  documentHost: string | undefined;
-  origin: ClientOrigin;
-};
+export type RequestingClient = ReturnType<typeof describeClient>;
 
 /** Where the answer goes. Hosts are in the spelling of the URL standard, international ones in punycode. */
 export type ClientOrigin =
@@ -23,13 +17,11 @@ export type ClientOrigin =
   | { is: "device"; requestedAtMs: number; network: string | undefined };
 
 /** @param stored - the authorization server's payload of a request or a device code */
-export function describeClient(
-  { client_id, client_name = "" }: ClientMetadata,
-  stored: AdapterPayload,
-): RequestingClient {
+export function describeClient({ client_id, client_name = "" }: ClientMetadata, stored: AdapterPayload) {
   const isUnnamed = client_id === nativeClient.client_id || client_name === unnamedClient;
   return {
     clientId: client_id,
+    /** The name that the client, or its metadata document, gives itself. */
     name: isUnnamed ? undefined : readableName(client_name),
     documentHost: URL.canParse(client_id) ? new URL(client_id).host : undefined,
     origin: readOrigin(stored),

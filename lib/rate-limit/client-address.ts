@@ -17,13 +17,10 @@ const maxCachedCharacters = 128; // of a key
 
 /** The client of a request, by its address; `undefined` if that is unknown. */
 class Client {
-  readonly network: string | undefined;
   private hash: string | undefined;
   private networkHash: string | undefined;
 
-  constructor(private readonly address: string | undefined) {
-    this.network = address && groupAddress(address, 48);
-  }
+  constructor(private readonly address: string | undefined) {}
 
   /** A keyed hash of its IPv4 address or IPv6 /64. It costs more than the rest of a health check. */
   get key(): string {
@@ -32,7 +29,7 @@ class Client {
   }
 
   get networkKey(): string | undefined {
-    this.networkHash ??= this.network && hashAddress(this.network);
+    this.networkHash ??= this.address && hashAddress(groupAddress(this.address, 48));
     return this.networkHash;
   }
 }
@@ -73,18 +70,13 @@ function trustedEntries(headers: Headers): string {
  * of them cannot block all others.
  */
 export function knownClientKey(headers: Headers): string | undefined {
-  return knownNetwork(headers) && rateLimitKey(headers);
+  return ownNetworkKey(headers) && rateLimitKey(headers);
 }
 
 /**
- * A client's network: an IPv4 address or an IPv6 /48, which one customer may hold. For what a limit per /64 would allow
- * one customer 65,536 times. `undefined` as in {@link knownClientKey}.
+ * A keyed hash of a client's network: an IPv4 address or an IPv6 /48, which one customer may hold. For what a limit per /64
+ * would allow one customer 65,536 times. `undefined` as in {@link knownClientKey}.
  */
-export function knownNetwork(headers: Headers): string | undefined {
-  return isProxyMisconfigured() ? undefined : findClient(headers).network;
-}
-
-/** A keyed hash of {@link knownNetwork}. */
 export function ownNetworkKey(headers: Headers): string | undefined {
   return isProxyMisconfigured() ? undefined : findClient(headers).networkKey;
 }

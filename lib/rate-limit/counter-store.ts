@@ -1,4 +1,4 @@
-import { createTimeoutSignal } from "@/lib/runtime/timeout";
+import { afterOwnTime } from "@/lib/runtime/timeout";
 
 /**
  * The Redis in which all instances count: what our algorithm needs of `@upstash/redis`, over any connection. Calls of the
@@ -15,12 +15,10 @@ export type CounterStore = {
 
 /** Returns what the store answers. After `ms` milliseconds, drops its connection and throws a `TimeoutError`. */
 export async function withinDeadline<T>(store: CounterStore, ms: number, answer: Promise<T>): Promise<T> {
-  const { signal, stop } = createTimeoutSignal(ms);
-  const deadline = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => {
-      store.drop?.();
-      reject(signal.reason);
-    });
+  const { promise: deadline, reject } = Promise.withResolvers<never>();
+  const stop = afterOwnTime(ms, (reason) => {
+    store.drop?.();
+    reject(reason);
   });
   return Promise.race([answer, deadline]).finally(stop);
 }

@@ -33,8 +33,7 @@ export class LocalCounter {
     const recent = this.windowOf(key);
     recent.expireUntil(nowMs - this.windowMs);
     if (recent.count >= this.limit) {
-      const waitMs = recent.oldestMs + this.windowMs - nowMs;
-      return { allowed: false, remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
+      return refusal(recent.oldestMs + this.windowMs - nowMs);
     }
     recent.add(nowMs);
     return { allowed: true, remaining: this.limit - recent.count };
@@ -71,6 +70,11 @@ export class LocalCounter {
       oldest.delete(key);
     }
   }
+}
+
+/** The refusal of a request that would be accepted after this time. */
+export function refusal(waitMs: number): RateLimitDecision {
+  return { allowed: false, remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }
 
 /** The times of one key's accepted requests, oldest first. */

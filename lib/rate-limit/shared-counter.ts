@@ -1,7 +1,7 @@
 import type { Ratelimit } from "@upstash/ratelimit";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
-import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
+import { type RateLimitDecision, refusal } from "@/lib/rate-limit/local-counter";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -110,8 +110,4 @@ export class SharedCounter {
       log().warn({ counter: name, kind }, "the counter store is unavailable; it is retried every second");
     else log().info({ counter: name }, "the counter store is available again");
   }
-}
-
-function refusal(waitMs: number): RateLimitDecision {
-  return { allowed: false, remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
 }

@@ -15,16 +15,15 @@ export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
 const ticks = 5;
 
 /**
- * A signal that aborts with a {@link TimeoutError} after `ms` milliseconds. Time in which this process blocks its own
- * event loop does not count, because it could not have received an answer then. Call `stop` after use.
+ * Calls `late` with a {@link TimeoutError} after `ms` milliseconds, unless the returned function is called before. Time in
+ * which this process blocks its own event loop does not count, because it could not have received an answer then.
  */
-export function createTimeoutSignal(ms: number): { signal: AbortSignal; stop: () => void } {
-  const controller = new AbortController();
+export function afterOwnTime(ms: number, late: (reason: TimeoutError) => void): () => void {
   let left = ticks;
   // A late tick does not shorten the interval before the next one.
   const timer = setInterval(() => {
     left--;
-    if (left === 0) controller.abort(new TimeoutError(ms));
+    if (left === 0) late(new TimeoutError(ms));
   }, ms / ticks);
-  return { signal: controller.signal, stop: () => clearInterval(timer) };
+  return () => clearInterval(timer);
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { maxRequestsInWork } from "@/lib/config/limits";
 import { type ApiError, tooManyRequests } from "@/lib/http/errors";
-import { knownNetwork } from "@/lib/rate-limit/client-address";
+import { ownNetworkKey } from "@/lib/rate-limit/client-address";
 
 const inWork = new Map<string, number>();
 
@@ -13,7 +13,7 @@ const retryAfterSeconds = 2;
  * if the client has too many. Unknown clients are not limited, because they cannot be told apart.
  */
 export function countInWork(headers: Headers, outgoing: ServerResponse): ApiError | undefined {
-  const network = knownNetwork(headers);
+  const network = ownNetworkKey(headers);
   if (!network) return undefined;
   const count = inWork.get(network) ?? 0;
   if (count >= maxRequestsInWork) return tooManyRequests(retryAfterSeconds);

@@ -28,13 +28,13 @@ export async function start(): Promise<void> {
   // On Vercel, this server does not run.
   delete process.env.VERCEL;
   const { port, host, production, appUrl, drainSeconds, metricsPort, metricsHost, warnings, office } =
-    readSettings();
+    orExit(settings);
   // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();
     logUncaught();
   }
-  prepareDataDir();
+  orExit(prepareDataDir);
   const handlePage = production ? createPageHandler() : showThroughNext();
   const server = createFrontServer({ handlePage, throughNext: !production });
   const stops: (() => Promise<void>)[] = [];
@@ -62,9 +62,10 @@ export async function start(): Promise<void> {
   stops.push(...startBackgroundWork());
 }
 
-function readSettings() {
+/** Ends the process if the work fails. */
+function orExit<T>(work: () => T): T {
   try {
-    return settings();
+    return work();
   } catch (fault) {
     return exitWithError((fault as Error).message);
   }
@@ -81,13 +82,9 @@ function reportSunsets(nowMs: number): void {
 
 /** Creates the files of `DATA_DIR`, so that an unusable folder stops the start and not a request; sweeps what kills left. */
 function prepareDataDir(): void {
-  try {
-    derivedKeys("client-address:v1");
-    sweepDrafts(settings().dataDir);
-    sweepMailDrafts(settings().dataDir);
-  } catch (fault) {
-    exitWithError((fault as Error).message);
-  }
+  derivedKeys("client-address:v1");
+  sweepDrafts(settings().dataDir);
+  sweepMailDrafts(settings().dataDir);
 }
 
 /** Development: Next handles everything in this process, with hot reload. */

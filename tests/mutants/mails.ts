@@ -34,13 +34,13 @@ export const mails: Mistakes = {
     },
     "lib/mail/onboarding-claims.ts": {
       "an unsubscribed reader gets the next mail": [
-        "email === null || row.suppressed_hash !== null",
+        "email === null || suppressed_hash !== null",
         "email === null",
       ],
-      "a mail is tried for ever": ["firstAttemptAtMs <= nowMs - giveUpAfterMs", "false"],
+      "a mail is tried for ever": ["mail.firstAttemptAtMs <= nowMs - giveUpAfterMs", "false"],
       "a runner that lost its lease stores the mail's outcome": '.where("lease_until_ms", "=", leaseUntilMs)',
       "a mail goes to an address that was not looked up": [
-        "hashEmail(email) !== row.recipient_hash",
+        "hashEmail(email) !== recipient_hash",
         'email === ""',
       ],
       "a company whose trial has ended gets the next onboarding mail": " || hasEnded",
