@@ -10,7 +10,7 @@ import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { moveSuppression } from "@/lib/mail/suppressions";
+import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
 import { log } from "@/lib/runtime/log";
 
 const farFutureMs = Date.UTC(9999, 11, 31);
@@ -188,7 +188,8 @@ async function moveAccount(transaction: Db, subject: string, nowMs: number): Pro
   for (const { id } of others) await rename(id, `moving ${id}`);
   for (const { id, email, wanted } of moves) {
     await rename(id, wanted);
-    await moveSuppression(transaction, { from: email, to: wanted }, nowMs);
+    if (await isSuppressed(transaction, hashEmail(email)))
+      await suppress(transaction, [hashEmail(wanted)], nowMs);
     if (id === first.id) continue; // the caller records the first one
     const about = { by: "clerk", what: "user update", whom: wanted, after: { email: wanted } } as const;
     await recordAudit(transaction, about, nowMs);

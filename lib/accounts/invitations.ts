@@ -8,7 +8,6 @@ import {
   openAccount,
   validateTerms,
 } from "@/lib/accounts/accounts";
-import { markInvited } from "@/lib/accounts/waitlist";
 import { findInvitationProblem, type InvitationProblem, invitationMs } from "@/lib/auth/invitation-token";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { accountBy } from "@/lib/db/account-by";
@@ -130,7 +129,8 @@ async function writeInvitation(
   nowMs: number,
 ): Promise<void> {
   await withdrawInvitation(transaction, columns.email);
-  await markInvited(transaction, columns.email, nowMs);
+  const waiting = transaction.updateTable("waitlist").where("email", "=", columns.email);
+  await waiting.set({ invited_at_ms: nowMs, unconfirmed_until_ms: null }).execute();
   await transaction
     .insertInto("invitations")
     .values({

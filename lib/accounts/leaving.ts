@@ -27,12 +27,10 @@ export async function leave(db: Db, { id, email }: Leaver, nowMs: number): Promi
       .returning("id")
       .executeTakeFirst();
     if (!asked) return;
-    const mail = {
-      kind: "account deletion",
-      to: email,
-      token: mintKeepToken(id, deletesAtMs),
-      deletesAtMs,
-    } as const;
+    // For this account and this deletion only.
+    const signed = `${id}.${deletesAtMs}`;
+    const token = `${signed}.${keyedHash("keep-account:v1", signed)}`;
+    const mail = { kind: "account deletion", to: email, token, deletesAtMs } as const;
     await enqueueMail(transaction, mail, { nowMs, untilMs: deletesAtMs });
   });
 }
@@ -75,12 +73,6 @@ async function findDeletion(db: Db, id: string): Promise<number | null | undefin
 /** The accounts whose time has come: a query. */
 export function dueLeavers(db: Db, nowMs: number) {
   return db.selectFrom("accounts").select(["id", "email"]).where("deletes_at_ms", "<=", nowMs);
-}
-
-/** The token of the link that keeps an account: for that account and that deletion only. */
-function mintKeepToken(accountId: string, deletesAtMs: number): string {
-  const signed = `${accountId}.${deletesAtMs}`;
-  return `${signed}.${keyedHash("keep-account:v1", signed)}`;
 }
 
 /** What a link is about: its account, or why there is nothing to keep. */

@@ -68,12 +68,6 @@ export function findWaiting(db: Db, email: string): Promise<Tables["waitlist"] |
   return db.selectFrom("waitlist").selectAll().where("email", "=", email).executeTakeFirst();
 }
 
-/** Marks an email as invited, if it is on the waitlist. */
-export async function markInvited(db: Db, email: string, nowMs: number): Promise<void> {
-  const invited = { invited_at_ms: nowMs, unconfirmed_until_ms: null };
-  await db.updateTable("waitlist").set(invited).where("email", "=", email).execute();
-}
-
 type ListedWaiting = Pick<Tables["waitlist"], "email" | "joined_at_ms" | "confirmed_at_ms" | "invited_at_ms">;
 
 /** Lists the waitlist page by page, oldest first. */

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream, existsSync, linkSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createWriteStream, existsSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { lockedError, retryWhileLocked } from "@/lib/db/sqlite-file";
+import { removeLeft } from "@/lib/runtime/data-dir";
 
 const writtenWithinMs = 60_000; // a minute, for another backup
 
@@ -90,10 +91,7 @@ async function writePages(dataDir: string, copy: AsyncIterable<Buffer>, signal: 
 
 /** Removes unencrypted copies left by a killed restore, or by a killed backup of an older build. */
 export function sweepDrafts(dataDir: string): void {
-  if (!existsSync(dataDir)) return;
-  for (const name of readdirSync(dataDir)) {
-    if (/^copy-\w{6}$/.test(name)) rmSync(join(dataDir, name), { recursive: true, force: true });
-  }
+  removeLeft(dataDir, (name) => /^copy-\w{6}$/.test(name));
 }
 
 async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {

@@ -1,10 +1,9 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender, sendTimeoutMs, toMessage } from "@/lib/mail/mail";
 import { hashEmail } from "@/lib/mail/suppressions";
-import { createFolder } from "@/lib/runtime/data-dir";
+import { createFolder, removeLeft } from "@/lib/runtime/data-dir";
 
 /** Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file. */
 export function createFileSender(
@@ -40,11 +39,7 @@ export function createFileSender(
 
 /** Removes the mails that killed processes were writing. One that another process writes is written again. */
 export function sweepMailDrafts(dataDir: string): void {
-  const folder = join(dataDir, "mail");
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    if (name.endsWith(".draft")) rmSync(join(folder, name), { force: true });
-  }
+  removeLeft(join(dataDir, "mail"), (name) => name.endsWith(".draft"));
 }
 
 /**

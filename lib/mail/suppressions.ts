@@ -25,12 +25,3 @@ export async function suppress(transaction: Db, recipientHashes: string[], nowMs
     .onConflict((conflict) => conflict.column("email_hash").doNothing())
     .execute();
 }
-
-/** Suppresses an account's new address if its old one is, in the caller's transaction. */
-export async function moveSuppression(
-  transaction: Db,
-  { from, to }: { from: string; to: string },
-  nowMs: number,
-): Promise<void> {
-  if (await isSuppressed(transaction, hashEmail(from))) await suppress(transaction, [hashEmail(to)], nowMs);
-}

@@ -46,7 +46,7 @@ export function readOrCreateInDataDir(
       createFile(dataDir, name, generate);
       text = readFileSync(file, "utf8");
     }
-    removeDrafts(dataDir, name);
+    removeLeft(dataDir, (entry) => entry.startsWith(draftPrefix(name)));
   } catch (failure) {
     throw toDataDirError(dataDir, failure);
   }
@@ -115,10 +115,11 @@ function flushFolder(dataDir: string): void {
   }
 }
 
-/** Removes the drafts of processes that ended while writing. */
-function removeDrafts(dataDir: string, name: string): void {
-  for (const entry of readdirSync(dataDir)) {
-    if (entry.startsWith(draftPrefix(name))) rmSync(join(dataDir, entry), { force: true });
+/** Removes what killed processes left in a folder, by its name. */
+export function removeLeft(folder: string, isLeft: (name: string) => boolean): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder).filter(isLeft)) {
+    rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
 

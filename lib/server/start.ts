@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { keyRing } from "@/lib/auth/key-ring";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
-import { closeStore, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import { IncomingRequest } from "@/lib/http/incoming-request";
 import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
@@ -38,11 +38,7 @@ export async function start(): Promise<void> {
   const handlePage = production ? createPageHandler() : showThroughNext();
   const server = createFrontServer({ handlePage, throughNext: !production });
   const stops: (() => Promise<void>)[] = [];
-  stopOnSignal(server, {
-    drainSeconds,
-    finish: () => Promise.all(stops.map((stop) => stop())),
-    close: closeStore,
-  });
+  stopOnSignal(server, { drainSeconds, finish: () => Promise.all(stops.map((stop) => stop())) });
   const measured = metrics();
   if (measured && metricsPort)
     await listen(createMetricsServer(measured), metricsPort, metricsHost, "METRICS_PORT");

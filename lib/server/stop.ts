@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { closeStore } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";
 import { blockReadiness } from "@/lib/runtime/readiness";
 
@@ -14,7 +15,6 @@ type Options = {
   drainSeconds: number;
   /** Called at once, so that no new work starts, and awaited at the end. */
   finish: () => Promise<unknown>;
-  close: () => Promise<void>;
 };
 
 /**
@@ -22,7 +22,7 @@ type Options = {
  * no connection is accepted after the drain, and requests in progress have ten seconds. A SIGTERM or SIGINT two seconds
  * after the first or later ends the process at once.
  */
-export function stopOnSignal(server: Server, { drainSeconds, finish, close }: Options): void {
+export function stopOnSignal(server: Server, { drainSeconds, finish }: Options): void {
   let stoppingSinceMs: number | undefined;
 
   async function stop(): Promise<void> {
@@ -34,7 +34,7 @@ export function stopOnSignal(server: Server, { drainSeconds, finish, close }: Op
     await sleep(drainSeconds * 1000);
     await closeConnections(server);
     await finished;
-    await close();
+    await closeStore();
     process.exit(0);
   }
 
