@@ -2,12 +2,6 @@ import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
-/** Whether an account gets a mail before the access of an app ends. */
-export async function wantsAppEndMails(db: Db, accountId: string): Promise<boolean> {
-  const row = await accountBy(db, "id", accountId).select("app_end_mails_stopped_at_ms").executeTakeFirst();
-  return row?.app_end_mails_stopped_at_ms === null;
-}
-
 /** Switches the mails about the end of apps on or off. */
 export async function switchAppEndMails(
   db: Db,
@@ -15,9 +9,10 @@ export async function switchAppEndMails(
   isWanted: boolean,
   nowMs: number,
 ): Promise<void> {
-  const readState = async (transaction: Db) => ({
-    appEndMails: await wantsAppEndMails(transaction, account.id),
-  });
+  const readState = async (transaction: Db) => {
+    const switched = accountBy(transaction, "id", account.id).select("app_end_mails_stopped_at_ms");
+    return { appEndMails: (await switched.executeTakeFirst())?.app_end_mails_stopped_at_ms === null };
+  };
   const about = { by, what: `app mails ${isWanted ? "on" : "off"}`, whom: account.email, readState };
   await auditedTransaction(db, about, nowMs, (transaction) =>
     transaction

@@ -15,8 +15,6 @@ import { log } from "@/lib/runtime/log";
 
 const farFutureMs = Date.UTC(9999, 11, 31);
 
-type ClerkUser = z.infer<typeof clerkUser>;
-
 /** The data of `user.created` and `user.updated`. The email is the primary one, if it is verified. */
 export const clerkUser = z
   .object({
@@ -54,7 +52,7 @@ export const clerkUser = z
  */
 export async function syncClerkUser(
   db: Db,
-  { id, email, updatedAtMs, barredForMs }: ClerkUser,
+  { id, email, updatedAtMs, barredForMs }: z.infer<typeof clerkUser>,
   nowMs: number,
 ): Promise<void> {
   const about = { by: "clerk", what: "user update", whom: email ?? id, readState: stateOf(id) } as const;

@@ -5,8 +5,6 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { enqueueLicenceEnded } from "@/lib/mail/licence-mails";
 
-type Customer = Tables["billing_customers"];
-
 /** A plan, the end of its trial and its limit of assistants. */
 export type Terms = Pick<Tables["accounts"], "plan" | "trial_ends_at_ms" | "assistant_limit">;
 
@@ -20,7 +18,7 @@ export const customerColumns = [
   "limit_given",
 ] as const;
 
-type Given = Pick<Customer, (typeof customerColumns)[number]>;
+type Given = Pick<Tables["billing_customers"], (typeof customerColumns)[number]>;
 
 /**
  * The terms that an operator gives an account. Without a licence from Stripe they are the account's own, and while it has

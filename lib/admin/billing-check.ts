@@ -14,8 +14,6 @@ import { hooks } from "@/lib/http/pages";
 const maxSkewMs = 60_000; // 1 minute: Stripe's signatures are valid for five
 const tolerantForMs = 7 * dayMs; // after the grace
 
-type Problem = { what: string; remedy: string };
-
 /** Checks what billing needs at Stripe, and what Stripe has told us of subscriptions. */
 export async function checkBilling({
   licencePrices,
@@ -23,7 +21,7 @@ export async function checkBilling({
   hasTax,
   graceDays,
 }: BillingSettings): Promise<CheckResult> {
-  const problems: Problem[] = [];
+  const problems: { what: string; remedy: string }[] = [];
   const see = (what: string | undefined, remedy: string) => {
     if (what) problems.push({ what, remedy });
   };

@@ -18,11 +18,6 @@ export function retryAfterMs(attempts: number): number {
 
 type SendCounts = { sent: number; toRetry: number; failed: number };
 
-type RunnerOptions = {
-  signal?: AbortSignal;
-  backoff?: (attempts: number) => number;
-};
-
 /**
  * Sends every due mail, and returns when none is left. Any number of runners can do this at once: only the one that
  * holds a mail's lease sends it. If a runner dies, its leases expire within 15 seconds and another runner sends those
@@ -31,7 +26,7 @@ type RunnerOptions = {
 export async function sendDueMails(
   db: Db,
   mailSender: Sender,
-  { signal, backoff = retryAfterMs }: RunnerOptions = {},
+  { signal, backoff = retryAfterMs }: { signal?: AbortSignal; backoff?: typeof retryAfterMs } = {},
 ): Promise<SendCounts> {
   await requireKeys(db);
   const tally: SendCounts = { sent: 0, toRetry: 0, failed: 0 };

@@ -1,14 +1,12 @@
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
 
-type ResendSettings = Extract<MailSettings, { kind: "resend" }>;
-
 /**
  * Sends by Resend, whose SDK returns errors instead of throwing, has no timeout and does not retry. A mail that is
  * retried within 24 hours is sent once, because its id is the idempotency key.
  */
 export function createResendSender(
-  { apiKey, baseUrl, from }: ResendSettings,
+  { apiKey, baseUrl, from }: Extract<MailSettings, { kind: "resend" }>,
   replyTo: string | undefined,
   timeoutMs = sendTimeoutMs,
 ): Sender {

@@ -9,8 +9,6 @@ import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
-type StateRow = Tables["connect_state"];
-
 const running = new AsyncLocalStorage<TokenRotation>();
 
 /**
@@ -22,7 +20,7 @@ export class TokenRotation {
   /** The code or refresh token that is used up. */
   used: { kind: string; id: string } | undefined;
   /** The refresh token that is issued. If another one was used, {@link commit} gives it another id. */
-  issued: Omit<StateRow, "parent_hash"> | undefined;
+  issued: Omit<Tables["connect_state"], "parent_hash"> | undefined;
   /** The payload of the valid code or token that the request carries. */
   credential: AdapterPayload | undefined;
   /** When the session ends whose tokens are issued. */

@@ -1,5 +1,4 @@
 import type { Account } from "@/lib/accounts/account";
-import { wantsAppEndMails } from "@/lib/accounts/app-end-switch";
 import type { Standing } from "@/lib/accounts/standing";
 import { listEndedApps } from "@/lib/auth/ended-app";
 import { listSessions, type Session } from "@/lib/auth/session";
@@ -76,12 +75,12 @@ export function BrowsersAndTokens({ read, isLocal, ...shown }: SessionsProps & {
 export const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
 
 /** The sessions of an account; `undefined` if they cannot be read. */
-export function readSessions({ id, email }: Pick<Account, "id" | "email">, nowMs: number) {
+export function readSessions({ id, email, app_end_mails_stopped_at_ms }: Account, nowMs: number) {
   return readPart("sessions could not be listed", async (db) => ({
     sessions: await listSessions(db, id, nowMs),
     endedApps: await listEndedApps(db, id, nowMs),
     crowdedOut: await countCrowdedOut(db, email, nowMs - dayMs),
-    wantsAppEndMails: await wantsAppEndMails(db, id),
+    wantsAppEndMails: app_end_mails_stopped_at_ms === null,
   }));
 }
 
