@@ -39,18 +39,19 @@ export const isInstant = (value: unknown): value is number => isWhole(value) && 
 
 /** Every column of an account, for a query of a whole row and for the audit, which outlives it: none has a person's words. */
 export const accountColumns = [
-  ...([
-    "id",
-    "email",
-    "subject",
-    "plan",
-    "trial_ends_at_ms",
-    "assistant_limit",
-    "credit_thousandths",
-  ] as const),
-  ...(["created_at_ms", "app_end_mails_stopped_at_ms", "trial_mail_done_ms"] as const),
-  ...(["trial_mail_next_at_ms", "deletes_at_ms"] as const),
-];
+  "id",
+  "email",
+  "subject",
+  "plan",
+  "trial_ends_at_ms",
+  "assistant_limit",
+  "credit_thousandths",
+  "created_at_ms",
+  "app_end_mails_stopped_at_ms",
+  "trial_mail_done_ms",
+  "trial_mail_next_at_ms",
+  "deletes_at_ms",
+] as const;
 
 /** When an account's trial ends, in Unix milliseconds; `null` if it is on no trial. */
 export const trialEndOf = ({ plan, trial_ends_at_ms }: Account) =>
