@@ -24,7 +24,11 @@ export async function ensureCustomer(
     await alignEmail(atStripe, email);
     return known;
   }
-  const usable = (await findMade(id, email)) ?? (await makeCustomer(id, email, `${key}${known}`));
+  const make = () =>
+    changeAtStripe(`customer-${key}${known}`, (stripe, options) =>
+      stripe.customers.create({ email, metadata: { account: id, email } }, options),
+    );
+  const usable = (await findMade(id, email)) ?? (await make()).id;
   const kept = await keepCustomer(db, id, usable, nowMs, known);
   // Another request was first, or the account was deleted meanwhile: no email stays at Stripe for nothing.
   if (kept !== usable) await findAtStripe((stripe) => stripe.customers.del(usable));
@@ -36,13 +40,6 @@ export async function ensureCustomer(
 async function findMade(account: string, email: string): Promise<string | undefined> {
   const { data } = await readAtStripe((stripe) => stripe.customers.list({ email, limit: 100 }));
   return data.find(({ metadata }) => metadata.account === account)?.id;
-}
-
-async function makeCustomer(account: string, email: string, key: string): Promise<string> {
-  const made = await changeAtStripe(`customer-${key}`, (stripe, options) =>
-    stripe.customers.create({ email, metadata: { account, email } }, options),
-  );
-  return made.id;
 }
 
 /**

@@ -67,21 +67,17 @@ export async function findPending(
   store: MigrationDb,
   changes: Record<string, SchemaChange>,
 ): Promise<string[]> {
+  // Without a parameter: one would keep a snapshot, for which creating an index concurrently would wait for ever.
   const recorded = await store
     .selectFrom("kysely_migration")
     .select("name")
     .execute()
     .catch((failure) => {
-      if (isMissingTable(failure)) return [];
+      if (failure.code === "42P01" || failure.message.includes("no such table")) return []; // undefined_table
       throw failure;
     });
   const names = new Set(recorded.map(({ name }) => name));
   return Object.keys(changes).filter((name) => !names.has(name));
-}
-
-function isMissingTable(failure: unknown): boolean {
-  const { code, message } = failure as NodeJS.ErrnoException;
-  return code === "42P01" || message.includes("no such table"); // undefined_table
 }
 
 /** Retries while another instance migrates, or while a table that will change is in use. */
@@ -121,7 +117,7 @@ async function tryApply(
   const { rows } = await sql<{ is_ours: boolean }>`
     select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
   if (!rows[0]?.is_ours) return "locked";
-  if (await isRecorded(transaction, name)) return "known";
+  if ((await findPending(transaction, { [name]: change })).length === 0) return "known";
   if ("makeIndexes" in change) {
     // Runs outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have written;
     // this one has not.
@@ -149,13 +145,6 @@ async function makeTable(store: MigrationDb): Promise<void> {
     .addColumn("name", "varchar(255)", (column) => column.primaryKey())
     .addColumn("timestamp", "varchar(255)", (column) => column.notNull())
     .execute();
-}
-
-async function isRecorded(transaction: MigrationDb, name: string): Promise<boolean> {
-  await makeTable(transaction);
-  // Without a parameter: one would keep a snapshot, for which creating an index concurrently would wait for ever.
-  const recorded = await transaction.selectFrom("kysely_migration").select("name").execute();
-  return recorded.some((row) => row.name === name);
 }
 
 async function record(transaction: MigrationDb, name: string): Promise<void> {

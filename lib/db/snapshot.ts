@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { createWriteStream, existsSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { lockedError, retryWhileLocked } from "@/lib/db/sqlite-file";
 import { removeLeft } from "@/lib/runtime/data-dir";
@@ -15,8 +14,10 @@ type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
  * Streams a consistent snapshot of the store while others write to it. It is encrypted as it is read, and never stored
  * in the clear. PostgreSQL needs `pg_dump`.
  */
-export function readStore({ dataDir, databaseUrl }: StoreLocation): AsyncGenerator<Buffer> {
-  return databaseUrl ? dump(databaseUrl) : readFile(join(dataDir, "store.sqlite"));
+export async function* readStore({ dataDir, databaseUrl }: StoreLocation): AsyncGenerator<Buffer> {
+  if (!databaseUrl) return yield* readFile(join(dataDir, "store.sqlite"));
+  const parameters = ["--format=custom", "--no-owner"];
+  yield* outputOf(startTool("pg_dump", parameters, await toEnvironment(databaseUrl)));
 }
 
 /**
@@ -40,14 +41,9 @@ async function* readFile(path: string): AsyncGenerator<Buffer> {
   yield* outputOf(startTool(process.execPath, ["-e", program, path, String(bytes)]));
 }
 
-async function* dump(databaseUrl: string): AsyncGenerator<Buffer> {
-  const parameters = ["--format=custom", "--no-owner"];
-  yield* outputOf(startTool("pg_dump", parameters, await toEnvironment(databaseUrl)));
-}
-
 async function* outputOf({ child, ended }: Tool): AsyncGenerator<Buffer> {
   try {
-    yield* child.stdout as Readable;
+    yield* child.stdout;
     await ended;
   } finally {
     child.kill();
@@ -70,15 +66,12 @@ export async function isEmptyLocation({ dataDir, databaseUrl }: StoreLocation): 
 }
 
 /** Creates a store from a snapshot, completely or not at all, at an empty location. PostgreSQL needs `pg_restore`. */
-export function writeStore(
+export async function writeStore(
   { dataDir, databaseUrl }: StoreLocation,
   copy: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
-  return databaseUrl ? load(databaseUrl, copy, signal) : writePages(dataDir, copy, signal);
-}
-
-async function writePages(dataDir: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+  if (databaseUrl) return load(databaseUrl, copy, signal);
   const folder = mkdtempSync(join(dataDir, "copy-"));
   try {
     const draft = join(folder, "store");
@@ -98,7 +91,7 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
   const parameters = ["--single-transaction", "--no-owner", "--dbname="];
   const { child, ended } = startTool("pg_restore", parameters, await toEnvironment(databaseUrl));
   try {
-    await pipeline(copy, child.stdin as Writable, { signal }).catch(async (failure) => {
+    await pipeline(copy, child.stdin, { signal }).catch(async (failure) => {
       if (failure.code === "EPIPE") await ended; // which throws the tool's error message
       throw failure;
     });
@@ -128,17 +121,12 @@ type Tool = ReturnType<typeof startTool>;
 
 function startTool(tool: string, parameters: string[], environment: Record<string, string> = {}) {
   const child = spawn(tool, parameters, { env: { ...process.env, ...environment } });
-  const ended = waitForExit(child, tool);
-  ended.catch(() => {}); // if the caller aborted it, the result does not matter
-  return { child, ended };
-}
-
-function waitForExit(child: ChildProcess, tool: string): Promise<void> {
   let errorOutput = "";
+  // There is none if this process may open no more files.
   child.stderr?.setEncoding("utf8").on("data", (chunk) => {
     errorOutput += chunk;
   });
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<void>((resolve, reject) => {
     child.once("error", () =>
       reject(new Error(`${tool} is not installed: it comes with PostgreSQL's own client`)),
     );
@@ -146,4 +134,6 @@ function waitForExit(child: ChildProcess, tool: string): Promise<void> {
       code === 0 ? resolve() : reject(new Error(`${tool}: ${errorOutput.trim().split("\n")[0]}`)),
     );
   });
+  ended.catch(() => {}); // if the caller aborted it, the result does not matter
+  return { child, ended };
 }
