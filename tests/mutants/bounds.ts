@@ -161,8 +161,8 @@ export const bounds: Mistakes = {
     },
     "lib/rate-limit/client-address.ts": {
       "one IPv6 customer joins the waitlist as 65,536": [
-        "address && groupAddress(address, 48)",
-        "address && groupAddress(address)",
+        "groupAddress(this.address, 48)",
+        "groupAddress(this.address)",
       ],
     },
   },

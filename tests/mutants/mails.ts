@@ -86,10 +86,10 @@ export const mails: Mistakes = {
     },
   },
   "tests/app/hooks/clerk.test.ts": {
-    "lib/mail/suppressions.ts": {
+    "lib/accounts/clerk-user.ts": {
       "a reader who stopped our mail gets it at another address": [
-        "if (await isSuppressed(transaction, hashEmail(from)))",
-        "if (!from)",
+        "if (await isSuppressed(transaction, hashEmail(email)))",
+        "if (!email)",
       ],
     },
     "lib/accounts/send-invitation.ts": {
@@ -113,7 +113,7 @@ export const mails: Mistakes = {
       ],
     },
     "lib/auth/outbox-runner.ts": {
-      "a code is mailed after it has expired": ["expiresAtMs <= now()", "expiresAtMs < 0"],
+      "a code is mailed after it has expired": ["expires_at_ms <= now()", "expires_at_ms < 0"],
     },
     "lib/mail/outbox.ts": {
       "a runner waits for the sign-in mails that another one holds": [

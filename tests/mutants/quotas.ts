@@ -9,8 +9,8 @@ export const quotas: Mistakes = {
       ],
       "the number of keys has no bound": "else if (this.size >= this.maxKeys) this.evictOldest();",
       "a refusal is counted too": [
-        "const waitMs = recent.oldestMs",
-        "recent.add(nowMs);\n      const waitMs = recent.oldestMs",
+        "return refusal(recent.oldestMs",
+        "recent.add(nowMs);\n      return refusal(recent.oldestMs",
       ],
     },
   },
