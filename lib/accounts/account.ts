@@ -37,22 +37,6 @@ const lastInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999); // RFC 3339 write
 /** Whether a value is a time in Unix milliseconds that an account can have. */
 export const isInstant = (value: unknown): value is number => isWhole(value) && value <= lastInstantMs;
 
-/** Every column of an account, for a query of a whole row and for the audit, which outlives it: none has a person's words. */
-export const accountColumns = [
-  "id",
-  "email",
-  "subject",
-  "plan",
-  "trial_ends_at_ms",
-  "assistant_limit",
-  "credit_thousandths",
-  "created_at_ms",
-  "app_end_mails_stopped_at_ms",
-  "trial_mail_done_ms",
-  "trial_mail_next_at_ms",
-  "deletes_at_ms",
-] as const;
-
 /** When an account's trial ends, in Unix milliseconds; `null` if it is on no trial. */
 export const trialEndOf = ({ plan, trial_ends_at_ms }: Account) =>
   plan === "trial" ? trial_ends_at_ms : null;

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { type Account, accountColumns, type Plan, parseAccount } from "@/lib/accounts/account";
+import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
+import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/licence";
 import { findCustomer } from "@/lib/accounts/purchases";
@@ -152,7 +153,7 @@ export function auditedAccount(email: string) {
   const whom = email.toLowerCase();
   return {
     whom,
-    readState: (transaction: Db) => accountWith(transaction, whom).forUpdate().executeTakeFirst(),
+    readState: (transaction: Db) => accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
   };
 }
 
@@ -173,8 +174,8 @@ export async function findAccount(db: Db, email: string): Promise<Account> {
   });
 }
 
-function accountWith(db: Db, email: string) {
-  return accountBy(db, "email", email.toLowerCase()).select(accountColumns);
+function accountWith(db: Db, email: string, columns = accountColumnNames) {
+  return accountBy(db, "email", email.toLowerCase()).select(columns);
 }
 
 type AccountFilter = {

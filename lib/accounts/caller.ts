@@ -1,4 +1,5 @@
-import { type Account, accountColumns, parseAccount } from "@/lib/accounts/account";
+import { type Account, parseAccount } from "@/lib/accounts/account";
+import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { readSessionCredential } from "@/lib/auth/credential";
 import { keyRing } from "@/lib/auth/key-ring";
 import { recordSessionUse, type Used } from "@/lib/auth/last-seen";
@@ -116,7 +117,7 @@ const readAccountAndSession = batchedRead<
       join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
     )
     .leftJoin("clerk_sessions_ended as ended", "ended.id", "asked.sessionId")
-    .select(accountColumns.map((name) => `accounts.${name}` as const))
+    .select(accountColumnNames.map((name) => `accounts.${name}` as const))
     .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"])
     .select(["session.id as session_id", "key.kid as key_id"])
     .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])

@@ -1,6 +1,6 @@
 import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import * as z from "zod";
-import { accountColumns } from "@/lib/accounts/account";
+import { auditedColumns } from "@/lib/accounts/account-columns";
 import { openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session-changes";
@@ -125,7 +125,7 @@ function isErased(db: Db, id: string): Promise<boolean> {
 /** The audited state of a user: the account and until when it is barred, or Clerk's data if there is no account. */
 function stateOf(subject: string) {
   return async (db: Db) => {
-    const account = await accountBy(db, "subject", subject).select(accountColumns).executeTakeFirst();
+    const account = await accountBy(db, "subject", subject).select(auditedColumns).executeTakeFirst();
     const user = await db.selectFrom("clerk_users").selectAll().where("id", "=", subject).executeTakeFirst();
     return account ? { ...account, barred_until_ms: user?.barred_until_ms ?? 0 } : user;
   };

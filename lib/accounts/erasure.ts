@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { keptColumns } from "@/lib/accounts/account-columns";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
@@ -123,13 +124,9 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   const id = pseudonymOf(account.id);
   const nowhere = `${id.toLowerCase()}@erased.invalid`; // RFC 2606 §2: this host can never exist
   const closed = { id, email: nowhere, subject: null, plan: "trial", trial_ends_at_ms: nowMs };
-  // Each column is named, so that nothing that a person wrote stays.
-  const { assistant_limit, credit_thousandths, created_at_ms, app_end_mails_stopped_at_ms } = account;
-  const { trial_mail_done_ms, trial_mail_next_at_ms } = account;
-  const mailed = { app_end_mails_stopped_at_ms, trial_mail_done_ms, trial_mail_next_at_ms };
   await transaction
     .insertInto("accounts")
-    .values({ ...closed, assistant_limit, credit_thousandths, created_at_ms, ...mailed })
+    .values({ ...keptColumns(account), ...closed })
     .execute();
   await transaction
     .updateTable("credit_entries")

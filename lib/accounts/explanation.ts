@@ -1,4 +1,5 @@
-import { type Account, accountColumns, parseAccount } from "@/lib/accounts/account";
+import { type Account, parseAccount } from "@/lib/accounts/account";
+import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { decideForAccount } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
 import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/licence";
@@ -26,7 +27,7 @@ export async function readFacts(db: Db, email: string, nowMs: number) {
 export function factQueries(db: Db, email: string, nowMs: number) {
   const id = accountBy(db, "email", email).select("id");
   return {
-    accounts: accountBy(db, "email", email).select(accountColumns),
+    accounts: accountBy(db, "email", email).select(accountColumnNames),
     codes: db
       .selectFrom("sign_in_codes")
       .select(["share", "tries", "created_at_ms", "expires_at_ms"])

@@ -1,5 +1,6 @@
+import { exportAccount } from "@/lib/accounts/account-columns";
 import { findNames } from "@/lib/accounts/audit-trail";
-import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
+import { listCreditEntries } from "@/lib/accounts/ledger";
 import { listEndedApps } from "@/lib/auth/ended-app";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { listSessions } from "@/lib/auth/session";
@@ -7,7 +8,6 @@ import { asIso, toFields } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { listEmails } from "@/lib/mail/onboarding-outbox";
 import { attemptsTo } from "@/lib/mail/outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
@@ -61,18 +61,6 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
       ({ at_ms, who, what }) => toFields({ at_ms, who, what }),
     ),
   };
-}
-
-/** Of the account itself; the rest of its row is shown elsewhere. */
-function exportAccount(row: Tables["accounts"]) {
-  const { id, subject, plan, trial_ends_at_ms, assistant_limit, created_at_ms, deletes_at_ms } = row;
-  return toFields({
-    ...{ id, subject, plan, trial_ends_at_ms, assistant_limit, credits: toCredits(row.credit_thousandths) },
-    created_at_ms,
-    lastTrialMailDueAtMs: row.trial_mail_done_ms,
-    nextTrialMailAttemptAtMs: row.trial_mail_next_at_ms,
-    deletes_at_ms,
-  });
 }
 
 /** The purchases of an account at Stripe, as we store them. */

@@ -1,4 +1,4 @@
-import { accountColumns } from "@/lib/accounts/account";
+import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -81,10 +81,11 @@ export async function changeAccount<T>(
   nowMs: number,
   work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
 ): Promise<T | undefined> {
-  const readState = (transaction: Db) =>
-    accountBy(transaction, "id", id).select(accountColumns).forUpdate().executeTakeFirst();
+  const read = (columns: typeof accountColumnNames) => (transaction: Db) =>
+    accountBy(transaction, "id", id).select(columns).forUpdate().executeTakeFirst();
+  const readState = read(auditedColumns);
   return auditedTransaction(db, { by: "stripe", what, whom, readState }, nowMs, async (transaction) => {
-    const account = await readState(transaction);
+    const account = await read(accountColumnNames)(transaction);
     return account && work(transaction, account);
   });
 }

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { accountColumns, parseAccount, trialEndOf } from "@/lib/accounts/account";
+import { parseAccount, trialEndOf } from "@/lib/accounts/account";
+import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { toCredits } from "@/lib/accounts/ledger";
 import { standingOf } from "@/lib/accounts/standing";
 import { type Db, isPostgres } from "@/lib/db/store";
@@ -71,7 +72,7 @@ const trialLists = { running: "running", ended: "ended, newest first" };
 const selectPage = (db: Db) =>
   db
     .selectFrom("accounts")
-    .select(accountColumns)
+    .select(accountColumnNames)
     .limit(perPage + 1);
 
 /** Emails are in the order of their bytes, in which those with the same start are neighbours. */

@@ -1,0 +1,52 @@
+import { toCredits } from "@/lib/accounts/ledger";
+import { asIso } from "@/lib/config/instants";
+import type { Tables } from "@/lib/db/tables";
+
+type Row = Tables["accounts"];
+
+type Column<Value> = {
+  /** Its name in the export of the person's data, and how it is written there. Without it, it is shown elsewhere. */
+  exported?: readonly [name: string, write?: (value: Value) => unknown];
+  /** Whether the anonymous account that an erasure leaves keeps it. What a person wrote must not stay. */
+  kept: boolean;
+  /** Whether the audit records it, which outlives the account. What a person wrote must not be there. */
+  audited: boolean;
+};
+
+/** What becomes of each column of an account: the type and a test insist on an entry for a new one. */
+export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> } = {
+  id: { exported: ["id"], kept: false, audited: true },
+  email: { kept: false, audited: true },
+  subject: { exported: ["subject"], kept: false, audited: true },
+  plan: { exported: ["plan"], kept: false, audited: true },
+  trial_ends_at_ms: { exported: ["trialEndsAt", asIso], kept: false, audited: true },
+  assistant_limit: { exported: ["assistantLimit"], kept: true, audited: true },
+  credit_thousandths: { exported: ["credits", toCredits], kept: true, audited: true },
+  created_at_ms: { exported: ["createdAt", asIso], kept: true, audited: true },
+  app_end_mails_stopped_at_ms: { kept: true, audited: true },
+  trial_mail_done_ms: { exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },
+  trial_mail_next_at_ms: { exported: ["nextTrialMailAttemptAt", asIso], kept: true, audited: true },
+  deletes_at_ms: { exported: ["deletesAt", asIso], kept: false, audited: true },
+};
+
+/** Every column of an account, for a query of a whole row. */
+export const accountColumnNames = Object.keys(accountColumns) as (keyof Row)[];
+
+/** The columns that the audit records. */
+export const auditedColumns = accountColumnNames.filter((name) => accountColumns[name].audited);
+
+/** A row without what an erasure does not keep. */
+export function keptColumns(row: Row): Row {
+  const kept = accountColumnNames.map((name) => [name, accountColumns[name].kept ? row[name] : null]);
+  return Object.fromEntries(kept) as Row;
+}
+
+/** A row as the export shows it. */
+export function exportAccount(row: Row): Record<string, unknown> {
+  const shown = Object.entries<Column<never>>(accountColumns).flatMap(([name, { exported }]) => {
+    if (!exported) return [];
+    const [as, write = (value: unknown) => value] = exported;
+    return [[as, write(row[name as keyof Row] as never)]];
+  });
+  return Object.fromEntries(shown);
+}
