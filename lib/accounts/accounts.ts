@@ -153,7 +153,8 @@ export function auditedAccount(email: string) {
   const whom = email.toLowerCase();
   return {
     whom,
-    readState: (transaction: Db) => accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
+    readState: (transaction: Db) =>
+      accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
   };
 }
 
