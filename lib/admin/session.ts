@@ -2,7 +2,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { countSessions } from "@/lib/accounts/explanation";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { listSessions, type Session } from "@/lib/auth/session";
+import { listSessions } from "@/lib/auth/session";
 import { endSessionsOf } from "@/lib/auth/session-changes";
 import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
@@ -18,7 +18,9 @@ export function addSessionCommands(program: AdminCommand): void {
     )
     .does(async ({ db }, email: string) => {
       const { id } = await findAccount(db, email);
-      const sessions = (await listSessions(db, id, Date.now())).map(describeSession);
+      const sessions = (await listSessions(db, id, Date.now())).map((session) =>
+        toFields(Object.fromEntries(shown.map((name) => [name, session[name]]))),
+      );
       return { json: sessions, text: asTable(sessions, "No sessions found.") };
     });
 
@@ -55,7 +57,3 @@ const shown = [
   ...(["id", "kind", "name", "origin", "confirmedBy", "confirmedAtMs"] as const),
   ...(["begunAtMs", "lastSeenAtMs", "endsAtMs", "lastDateMs"] as const),
 ];
-
-function describeSession(session: Session) {
-  return toFields(Object.fromEntries(shown.map((name) => [name, session[name]])));
-}

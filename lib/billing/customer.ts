@@ -24,22 +24,18 @@ export async function ensureCustomer(
     await alignEmail(atStripe, email);
     return known;
   }
-  const make = () =>
-    changeAtStripe(`customer-${key}${known}`, (stripe, options) =>
+  // An earlier attempt may have made one, although its answer was a failure.
+  const { data } = await readAtStripe((stripe) => stripe.customers.list({ email, limit: 100 }));
+  const { id: usable } =
+    data.find(({ metadata }) => metadata.account === id) ??
+    (await changeAtStripe(`customer-${key}${known}`, (stripe, options) =>
       stripe.customers.create({ email, metadata: { account: id, email } }, options),
-    );
-  const usable = (await findMade(id, email)) ?? (await make()).id;
+    ));
   const kept = await keepCustomer(db, id, usable, nowMs, known);
   // Another request was first, or the account was deleted meanwhile: no email stays at Stripe for nothing.
   if (kept !== usable) await findAtStripe((stripe) => stripe.customers.del(usable));
   if (!kept) throw new ApiError("forbidden");
   return kept;
-}
-
-/** A customer of the account that an earlier attempt made, although its answer was a failure. */
-async function findMade(account: string, email: string): Promise<string | undefined> {
-  const { data } = await readAtStripe((stripe) => stripe.customers.list({ email, limit: 100 }));
-  return data.find(({ metadata }) => metadata.account === account)?.id;
 }
 
 /**
