@@ -31,7 +31,7 @@ export function store(): Promise<Db> {
 }
 
 /** Closes the process's database. */
-export const closeStore = () => processStore().close();
+export const closeStore = async () => processStore().close();
 
 type StoreSettings = Pick<Settings, "dataDir"> &
   Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;
