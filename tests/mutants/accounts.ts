@@ -10,7 +10,7 @@ export const accounts: Mistakes = {
       ],
     },
   },
-  "tests/lib/accounts/ledger.test.ts": {
+  "tests/lib/admin/main.test.ts": {
     "lib/accounts/ledger.ts": {
       "a balance goes below 0": '.where((column) => column("credit_thousandths", ">=", -entry.thousandths))',
     },
