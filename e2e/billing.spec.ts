@@ -4,7 +4,9 @@ import { Service } from "@/tests/support/service";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 import { newEmail, openAccount } from "./support/office";
 
-test("the back button after buying leads to no second purchase, and our policy lets the browser to Stripe", async ({
+test.use({ javaScriptEnabled: false });
+
+test("without scripts an owner buys a licence, the back button buys no second one, and our policy lets the browser to Stripe", async ({
   page,
 }) => {
   const stripe = await StripeStandIn.start();

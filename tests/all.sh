@@ -37,7 +37,6 @@ install_missing() {
   has promtool || missing+=(prometheus)
   has pgrep || missing+=(procps)
   has pyflakes3 || missing+=(pyflakes3)
-  has firefox-esr || has firefox || ! apt_has firefox-esr || missing+=(firefox-esr)
   if ! find_chromium >/dev/null || { [ -z "${CHROMIUM:-}" ] && ! has "$shell" && apt_has "$shell"; }; then
     missing+=("$shell" fonts-liberation)
   fi
@@ -63,7 +62,6 @@ check_programs() {
   has python3 || leave_out python3 "the tests of Python samples" || return
   has openssl || leave_out openssl "the tests of mail over TLS, and the browser's under Clerk" || return
   find_chromium >/dev/null || leave_out Chromium "the browser's tests" || return
-  has firefox-esr || has firefox || leave_out Firefox "the purchase in Firefox" || return
 }
 
 # Runs a step, and records its duration and exit code.
