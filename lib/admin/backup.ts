@@ -7,7 +7,7 @@ import { resealKeys } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/snapshot";
-import { processStore, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { readLinkKeys } from "@/lib/mail/link-keys";
 import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
@@ -21,7 +21,7 @@ const note = z.object({
   appSecret: z.string(),
 });
 
-/** `backup`, `restore`, and `migrate`, which runs ahead of time the migrations that every start runs. */
+/** `backup`, `restore`. */
 export function addBackupCommands(program: AdminCommand): void {
   program
     .add(
@@ -57,13 +57,6 @@ export function addBackupCommands(program: AdminCommand): void {
         json: { restored: resolve(file), madeAt },
         text: `Restored the backup of ${madeAt}.`,
       };
-    });
-  program
-    .add("migrate", "update the schema of the store; instances of this build and the previous one can run")
-    .doesWithoutStore(async () => {
-      const taken = await processStore().migrate();
-      const text = taken.length === 0 ? "The store is up to date." : `Applied: ${taken.join(", ")}.`;
-      return { json: { taken }, text };
     });
 }
 

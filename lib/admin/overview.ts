@@ -1,11 +1,10 @@
-import { explain, readFacts } from "@/lib/accounts/explanation";
 import { readOverview } from "@/lib/accounts/overview";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
 
-/** `overview`, `explain`. */
-export function addOverviewCommands(program: AdminCommand): void {
+/** `overview`. */
+export function addOverviewCommand(program: AdminCommand): void {
   program
     .add("overview", "the accounts by plan, the trials that end this week, the waitlist and the mails")
     .does(async ({ db }) => {
@@ -14,12 +13,5 @@ export function addOverviewCommands(program: AdminCommand): void {
       const trials = asTable(trialsEnding, "No trial ends within 7 days.");
       const lines = asLines({ ...accounts, ...billing, ...counts, waitingSince: asIso(oldestWaitingAtMs) });
       return { json, text: `${lines}\n\n${trials}` };
-    });
-  program
-    .add("explain <email>", "say why someone cannot sign in, and what the API answers their apps")
-    .does(async ({ db }, email: string) => {
-      const { signIn, apps, facts } = explain(await readFacts(db, email, Date.now()));
-      const text = `Sign-in: ${signIn}\nApps: ${apps}\n\n${asLines(facts)}`;
-      return { json: { email, signIn, apps, facts }, text };
     });
 }

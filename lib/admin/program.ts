@@ -9,10 +9,12 @@ import { AdminCommand } from "@/lib/admin/command";
 import { addConnectCommands } from "@/lib/admin/connect";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
+import { addExplainCommand } from "@/lib/admin/explain";
 import { addInviteCommands } from "@/lib/admin/invite";
 import { addKeyCommands } from "@/lib/admin/keys";
+import { addMigrateCommand } from "@/lib/admin/migrate";
 import { addOperatorCommands } from "@/lib/admin/operator";
-import { addOverviewCommands } from "@/lib/admin/overview";
+import { addOverviewCommand } from "@/lib/admin/overview";
 import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
 import { addSessionCommands } from "@/lib/admin/session";
@@ -53,7 +55,8 @@ function describeCommands(): AdminCommand {
       writeErr: () => {},
     });
 
-  addOverviewCommands(program);
+  addOverviewCommand(program);
+  addExplainCommand(program);
   addAccountCommands(program);
   addCreditCommands(program);
   addBillingCommands(program);
@@ -70,6 +73,7 @@ function describeCommands(): AdminCommand {
   addPersonCommands(program);
   addBackupCommands(program);
   addCheckCommand(program);
+  addMigrateCommand(program);
   addStackCommand(program);
   return program;
 }
