@@ -103,6 +103,9 @@ export async function startPostgres(primaryUrl?: string, more: string[] = []) {
     "listen_addresses=127.0.0.1",
     "-c",
     "fsync=off",
+    // Each service and each store of the tests keeps up to ten.
+    "-c",
+    "max_connections=500",
     // Databases that exist for seconds do not need it.
     "-c",
     "autovacuum=off",
