@@ -3,7 +3,6 @@ import { clockSteps } from "./clock-steps";
 import { damagedStore } from "./damaged-store";
 import type { Experiment, Finding } from "./experiment";
 import { killedWriters } from "./killed-writers";
-import { mailsDue } from "./mails-due";
 import { millionRows } from "./million-rows";
 import { pipelinedFlood } from "./pipelined-flood";
 import { tenthOfACore } from "./tenth-of-a-core";
@@ -14,7 +13,6 @@ import { tenthOfACore } from "./tenth-of-a-core";
  */
 
 const experiments: Experiment[] = [
-  ...mailsDue,
   clockSteps,
   killedWriters,
   ...millionRows,
