@@ -45,13 +45,7 @@ export const caching: Mistakes = {
       "a browser keeps an entitlement": ['caching: "private, no-store",', 'caching: "private, max-age=60",'],
     },
   },
-  "tests/lib/server/page-cache.test.ts": {
-    "lib/http/etag.ts": {
-      "a client with an older version is told that it is the newest": [
-        '["*", etag].includes(',
-        '["*", etag, tag.trim()].includes(',
-      ],
-    },
+  "tests/app/pages.test.ts": {
     "app/publications/files.ts": {
       "a file without its version is kept for good": ["file.path === files.serif.path ||", "file.path ||"],
     },
@@ -64,6 +58,16 @@ export const caching: Mistakes = {
         "page && hasSessionCookie(headers) ? cookieOfSignedIn : undefined",
         "undefined",
       ],
+    },
+  },
+  "tests/lib/server/page-cache.test.ts": {
+    "lib/http/etag.ts": {
+      "a client with an older version is told that it is the newest": [
+        '["*", etag].includes(',
+        '["*", etag, tag.trim()].includes(',
+      ],
+    },
+    "lib/server/page-cache.ts": {
       "the page of one who is signed in is kept for all":
         "if (route && !isShared(route, query, headers)) return undefined;",
     },
