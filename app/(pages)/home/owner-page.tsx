@@ -17,7 +17,6 @@ import { Support } from "../support";
 import { TryAgain } from "../try-again";
 import { readPurchases } from "./billing/billing";
 import { CheckResult } from "./check-result";
-import { Checked } from "./last-check";
 
 /** A visit by the owner in person, not by a program that has a token. */
 export type OwnVisit = {
@@ -133,5 +132,26 @@ function Tabs({ at, email, isLocal }: { at: Page; email: string | undefined; isL
         <Clerk part="UserButton" />
       )}
     </div>
+  );
+}
+
+/** The time of the last check, and its time zone. */
+function Checked({ state, nowMs }: { state: Standing; nowMs: number }) {
+  return (
+    <p className="quiet">
+      Checked at <Clock atMs={nowMs} shows="time" />
+      <span data-time-zone="" />.{" "}
+      <span className="with-script">
+        Next automatic check{" "}
+        {state.checkAgainAfterSeconds < 60 ? (
+          "within a minute."
+        ) : (
+          <>
+            by <Clock atMs={nowMs + state.checkAgainAfterSeconds * 1000} shows="time" />.
+          </>
+        )}
+      </span>
+      <noscript>Reload this page to check again.</noscript>
+    </p>
   );
 }

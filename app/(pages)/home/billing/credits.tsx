@@ -99,19 +99,17 @@ type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: 
 
 const [wide, high] = [300, 64];
 
-/** The balance of the last 30 days as a step line: it is constant between two entries. */
+/** The balance of the last 30 days, or since the oldest entry, as a step line: it is constant between two entries. */
 function StepLine({ entries, balance, nowMs }: StepLineProps) {
   const oldestMs = entries.at(-1)?.atMs ?? nowMs;
   const sinceMs = Math.min(nowMs - 1, Math.max(nowMs - drawnDays * dayMs, oldestMs));
-  const steps = stepsBack(entries, balance, sinceMs);
-  const most = Math.max(1, ...steps.map(({ balance }) => balance));
-  const x = (atMs: number) => Math.round(((Math.min(atMs, nowMs) - sinceMs) / (nowMs - sinceMs)) * wide);
+  const recent = entries.filter(({ atMs }) => atMs > sinceMs);
+  const balances = [balance]; // newest first
+  for (const { thousandths } of recent) balances.push((balances.at(-1) ?? 0) - thousandths);
+  const [lowest, most] = [Math.min(...balances), Math.max(1, ...balances)];
   const y = (value: number) => Math.round(high - 3 - (value / most) * (high - 8));
-  const drawn = steps.map(({ balance, fromMs, toMs }, at) => {
-    const begin = at === 0 ? `M${x(fromMs)} ${y(balance)}` : `V${y(balance)}`;
-    return `${begin} H${x(toMs)}`;
-  });
-  const lowest = Math.min(...steps.map(({ balance }) => balance));
+  const x = (atMs: number) => Math.round(((Math.min(atMs, nowMs) - sinceMs) / (nowMs - sinceMs)) * wide);
+  const steps = balances.map((value, at) => `V${y(value)} H${x(recent[at]?.atMs ?? sinceMs)}`).join(" ");
   const label = `The last ${drawnDays} days: between ${formatCredits(lowest)} and ${formatCredits(most)} credits.`;
   return (
     <svg
@@ -121,23 +119,8 @@ function StepLine({ entries, balance, nowMs }: StepLineProps) {
       role="img"
       aria-label={label}
     >
-      <path className="area" d={`${drawn.join(" ")} V${high} H${x(steps[0]?.fromMs ?? sinceMs)} Z`} />
-      <path d={drawn.join(" ")} />
+      <path className="area" d={`M${wide} ${high} ${steps} V${high} Z`} />
+      <path d={`M${wide} ${y(balance)} ${steps}`} />
     </svg>
   );
-}
-
-type Step = { balance: number; fromMs: number; toMs: number };
-
-/** The balance steps since `sinceMs` (Unix milliseconds) or the oldest known entry, oldest first. */
-function stepsBack(entries: readonly CreditEntry[], balance: number, sinceMs: number): Step[] {
-  const steps: Step[] = [];
-  let [after, toMs] = [balance, Number.MAX_SAFE_INTEGER];
-  for (const { atMs, thousandths } of entries) {
-    const fromMs = Math.max(atMs, sinceMs);
-    steps.unshift({ balance: after, fromMs, toMs });
-    if (atMs <= sinceMs) return steps;
-    [after, toMs] = [after - thousandths, atMs];
-  }
-  return steps;
 }

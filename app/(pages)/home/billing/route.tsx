@@ -4,7 +4,6 @@ import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import { explainedOnBilling } from "../actions";
 import { ownerPage } from "../owner-page";
-import { Assistants } from "./assistants";
 import { Billing, CheckoutNote, readOffersTo, readPurchases } from "./billing";
 import { Credits, readCredits } from "./credits";
 
@@ -44,7 +43,12 @@ export const GET = ownerPage(pages.billing, { problems, news: "office-bought" },
               </p>
             </section>
           )}
-          {account.assistant_limit !== null && <Assistants limit={account.assistant_limit} />}
+          {account.assistant_limit !== null && (
+            <dl className="card total">
+              <dt>Assistants you may hire</dt>
+              <dd>{account.assistant_limit}</dd>
+            </dl>
+          )}
         </div>
         <Credits account={account} read={credits} nowMs={nowMs} />
       </div>
