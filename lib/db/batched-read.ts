@@ -8,10 +8,12 @@ type Values = Record<string, string | number>;
 /** The parameters of all reads in a batch, as rows of a table, each with its position (`place`). */
 type Inputs<Given extends Values> = AliasedRawBuilder<Given & { place: number }, "asked">;
 
+type Placed<Row> = Row & { place: number };
+
 type Build<Given extends Values, Row> = (
   db: Db,
   inputs: Inputs<Given>,
-) => { compile: () => CompiledQuery<Row & { place: number }> };
+) => { compile: () => CompiledQuery<Placed<Row>> };
 
 /**
  * Defines a read of at most one row, for use on frequent requests. All reads in the same turn of the event loop become
@@ -27,18 +29,16 @@ type Build<Given extends Values, Row> = (
 export function batchedRead<Given extends Values, Row>(
   build: Build<Given, Row>,
 ): (db: Db, values: Given) => Promise<Row | undefined> {
-  const queues = new WeakMap<Db, BatchQueue<Given, Row>>();
+  const batches = new WeakMap<Db, { query: CompiledQuery<Placed<Row>>; waiting: Waiting<Given, Row>[] }>();
   return (db, values) => {
-    let reads = queues.get(db);
-    if (!reads) {
-      reads = new BatchQueue(db, compile(db, build, values));
-      queues.set(db, reads);
-    }
-    return reads.read(values);
+    const { query, waiting } = batches.get(db) ?? { query: compile(db, build, values), waiting: [] };
+    batches.set(db, { query, waiting });
+    return new Promise((resolve, reject) => {
+      waiting.push({ values, resolve, reject });
+      if (waiting.length === 1) setImmediate(() => execute(db, query, waiting.splice(0)));
+    });
   };
 }
-
-const maxBatchSize = 32;
 
 type Waiting<Given, Row> = {
   values: Given;
@@ -46,36 +46,20 @@ type Waiting<Given, Row> = {
   reject: (failure: unknown) => void;
 };
 
-class BatchQueue<Given extends Values, Row> {
-  private readonly waiting: Waiting<Given, Row>[] = [];
-
-  constructor(
-    private readonly db: Db,
-    private readonly query: CompiledQuery<Row & { place: number }>,
-  ) {}
-
-  read(values: Given): Promise<Row | undefined> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ values, resolve, reject });
-      if (this.waiting.length === 1) setImmediate(() => this.flush());
-    });
-  }
-
-  private flush(): void {
-    while (this.waiting.length > 0) this.execute(this.waiting.splice(0, maxBatchSize));
-  }
-
-  private async execute(together: readonly Waiting<Given, Row>[]): Promise<void> {
-    try {
-      const asked = JSON.stringify(together.map(({ values }, place) => ({ place, ...values })));
-      const parameters = this.query.parameters.map((value) => (value === inputs ? asked : value));
-      const { rows } = await this.db.executeQuery<Row & { place: number }>({ ...this.query, parameters });
-      for (const row of rows) together[row.place]?.resolve(row);
-      // All other reads found no row; resolving a promise a second time has no effect.
-      for (const { resolve } of together) resolve(undefined);
-    } catch (failure) {
-      for (const { reject } of together) reject(failure);
-    }
+async function execute<Row>(
+  db: Db,
+  query: CompiledQuery<Placed<Row>>,
+  together: readonly Waiting<Values, Row>[],
+): Promise<void> {
+  try {
+    const asked = JSON.stringify(together.map(({ values }, place) => ({ place, ...values })));
+    const parameters = query.parameters.map((value) => (value === inputs ? asked : value));
+    const { rows } = await db.executeQuery<Placed<Row>>({ ...query, parameters });
+    for (const row of rows) together[row.place]?.resolve(row);
+    // All other reads found no row; resolving a promise a second time has no effect.
+    for (const { resolve } of together) resolve(undefined);
+  } catch (failure) {
+    for (const { reject } of together) reject(failure);
   }
 }
 

@@ -5,13 +5,11 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
-  type LimitNode,
   type QueryResult,
   SelectQueryNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
-  ValueNode,
 } from "kysely";
 import { type OpenFile, resultCode, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite-file";
 import { StoreOutage } from "@/lib/db/store-outage";
@@ -46,20 +44,11 @@ class QueryCompiler extends SqliteQueryCompiler {
   protected override visitSelectQuery({ endModifiers, ...query }: SelectQueryNode): void {
     super.visitSelectQuery(query);
   }
-
-  /** Writes the number out: SQLite prepares a statement anew for each value that is bound to a limit. */
-  protected override visitLimit({ limit, ...node }: LimitNode): void {
-    super.visitLimit({
-      ...node,
-      limit: ValueNode.is(limit) ? ValueNode.createImmediate(limit.value) : limit,
-    });
-  }
 }
 
 class SqliteDriver implements Driver {
-  private reader: OpenFile | undefined;
+  private reader: Promise<OpenFile> | undefined;
   private writer: OpenFile | undefined;
-  private opening: Promise<OpenFile> | undefined;
   private readonly turns = new WriteTurns();
 
   constructor(
@@ -95,9 +84,9 @@ class SqliteDriver implements Driver {
   async releaseConnection() {}
 
   async destroy() {
-    this.closeReader();
     this.writer?.db.close();
     this.writer = undefined;
+    await this.closeReader();
   }
 
   /** Waits for its turn in this process, then for the file's write lock. One deadline covers both. */
@@ -141,31 +130,25 @@ class SqliteDriver implements Driver {
   }
 
   async read(sql: string, parameters: readonly unknown[]) {
-    await this.turns.letRequestsPass(this.lockTimeoutMs);
-    this.reader ??= await this.openReader();
+    const deadlineMs = performance.now() + this.lockTimeoutMs;
+    this.reader ??= this.file.open(deadlineMs); // concurrent first reads share it
     const { reader } = this;
+    let file: OpenFile | undefined;
     try {
-      return await retryWhileLocked(performance.now() + this.lockTimeoutMs, () =>
-        reader.execute(sql, parameters),
-      );
+      const open = await reader;
+      file = open;
+      return await retryWhileLocked(deadlineMs, () => open.execute(sql, parameters));
     } catch (error) {
       // Whatever became of the file, the next read opens it anew.
-      if (!isMistake(error)) this.closeReader();
+      if (this.reader === reader && !(file && isMistake(error))) await this.closeReader();
       throw error;
     }
   }
 
-  private closeReader(): void {
-    this.reader?.db.close();
+  private async closeReader(): Promise<void> {
+    const { reader } = this;
     this.reader = undefined;
-  }
-
-  /** Concurrent first reads share one new connection. */
-  private openReader(): Promise<OpenFile> {
-    this.opening ??= this.file.open(performance.now() + this.lockTimeoutMs).finally(() => {
-      this.opening = undefined;
-    });
-    return this.opening;
+    await reader?.then(({ db }) => db.close()).catch(() => {});
   }
 }
 

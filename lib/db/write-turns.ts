@@ -1,9 +1,6 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { isInBackground } from "@/lib/runtime/background-loop";
 import { afterOwnTime } from "@/lib/runtime/timeout";
-
-const lookAgainMs = 10;
 
 /** Background work waits for so many writes of requests at most, however many wait. */
 const maxInARow = 3;
@@ -42,15 +39,5 @@ export class WriteTurns {
       waiting.delete(next);
       next();
     }
-  }
-
-  /** In the background, waits like a write of it. Throws a {@link StoreOutage} after this time. */
-  async letRequestsPass(withinMs: number): Promise<void> {
-    const untilMs = performance.now() + withinMs;
-    while (this.ofRequests.size > 0 && this.inARow < maxInARow && isInBackground()) {
-      if (performance.now() > untilMs) throw new StoreOutage(new Error("the store is busy with requests"));
-      await sleep(lookAgainMs);
-    }
-    if (isInBackground()) this.inARow = 0;
   }
 }
