@@ -1,6 +1,11 @@
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
-import { type DeniedStatus, decideEntitlement, type EntitlementAllowed } from "@/lib/accounts/entitlement";
+import {
+  type DeniedStatus,
+  decideEntitlement,
+  type Entitlement,
+  type EntitlementAllowed,
+} from "@/lib/accounts/entitlement";
 import { endOf, type Licence, licenceStateOf } from "@/lib/accounts/licence-state";
 import { dayMs } from "@/lib/config/durations";
 import { type StateWords, wordsOf } from "@/lib/http/entitlement-words";
@@ -30,7 +35,7 @@ export function describeStanding(
   return {
     status,
     mayRun: decided.ok,
-    light: lightOf(decided, account, licence, nowMs),
+    light: lightOf(decided, licence, nowMs),
     ...wordsOf(status, licence && licenceStateOf(licence), endOf(account, licence)),
     checkAgainAfterSeconds: decided.ok ? decided.recheckAfterSeconds : checkRefusalAgainSeconds,
   };
@@ -41,22 +46,14 @@ export function standingOf(account: Account | undefined, nowMs: number, licence?
   return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, nowMs, licence);
 }
 
-/** Whether less than three days are left. */
-export function endsSoon(endsAtMs: number, nowMs: number): boolean {
-  return endsAtMs - nowMs < 3 * dayMs;
-}
+const soonMs = 3 * dayMs;
 
-function lightOf(
-  { ok, status }: { ok: boolean; status: string },
-  account: Account | undefined,
-  licence: Licence | undefined,
-  nowMs: number,
-): Standing["light"] {
-  if (status === "unavailable") return ["unknown", "Unknown"];
-  if (!ok) return ["stopped", "Stopped"];
+function lightOf(decided: Entitlement, licence: Licence | undefined, nowMs: number): Standing["light"] {
+  if (decided.status === "unavailable") return ["unknown", "Unknown"];
+  if (!decided.ok) return ["stopped", "Stopped"];
   const state = licence && licenceStateOf(licence);
   if (state === "past due" || state === "unpaid") return ["soon", "Payment due"];
-  const endsAtMs = account?.plan === "trial" ? account.trial_ends_at_ms : licence?.ends_at_ms;
-  const ends = state === "cancelled" || account?.plan === "trial";
-  return ends && endsAtMs != null && endsSoon(endsAtMs, nowMs) ? ["soon", "Ends soon"] : ["good", "Runs"];
+  const endsAtMs = state === "cancelled" ? licence?.ends_at_ms : null;
+  const leftMs = (decided.trialEndsAt ? Date.parse(decided.trialEndsAt) : (endsAtMs ?? Infinity)) - nowMs;
+  return leftMs < soonMs ? ["soon", "Ends soon"] : ["good", "Runs"];
 }
