@@ -53,8 +53,9 @@ async function identify(
   const credential = await readSessionCredential(headers, resource, nowMs);
   if ("because" in credential) {
     if (credential.because === "sign-in is not set up") return { is: "unconfigured" };
-    // An outage is never "signed out": throws while the browser could not renew its session.
-    if (mayRenew(headers)) await readAnySession(await store(), { nowMs });
+    // An outage is never "signed out": throws while the browser could not renew its session. Its read has nothing that a
+    // stranger can choose, and shares the query of the others of its turn.
+    if (mayRenew(headers)) await readAccountAndSession(await store(), { ...noOne, nowMs });
     return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
   }
   context.subject = credential.subject;
@@ -77,13 +78,7 @@ function mayRenew(headers: Headers): boolean {
   return !headers.has("authorization") && readCookie(headers, "office-client") !== undefined;
 }
 
-/** Reads what a renewal reads, and nothing that a stranger can choose: the callers of one turn share a query. */
-const readAnySession = batchedRead<{ nowMs: number }, object>((db, inputs) =>
-  db
-    .selectFrom(inputs)
-    .select("asked.place")
-    .where(({ exists, selectFrom, lit }) => exists(selectFrom("local_sessions").select(lit(1).as("one")))),
-);
+const noOne = { subject: "", sessionId: "", keyId: "" };
 
 const signedOut = { is: "signed-out", tokenWasSent: true } as const;
 

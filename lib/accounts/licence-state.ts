@@ -1,4 +1,5 @@
 import type { Account } from "@/lib/accounts/account";
+import { readBilling } from "@/lib/accounts/purchases";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { AccountEnd, LicenceState } from "@/lib/http/entitlement-words";
@@ -37,11 +38,6 @@ export function endOf(account: Account | undefined, licence: Licence | undefined
 
 /** Reads what ended last of an account that may not run. */
 export async function readEnd(db: Db, account: Account): Promise<AccountEnd> {
-  const subscriptions = await db
-    .selectFrom("billing_subscriptions")
-    .select(["status", "ends_at_ms", "period_ends_ms", "licence_until_ms"])
-    .where("account_id", "=", account.id)
-    .orderBy("created_at_ms", "desc")
-    .execute();
+  const { subscriptions } = await readBilling(db, account.id);
   return endOf(account, currentLicence(subscriptions));
 }

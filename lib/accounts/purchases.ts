@@ -3,6 +3,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
 
 /* What we store of purchases at Stripe: customers, subscriptions, and what operators have to know of them. */
@@ -31,27 +32,21 @@ export async function keepCustomer(
   nowMs: number,
   replaced = "",
 ): Promise<string | undefined> {
-  await db
-    .insertInto("billing_customers")
-    .columns(["account_id", "customer_id", "created_at_ms"])
-    .expression((from) =>
-      from
-        .selectFrom("accounts")
-        .select(({ val, cast }) => [
-          "id",
-          val(customerId).as("customer_id"),
-          cast<number>(val(nowMs), "bigint").as("at"),
-        ])
-        .where("id", "=", accountId),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .column("account_id")
-        .doUpdateSet({ customer_id: customerId })
-        .where("billing_customers.customer_id", "=", replaced),
-    )
-    .execute();
-  return (await findCustomer(db, accountId))?.customer_id;
+  return transact(db, async (transaction) => {
+    const account = accountBy(transaction, "id", accountId).select("id").forUpdate();
+    if (!(await account.executeTakeFirst())) return undefined;
+    await transaction
+      .insertInto("billing_customers")
+      .values({ account_id: accountId, customer_id: customerId, created_at_ms: nowMs })
+      .onConflict((conflict) =>
+        conflict
+          .column("account_id")
+          .doUpdateSet({ customer_id: customerId })
+          .where("billing_customers.customer_id", "=", replaced),
+      )
+      .execute();
+    return (await findCustomer(transaction, accountId))?.customer_id;
+  });
 }
 
 export type BillingSummary = Awaited<ReturnType<typeof readBilling>>;

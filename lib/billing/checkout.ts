@@ -1,9 +1,9 @@
+import { randomUUID } from "node:crypto";
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { type Checkout, giveUp, openCheckout, type Sale } from "@/lib/accounts/checkouts";
 import { findCustomer } from "@/lib/accounts/purchases";
 import { ensureCustomer, openPortal } from "@/lib/billing/customer";
-import { fulfil } from "@/lib/billing/fulfilment";
+import { type Checkout, fulfil } from "@/lib/billing/fulfilment";
 import { creditsOf, readPrice } from "@/lib/billing/prices";
 import {
   changeAtStripe,
@@ -14,12 +14,15 @@ import {
 } from "@/lib/billing/stripe";
 import { readLiveStates } from "@/lib/billing/subscription";
 import { settings } from "@/lib/config/settings";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { actions, pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
+import { metrics } from "@/lib/runtime/metrics";
 
 type Kind = "licence" | "credits";
+type Sale = Pick<Checkout, "kind" | "price_id" | "thousandths">;
 
 const maxRounds = 3;
 const paidStates: string[] = ["active", "trialing"];
@@ -79,6 +82,25 @@ async function describeSale(account: Account, kind: Kind, price_id: string, nowM
   return { kind, price_id, thousandths: credits * 1000 };
 }
 
+/** Returns the account's open checkout of this kind, or begins one. */
+async function openCheckout(db: Db, accountId: string, sale: Sale, nowMs: number): Promise<Checkout> {
+  const shared = { account_id: accountId, kind: sale.kind, state: "open" };
+  const open = await db
+    .selectFrom("billing_checkouts")
+    .selectAll()
+    .where((row) => row.and(shared))
+    .executeTakeFirst();
+  if (open) return open;
+  const begun = await db
+    .insertInto("billing_checkouts")
+    .values({ id: randomUUID(), ...sale, ...shared, created_at_ms: nowMs })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (begun) metrics()?.purchases.inc({ outcome: "begun" });
+  return begun ?? openCheckout(db, accountId, sale, nowMs);
+}
+
 /** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request makes it or has given it up. */
 async function findOrCreateSession(
   db: Db,
@@ -108,14 +130,18 @@ async function findOrCreateSession(
     await giveUp(db, checkout, "failed");
     throw failure;
   }
-  const stored = await db
-    .updateTable("billing_checkouts")
-    .set({ session_id: session.id })
-    .where("id", "=", id)
-    .where("state", "=", "open")
-    .executeTakeFirst();
-  return stored.numUpdatedRows > 0 ? session : undefined;
+  const open = updateOpen(db, id).set({ session_id: session.id });
+  return (await hasRow(open.returning("id"))) ? session : undefined;
 }
+
+/** Ends a checkout that no one can pay, so that the next one is a new one. */
+async function giveUp(db: Db, { id, session_id }: Checkout, state: "expired" | "failed"): Promise<void> {
+  const open = updateOpen(db, id).set({ state });
+  await open.where("session_id", session_id ? "=" : "is", session_id).execute();
+}
+
+const updateOpen = (db: Db, id: string) =>
+  db.updateTable("billing_checkouts").where("id", "=", id).where("state", "=", "open");
 
 function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.SessionCreateParams {
   const { account_id: account, kind, price_id: price, thousandths } = checkout;

@@ -1,8 +1,7 @@
 import type { Stripe } from "stripe";
 import { differs, settleTerms } from "@/lib/accounts/licence";
 import { type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
-import { findBuyer } from "@/lib/billing/buyer";
-import { alignEmail } from "@/lib/billing/customer";
+import { alignEmail, findBuyer } from "@/lib/billing/customer";
 import { findLicenceItems, limitOf } from "@/lib/billing/prices";
 import { isWhollyReturned } from "@/lib/billing/refunds";
 import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";

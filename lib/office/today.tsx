@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Light } from "@/app/(pages)/status-light";
 import { readOverview } from "@/lib/accounts/overview";
-import { failing } from "@/lib/billing/fulfilment";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, Person } from "@/lib/office/values";
 import { log } from "@/lib/runtime/log";
+import { outageSince } from "@/lib/runtime/outages";
 import { readStatus } from "@/lib/status/parts";
 
 export const today: OfficePage = { path: "/today", name: "Today", show };
@@ -80,7 +80,7 @@ function Counts({ accounts, billing, days, ...others }: Counted["overview"]) {
     ["Failed mails in 30 days", others.mailsFailedIn30Days, "/mails"],
     ["Apps connected", others.connectedApps],
   ];
-  const sinceMs = failing().sinceMs;
+  const sinceMs = outageSince("fulfilment");
   return (
     <>
       <dl className="figures">

@@ -1,7 +1,7 @@
 import { processSingleton } from "@/lib/process-singleton";
 
-/** Dependencies that this process uses only occasionally; `writes` are those to a store that can be read. */
-type Dependency = "mail" | "writes";
+/** What this process uses only occasionally: `writes` are those to a store that can be read, `fulfilment` asks Stripe. */
+type Dependency = "mail" | "writes" | "fulfilment";
 
 const since = () => processSingleton("outages", () => new Map<Dependency, number>());
 

@@ -46,8 +46,6 @@ export const billing: Mistakes = {
         'mode === "subscription" || payment_status !== "unpaid"',
         'mode === "subscription" || payment_status !== "none"',
       ],
-    },
-    "lib/accounts/checkouts.ts": {
       "a repeated event gives credits again": [
         'const isNew = state !== known.state && state === "fulfilled";',
         'const isNew = state === "fulfilled";',
@@ -62,7 +60,7 @@ export const billing: Mistakes = {
         "const due = refunded;",
       ],
     },
-    "lib/billing/buyer.ts": {
+    "lib/billing/customer.ts": {
       "a purchase is fulfilled by the account that its metadata names": [
         "if (known || !metadata?.account) return known;",
         "if (!metadata?.account) return known;",

@@ -1,5 +1,5 @@
-import { fulfil } from "@/lib/billing/fulfilment";
-import { type Db, store } from "@/lib/db/store";
+import { findCheckout, fulfil } from "@/lib/billing/fulfilment";
+import { store } from "@/lib/db/store";
 import { boughtSeconds, writeCookie } from "@/lib/http/cookies";
 import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
@@ -22,9 +22,9 @@ export const GET = createHandler(actions.returnFromCheckout, async (call) => {
 async function settle(id: string, nowMs: number): Promise<"bought" | "pending"> {
   try {
     const db = await store();
-    if ((await readState(db, id)) === "open" && (await mayAsk(id)))
+    if ((await findCheckout(db, id))?.state === "open" && (await mayAsk(id)))
       await fulfil(db, { checkout: id }, "return", nowMs);
-    return (await readState(db, id)) === "fulfilled" ? "bought" : "pending";
+    return (await findCheckout(db, id))?.state === "fulfilled" ? "bought" : "pending";
   } catch (failure) {
     log().warn({ err: failure }, "a purchase was not fulfilled at the return");
     return "pending";
@@ -35,9 +35,4 @@ async function settle(id: string, nowMs: number): Promise<"bought" | "pending"> 
 async function mayAsk(id: string): Promise<boolean> {
   const returns = counter("checkout-returns", 10, 10 * 60); // ten in ten minutes
   return (await returns.consume(id)).allowed;
-}
-
-async function readState(db: Db, session: string): Promise<string | undefined> {
-  const rows = db.selectFrom("billing_checkouts").select("state").where("session_id", "=", session);
-  return (await rows.executeTakeFirst())?.state;
 }
