@@ -1,13 +1,11 @@
-import { expressionBuilder } from "kysely";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import type { Confirmation } from "@/lib/auth/session";
-import { changeSessions, endSessionsOf } from "@/lib/auth/session-changes";
+import { changeSessions } from "@/lib/auth/session-changes";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 
 /** Lifetime of a browser's `__session` token. An open page renews it before it expires. */
 export const sessionTokenSeconds = 60;
@@ -72,7 +70,12 @@ export async function findReadableSession(db: Db, secret: string, nowMs: number)
     .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
     .select("local_sessions.confirmed_at_ms as confirmedAtMs")
     .select(["accounts.id as accountId", "accounts.subject", "client_hash", "former_until_ms"])
-    .where(isOfSecret(hash, nowMs))
+    .where(({ or, and, eb }) =>
+      or([
+        eb("client_hash", "=", hash),
+        and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
+      ]),
+    )
     .where("local_sessions.expires_at_ms", ">", nowMs)
     .executeTakeFirst();
   if (!row) return undefined;
@@ -92,30 +95,4 @@ export async function renewBrowserSession(
   const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs);
   const terms = { subject, sessionId, origin: settings().appUrl, endsAtMs };
   return mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
-}
-
-/**
- * Signs a browser out: ends the session of its secret and that of its token, so that they cannot be renewed and their
- * tokens are refused.
- */
-export async function signOut(
-  db: Db,
-  { secret = "", sessionId = "" }: { secret: string | undefined; sessionId: string | undefined },
-  nowMs: number,
-): Promise<void> {
-  const proved = await db
-    .selectFrom("local_sessions")
-    .select(["id", "account_id"])
-    .where(({ or, eb }) => or([isOfSecret(hashSecret("client", secret), nowMs), eb("id", "=", sessionId)]))
-    .execute();
-  for (const { id, account_id } of proved)
-    await endSessionsOf(db, { by: "owner", what: "sign out" }, account_id, { id }, nowMs);
-}
-
-function isOfSecret(hash: string, nowMs: number) {
-  const { or, and, eb } = expressionBuilder<Tables, "local_sessions">();
-  return or([
-    eb("client_hash", "=", hash),
-    and([eb("former_hash", "=", hash), eb("former_until_ms", ">", nowMs)]),
-  ]);
 }

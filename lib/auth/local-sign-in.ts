@@ -5,13 +5,12 @@ import {
   findReadableSession,
   renewBrowserSession,
   sessionTokenSeconds,
-  signOut,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { sendMailsNow } from "@/lib/auth/outbox-runner";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId } from "@/lib/auth/session";
-import { startSession } from "@/lib/auth/session-changes";
+import { endSession, startSession } from "@/lib/auth/session-changes";
 import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
@@ -70,26 +69,53 @@ async function sendWithoutRunner(): Promise<void> {
 }
 
 /**
- * Starts a session of a browser for the account of an email, in place of one of another account. A browser that is signed
- * in to this account keeps its session, which is confirmed. Returns the secret that renews the session, of which only a hash
- * is stored; `undefined` if there is no such account.
+ * Signs a browser in to the account of an email, in place of another account. A browser that is signed in to this account
+ * keeps its session, which is confirmed. `undefined` if there is no such account. The caller has asked for the signing key
+ * before, so that nothing is used up where there is none.
  *
  * @param by - how the owner has proved who they are
  */
-export async function startOwnSession(
+export async function signIn(
   db: Db,
   email: string,
   by: Confirmation,
   { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
-): Promise<Started | undefined> {
+): Promise<Redirect | undefined> {
   const account = await accountBy(db, "email", email).select(["id", "created_at_ms"]).executeTakeFirst();
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
-  if (current?.accountId === account.id) {
-    const to = findPlace(readCookie(headers, "office-back")) ?? proofPlaces.ways;
-    return { secret: await confirmBrowserSession(db, current, by, nowMs), to };
-  }
-  if (current) await signOut(db, { secret: undefined, sessionId: current.sessionId }, nowMs);
+  const isConfirmed = current?.accountId === account.id;
+  if (current && !isConfirmed) await signOut(db, current.sessionId, nowMs);
+  const secret = isConfirmed
+    ? await confirmBrowserSession(db, current, by, nowMs)
+    : await startBrowserSession(db, email, account, by, { headers, nowMs });
+  const session = await renewBrowserSession(db, secret, nowMs);
+  if (!session) return undefined;
+  const back = findPlace(readCookie(headers, "office-back")) ?? proofPlaces.ways;
+  return {
+    to: isConfirmed ? back : pages.home.path,
+    cookies: [
+      writeCookie("office-client", secret, browserSessionSeconds),
+      writeSession(session),
+      rememberBrowser(headers, email),
+      ...(["office-code", "office-back", "office-email"] as const).map(clearCookie),
+    ],
+  };
+}
+
+/** Signs a browser out: ends this session of it, so that its tokens are refused and cannot be renewed. */
+export function signOut(db: Db, sessionId: string, nowMs: number): Promise<void> {
+  return endSession(db, { by: "owner", what: "sign out" }, sessionId, nowMs);
+}
+
+/** Returns the secret that renews the new session, of which only a hash is stored. */
+async function startBrowserSession(
+  db: Db,
+  email: string,
+  account: { id: string; created_at_ms: number },
+  by: Confirmation,
+  { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
+): Promise<string> {
   const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
   const secret = mintSecret();
   const session = {
@@ -104,35 +130,10 @@ export async function startOwnSession(
     ...(isNew && { mail: { kind: "new browser" } as const }),
   };
   await startSession(db, { by: "owner", what: "sign in" }, session, nowMs);
-  return { secret, to: pages.home.path };
+  return secret;
 }
 
-type Started = { secret: string; to: string };
-
-/** Signs a browser in by the secret of its session, and redirects it. `undefined` if there is none. */
-export async function signIn(
-  db: Db,
-  email: string,
-  started: Started | undefined,
-  { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
-): Promise<Redirect | undefined> {
-  if (!started) return undefined;
-  const session = await renewBrowserSession(db, started.secret, nowMs);
-  if (!session) return undefined;
-  return {
-    to: started.to,
-    cookies: [
-      writeCookie("office-client", started.secret, browserSessionSeconds),
-      writeSession(session),
-      rememberBrowser(headers, email),
-      clearCookie("office-code"),
-      clearCookie("office-back"),
-      clearCookie("office-email"),
-    ],
-  };
-}
-
-/** The session that a browser is signed in with, if any; for a proof, which an answer of a minute ago may have been. */
+/** The session that a browser is signed in with, if any; also by the secret that a confirmation has just replaced. */
 export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
   const client = readCookie(headers, "office-client");
   return client ? findReadableSession(db, client, nowMs) : undefined;

@@ -1,5 +1,5 @@
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { findOwnSession, signIn, startOwnSession } from "@/lib/auth/local-sign-in";
+import { findOwnSession, signIn } from "@/lib/auth/local-sign-in";
 import {
   CeremonyError,
   requestOptions,
@@ -51,8 +51,7 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
   if (!(await recordPasskeyUse(db, passkey, { challenge, counter }, nowMs))) {
     throw new CeremonyError("the passkey or its challenge was used before");
   }
-  const started = await startOwnSession(db, passkey.email, "passkey", call);
-  const signedIn = await signIn(db, passkey.email, started, call);
+  const signedIn = await signIn(db, passkey.email, "passkey", call);
   return signedIn ?? Promise.reject(new CeremonyError("the account is gone"));
 }
 

@@ -1,7 +1,14 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
-import { renewBrowserSession, signOut } from "@/lib/auth/browser-session";
+import { renewBrowserSession } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { clearSession, sendCode, signIn, startOwnSession, writeSession } from "@/lib/auth/local-sign-in";
+import {
+  clearSession,
+  findOwnSession,
+  sendCode,
+  signIn,
+  signOut,
+  writeSession,
+} from "@/lib/auth/local-sign-in";
 import { askForPasskey, signInWithPasskey } from "@/lib/auth/passkey-sign-in";
 import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
 import { verifyToken } from "@/lib/auth/verifier";
@@ -30,22 +37,14 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
     const browser = submission.cookie("office-code");
     if (!browser) return startAgain("unasked");
     await requireSigningKey(submission.nowMs); // before the code is used up
-    const db = await store();
     // In one transaction, so that an outage in between does not use the code up.
-    const { redeemed, started } = await transact(db, async (transaction) => {
+    const redeemed = await transact(await store(), async (transaction) => {
       const redeemed = await redeemCode(transaction, browser, submission.field("code"), submission.nowMs);
-      const started =
-        "email" in redeemed
-          ? await startOwnSession(transaction, redeemed.email, "code", submission)
-          : undefined;
-      return { redeemed, started };
+      if ("problem" in redeemed) return redeemed;
+      const signedIn = await signIn(transaction, redeemed.email, "code", submission);
+      return signedIn ?? ({ problem: "used" } as const);
     });
-    if ("email" in redeemed) {
-      const signedIn = await signIn(db, redeemed.email, started, submission);
-      return signedIn
-        ? { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) }
-        : startAgain("used");
-    }
+    if ("to" in redeemed) return { ...redeemed, to: await pathAfterSignIn(submission.headers, redeemed.to) };
     const { problem } = redeemed;
     if (problem === "wrong") return { to: `${withProblem(codePage, problem)}&left=${redeemed.triesLeft}` };
     return problem === "form" ? { to: withProblem(codePage, problem) } : startAgain(problem);
@@ -68,9 +67,10 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
   signOut: createHandler(
     signInActions.signOut,
     async ({ headers, nowMs }) => {
-      const [secret, token] = [readCookie(headers, "office-client"), readCookie(headers, "__session")];
-      const sessionId = token && (await verifyToken(token, nowMs))?.sessionId;
-      if (secret || sessionId) await signOut(await store(), { secret, sessionId }, nowMs);
+      const [db, token] = [await store(), readCookie(headers, "__session")];
+      const own = await findOwnSession(db, headers, nowMs);
+      const proved = token ? await verifyToken(token, nowMs) : undefined;
+      for (const session of [own, proved]) if (session) await signOut(db, session.sessionId, nowMs);
       return redirectTo({ to: pages.front.path, cookies: clearSession() });
     },
     {

@@ -2,7 +2,7 @@ import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { acceptInvitation } from "@/lib/accounts/invitations";
 import { isMailedProof } from "@/lib/auth/invitation-token";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { sendCode, signIn, startOwnSession } from "@/lib/auth/local-sign-in";
+import { sendCode, signIn } from "@/lib/auth/local-sign-in";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -31,10 +31,9 @@ export const POST = form(
     // The page explains what is wrong with the link.
     if (typeof accepted === "string") return { to: page(field) };
     if (isMailed) {
-      const started = await transact(db, (transaction) =>
-        startOwnSession(transaction, email, "invitation", submission),
+      const signedIn = await transact(db, (transaction) =>
+        signIn(transaction, email, "invitation", submission),
       );
-      const signedIn = await signIn(db, email, started, submission);
       if (signedIn) return { ...signedIn, to: await pathAfterSignIn(submission.headers, signedIn.to) };
     }
     const redirect = await sendCode(email, submission);
