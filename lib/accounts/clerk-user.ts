@@ -161,42 +161,44 @@ async function deleteAccountOf(transaction: Db, subject: string, nowMs: number):
   if (deleted) await giveFreed(transaction, deleted.email, nowMs);
 }
 
-type Move = { id: string; email: string; wanted: string };
+type Mover = { id: string; email: string; wanted: string };
+
+/** Gives the account of a user the email that Clerk reported last, and the one that it leaves to who waits for that. */
+async function moveAccount(transaction: Db, subject: string, nowMs: number): Promise<void> {
+  const mover = await findMover(transaction, "subject", subject);
+  if (!mover || mover.email === mover.wanted) return;
+  if (await move(transaction, mover, nowMs)) await giveFreed(transaction, mover.email, nowMs);
+  else log().warn({ accountId: mover.id }, "an account keeps its email: another account has the new one");
+}
 
 /**
- * Gives the account of a user the email that Clerk reported last. Where another account has it, whose user has left it at
- * Clerk for an email that a third one has, and so on, all of them move if the last email is free or the first one's.
+ * Moves an account to the email that its user has at Clerk; first the one that has this email, whose user has left it for
+ * another one, and so on, also in a circle. Returns whether it has moved. The caller writes the audit.
  */
-async function moveAccount(transaction: Db, subject: string, nowMs: number): Promise<void> {
-  const moves: Move[] = [];
-  for (let next = await findMove(transaction, "subject", subject); next; ) {
-    if (next.email === next.wanted || moves.some(({ id }) => id === next?.id)) {
-      if (moves[0])
-        log().warn({ accountId: moves[0].id }, "an account keeps its email: another account has the new one");
-      return;
-    }
-    moves.push(next);
-    next = await findMove(transaction, "email", next.wanted);
-    if (next?.id === moves[0]?.id) break;
+async function move(transaction: Db, { id, email, wanted }: Mover, nowMs: number): Promise<boolean> {
+  const holder = await findMover(transaction, "email", wanted);
+  if (holder && holder.email === holder.wanted) return false;
+  const rename = (to: string) =>
+    transaction.updateTable("accounts").set({ email: to }).where("id", "=", id).execute();
+  await rename(`moving ${id}`);
+  if (holder && (await move(transaction, holder, nowMs))) {
+    const about = { by: "clerk", what: "user update", whom: holder.wanted } as const;
+    await recordAudit(transaction, { ...about, after: { email: holder.wanted } }, nowMs);
   }
-  const [first, ...others] = moves;
-  if (!first) return;
-  const rename = (id: string, email: string) =>
-    transaction.updateTable("accounts").set({ email }).where("id", "=", id).execute();
-  for (const { id } of others) await rename(id, `moving ${id}`);
-  for (const { id, email, wanted } of moves) {
-    await rename(id, wanted);
-    if (await isSuppressed(transaction, hashEmail(email)))
-      await suppress(transaction, [hashEmail(wanted)], nowMs);
-    if (id === first.id) continue; // the caller records the first one
-    const about = { by: "clerk", what: "user update", whom: wanted, after: { email: wanted } } as const;
-    await recordAudit(transaction, about, nowMs);
-  }
-  await giveFreed(transaction, first.email, nowMs);
+  const isFree = !(await findMover(transaction, "email", wanted));
+  await rename(isFree ? wanted : email);
+  if (!isFree) return false;
+  if (await isSuppressed(transaction, hashEmail(email)))
+    await suppress(transaction, [hashEmail(wanted)], nowMs);
+  return true;
 }
 
 /** Reads an account and locks it, so that a delivery at the same time sees what this one has moved. */
-async function findMove(transaction: Db, by: "subject" | "email", value: string): Promise<Move | undefined> {
+async function findMover(
+  transaction: Db,
+  by: "subject" | "email",
+  value: string,
+): Promise<Mover | undefined> {
   const accounts = accountBy(transaction, by, value).select(["id", "email", "subject"]);
   const account = await accounts.forUpdate().executeTakeFirst();
   if (!account) return undefined;
