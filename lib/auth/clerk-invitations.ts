@@ -1,11 +1,8 @@
-import type { ClerkClient } from "@clerk/backend";
-import type { ClerkSettings } from "@/lib/config/clerk-settings";
+import { clerkClient } from "@/lib/auth/clerk-client";
 import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
-import { processSingleton } from "@/lib/process-singleton";
-import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 const timeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
@@ -47,14 +44,4 @@ function describeFailure({ status, errors }: ClerkFailure): string {
   if (status >= 500) return `Clerk failed (${status}).`;
   const [error] = errors ?? [];
   return `Clerk refused (${status}): ${(error?.longMessage ?? error?.message ?? "no reason given").replace(/\.$/, "")}.`;
-}
-
-/** Loaded on demand: the package is large, and most commands never call Clerk. */
-function clerkClient(): Promise<ClerkClient> {
-  return processSingleton("clerk", async () => {
-    const { createClerkClient } = await loadLibrary(() => import("@clerk/backend"));
-    const { secretKey, publishableKey, apiUrl } = settings().signIn as ClerkSettings;
-    const ours = { secretKey, publishableKey, telemetry: { disabled: true } };
-    return createClerkClient({ ...ours, ...(apiUrl ? { apiUrl } : {}) });
-  });
 }

@@ -1,10 +1,10 @@
 import { ClerkCallLimitError, callClerk } from "@/lib/auth/clerk-calls";
+import { clerkClient } from "@/lib/auth/clerk-client";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { settings } from "@/lib/config/settings";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
-import { loadLibrary } from "@/lib/runtime/load-library";
 import { log } from "@/lib/runtime/log";
 
 /**
@@ -45,8 +45,8 @@ export function renewingAtClerk<Shown extends object>(
 async function askClerk(call: HandlerRequest, signIn: ClerkSettings) {
   const request = withPublicOrigin(call);
   const ask = async () => {
-    const { sessionRenewer } = await loadLibrary(() => import("@/lib/auth/clerk-session-renewer"));
-    return sessionRenewer(signIn).authenticateRequest(request, {
+    const clerk = await clerkClient();
+    return clerk.authenticateRequest(request, {
       jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
       authorizedParties: signIn.authorizedParties,
       signInUrl: pages.signIn.path,
