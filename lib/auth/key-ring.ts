@@ -1,13 +1,12 @@
-import type { KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  describeKey,
   findSigner,
   makeFirstKey,
   openKey,
   propagationMs,
   readSigningKeys,
-  resealKey,
+  resealKeys,
   type SigningKeyRow,
   verifies,
 } from "@/lib/auth/signing-keys";
@@ -19,9 +18,6 @@ import { withTimeout } from "@/lib/runtime/timeout";
 
 /** A key of the ring that can verify. */
 export type RingKey = { kid: string; issuer: string; publicKey: KeyObject; privateKey: KeyObject };
-
-/** A row of the ring. Its key is `undefined` if none of our secrets can decrypt it. */
-type Entry = { row: SigningKeyRow; key: RingKey | undefined };
 
 /** The key that signs. Throws an {@link ApiError} 503 if none can be read or opened. */
 export async function requireSigningKey(nowMs: number): Promise<RingKey> {
@@ -46,7 +42,8 @@ export function keyRing(): KeyRing {
  * waits for one that begins after the call. A key that was read keeps verifying while the store is unavailable.
  */
 export class KeyRing {
-  private entries: ReadonlyMap<string, Entry> | undefined;
+  private rows: readonly SigningKeyRow[] = [];
+  private readonly opened = new Map<string, RingKey>();
   private readAtMs = 0;
   private triedAtMs = 0;
   private pause: Promise<void> = Promise.resolve();
@@ -63,48 +60,39 @@ export class KeyRing {
 
   /** The key of this id, if it verifies. Throws if the ring cannot be read: an outage must not look like a refusal. */
   async find(kid: string, nowMs: number): Promise<RingKey | undefined> {
-    if (!this.entries?.has(kid)) await this.scheduleRefresh(nowMs);
-    this.refreshInBackground(nowMs);
-    const entry = this.entries?.get(kid);
-    if (!entry || !verifies(entry.row, nowMs)) return undefined;
-    if (entry.key) return entry.key;
-    throw new Error(`the signing key ${kid} cannot be opened: see 'admin keys list'`);
+    if (!this.row(kid)) await this.scheduleRefresh(nowMs);
+    return this.knows(kid, nowMs) ? this.requireKey(this.row(kid)) : undefined;
   }
 
   /** Whether the key of this id verifies, judged by this process's copy. */
   knows(kid: string, nowMs: number): boolean {
     this.refreshInBackground(nowMs);
-    const entry = this.entries?.get(kid);
-    return entry !== undefined && verifies(entry.row, nowMs);
+    const row = this.row(kid);
+    return row !== undefined && verifies(row, nowMs);
   }
 
   /** The key that signs; makes the first one if there is none. Throws if the store is unavailable. */
   async signing(nowMs: number): Promise<RingKey> {
-    if (!this.entries || Math.abs(nowMs - this.readAtMs) > propagationMs) await this.refresh(nowMs);
-    if (!this.signer(nowMs)) {
+    if (Math.abs(nowMs - this.readAtMs) > propagationMs) await this.refresh(nowMs);
+    if (!findSigner(this.rows, nowMs)) {
       await makeFirstKey(await this.open(), nowMs);
       await this.refresh(nowMs);
     }
     this.refreshInBackground(nowMs);
-    const signer = this.signer(nowMs);
-    if (signer?.key) return signer.key;
-    throw new Error("the key that signs cannot be opened: see 'admin keys list'");
+    return this.requireKey(findSigner(this.rows, nowMs));
   }
 
   /** Every key that verifies, for publication. Throws if the ring cannot be read. */
   async published(nowMs: number): Promise<RingKey[]> {
-    if (!this.entries) await this.scheduleRefresh(nowMs);
+    if (this.rows.length === 0) await this.scheduleRefresh(nowMs);
     this.refreshInBackground(nowMs);
-    return [...(this.entries?.values() ?? [])].flatMap(({ row, key }) =>
-      key && verifies(row, nowMs) ? [key] : [],
-    );
+    return this.rows.flatMap((row) => (verifies(row, nowMs) && this.key(row)) || []);
   }
 
   /** Refreshes the ring if the last attempt is more than `everyMs` ago. The caller does not wait. */
   refreshInBackground(nowMs: number, everyMs = readEveryMs): void {
     // The absolute value keeps refreshes going after the clock was set back.
     if (Math.abs(nowMs - this.triedAtMs) < everyMs) return;
-    this.triedAtMs = nowMs;
     this.refresh(nowMs).catch((failure) =>
       log().warn({ err: failure }, "the signing keys could not be refreshed"),
     );
@@ -127,26 +115,29 @@ export class KeyRing {
 
   private async read(nowMs: number): Promise<void> {
     const db = await this.open();
-    const rows = await readSigningKeys(db);
-    this.entries = new Map(rows.map((row) => [row.kid, this.toEntry(db, row)]));
+    if (this.rows.length === 0)
+      resealKeys(db).catch((failure) =>
+        log().warn({ err: failure }, "the signing keys could not be encrypted with the current APP_SECRET"),
+      );
+    this.rows = await readSigningKeys(db);
     this.readAtMs = nowMs;
   }
 
-  /** Keeps a key that is already decrypted, even if an instance with a newer secret has resealed its row since. */
-  private toEntry(db: Db, row: SigningKeyRow): Entry {
-    const known = this.entries?.get(row.kid);
-    if (!row.sealed_key || known?.row.sealed_key === row.sealed_key) return { row, key: known?.key };
-    const privateKey = openKey(row);
-    if (!privateKey) return { row, key: known?.key };
-    resealKey(db, row, privateKey).catch((failure) =>
-      log().warn({ err: failure }, "a signing key could not be encrypted with the current APP_SECRET"),
-    );
-    const { publicKey } = describeKey(privateKey);
-    return { row, key: { kid: row.kid, issuer: row.issuer, publicKey, privateKey } };
+  private row(kid: string): SigningKeyRow | undefined {
+    return this.rows.find((row) => row.kid === kid);
   }
 
-  private signer(nowMs: number): Entry | undefined {
-    const rows = [...(this.entries?.values() ?? [])].map(({ row }) => row);
-    return this.entries?.get(findSigner(rows, nowMs)?.kid ?? "");
+  /** Keeps a key that it has opened, even if an instance with a newer secret seals its row anew. */
+  private key(row: SigningKeyRow): RingKey | undefined {
+    const { kid, issuer } = row;
+    const privateKey = this.opened.has(kid) ? undefined : openKey(row);
+    if (privateKey) this.opened.set(kid, { kid, issuer, publicKey: createPublicKey(privateKey), privateKey });
+    return this.opened.get(kid);
+  }
+
+  private requireKey(row: SigningKeyRow | undefined): RingKey {
+    const key = row && this.key(row);
+    if (key) return key;
+    throw new Error(`the signing key ${row?.kid} cannot be opened: see 'admin keys list'`);
   }
 }

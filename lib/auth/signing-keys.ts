@@ -2,6 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type Ke
 import { promisify } from "node:util";
 import { maxTokenSeconds } from "@/lib/auth/session-token";
 import { auditedTransaction } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -31,13 +32,9 @@ function changeKeys<T>(
   change: (transaction: Db) => Promise<T>,
 ): Promise<T> {
   const readState = async (transaction: Db) => {
-    const rows = await readSigningKeys(transaction);
-    return Object.fromEntries(
-      rows.map(({ kid, signs_from_ms, verifies_until_ms, revoked_at_ms }) => [
-        kid,
-        { signs_from_ms, verifies_until_ms, revoked_at_ms },
-      ]),
-    );
+    const keys = transaction.selectFrom("signing_keys").orderBy("place");
+    const rows = await keys.select(["kid", "signs_from_ms", "verifies_until_ms", "revoked_at_ms"]).execute();
+    return Object.fromEntries(rows.map(({ kid, ...times }) => [kid, times]));
   };
   return auditedTransaction(db, { ...about, whom: null, readState }, nowMs, change);
 }
@@ -48,7 +45,7 @@ export function verifies({ revoked_at_ms, verifies_until_ms }: SigningKeyRow, no
 }
 
 /** The key that signs at `nowMs`: the last one that has started to, or the newest if this machine's clock is behind. */
-export function findSigner(rows: SigningKeyRow[], nowMs: number): SigningKeyRow | undefined {
+export function findSigner(rows: readonly SigningKeyRow[], nowMs: number): SigningKeyRow | undefined {
   const hasBegun = (row: SigningKeyRow) => row.signs_from_ms !== null && row.signs_from_ms <= nowMs;
   return rows.findLast((row) => hasBegun(row) && verifies(row, nowMs)) ?? findNewest(rows);
 }
@@ -75,7 +72,7 @@ export async function rotateKeys(db: Db, nowMs: number): Promise<void> {
       .updateTable("signing_keys")
       .set({ verifies_until_ms: signsFromMs + retiredKeyMs })
       .where("verifies_until_ms", "is", null)
-      .where("kid", "!=", describeKey(privateKey).kid)
+      .where("kid", "!=", keyId(privateKey))
       .execute();
     await transaction
       .updateTable("signing_keys")
@@ -121,46 +118,36 @@ export function findSecret({ kid, sealed_key }: Pick<SigningKeyRow, "kid" | "sea
 /** How the audit names that a key was sealed with a new secret. */
 export const sealedAnew = "keys seal anew";
 
-/** Seals a row's key with the current secret, unless it is already or another instance has just done it. */
-export async function resealKey(
-  db: Db,
-  { kid, sealed_key }: SigningKeyRow,
-  privateKey: KeyObject,
-): Promise<void> {
-  if (findSecret({ kid, sealed_key }) === "current") return;
-  await changeKeys(db, { by: "service", what: sealedAnew }, Date.now(), (transaction) =>
-    transaction
-      .updateTable("signing_keys")
-      .set({ sealed_key: sealKey(privateKey) })
-      .where("kid", "=", kid)
-      .where("sealed_key", "=", sealed_key)
-      .execute(),
-  );
-}
-
-/** Seals every key that only the previous secret opens with the current one. */
+/** Seals every key that only the previous secret opens with the current one, unless another instance has just done it. */
 export async function resealKeys(db: Db): Promise<void> {
   for (const row of await readSigningKeys(db)) {
-    const privateKey = row.sealed_key && openKey(row);
-    if (privateKey) await resealKey(db, row, privateKey);
+    const privateKey = findSecret(row) === "previous" && openKey(row);
+    if (!privateKey) continue;
+    await changeKeys(db, { by: "service", what: sealedAnew }, Date.now(), (transaction) =>
+      transaction
+        .updateTable("signing_keys")
+        .set({ sealed_key: sealKey(privateKey) })
+        .where("kid", "=", row.kid)
+        .where("sealed_key", "=", row.sealed_key)
+        .execute(),
+    );
   }
 }
 
 /** Seals a key together with its id, so that it cannot be decrypted in the row of another id. */
 function sealKey(privateKey: KeyObject): string {
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-  return seal("signing-key:v1", describeKey(privateKey).kid, pem);
+  return seal("signing-key:v1", keyId(privateKey), pem);
 }
 
-/** The id and the public key of a private key. */
-export function describeKey(privateKey: KeyObject): { kid: string; publicKey: KeyObject } {
-  const publicKey = createPublicKey(privateKey);
-  const hash = createHash("sha256").update(publicKey.export({ type: "spki", format: "der" }));
-  return { kid: hash.digest("base64url"), publicKey };
+/** The `kid` of a key: the hash of its public key. */
+function keyId(privateKey: KeyObject): string {
+  const publicKey = createPublicKey(privateKey).export({ type: "spki", format: "der" });
+  return createHash("sha256").update(publicKey).digest("base64url");
 }
 
 /** The newest key that is not retired: the one that signs, or will sign next. */
-function findNewest(rows: SigningKeyRow[]): SigningKeyRow | undefined {
+function findNewest(rows: readonly SigningKeyRow[]): SigningKeyRow | undefined {
   return rows.findLast((row) => row.verifies_until_ms === null);
 }
 
@@ -173,23 +160,19 @@ async function addKey(
   { privateKey, signsFromMs, issuer }: NewKey,
   nowMs: number,
 ): Promise<boolean> {
-  const { kid } = describeKey(privateKey);
-  const inserted = await db
-    .insertInto("signing_keys")
-    .values({
-      kid,
-      place: (rows.at(-1)?.place ?? 0) + 1,
-      issuer: issuer ?? issuerPrefix + kid,
-      sealed_key: sealKey(privateKey),
-      made_at_ms: nowMs,
-      signs_from_ms: signsFromMs,
-      verifies_until_ms: null,
-      revoked_at_ms: null,
-    })
-    .onConflict((conflict) => conflict.doNothing())
-    .returning("kid")
-    .executeTakeFirst();
-  return inserted !== undefined;
+  const kid = keyId(privateKey);
+  const row = {
+    kid,
+    place: (rows.at(-1)?.place ?? 0) + 1,
+    issuer: issuer ?? issuerPrefix + kid,
+    sealed_key: sealKey(privateKey),
+    made_at_ms: nowMs,
+    signs_from_ms: signsFromMs,
+    verifies_until_ms: null,
+    revoked_at_ms: null,
+  };
+  const adding = db.insertInto("signing_keys").values(row);
+  return hasRow(adding.onConflict((conflict) => conflict.doNothing()).returning("kid"));
 }
 
 function changedMeanwhile(): ApiError {
@@ -202,5 +185,5 @@ function changedMeanwhile(): ApiError {
 /** Generates a key whose id does not begin with a dash, because commands would take that for an option. */
 async function generatePrivateKey(): Promise<KeyObject> {
   const { privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2048 });
-  return describeKey(privateKey).kid.startsWith("-") ? generatePrivateKey() : privateKey;
+  return keyId(privateKey).startsWith("-") ? generatePrivateKey() : privateKey;
 }
