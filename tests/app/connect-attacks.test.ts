@@ -18,7 +18,7 @@ describe.each(engines)("apps, on $name", async (engine) => {
   const app = await makeApp(service);
   await service.adminJson("connect", "add", "desk", "Desk", "http://127.0.0.1/callback");
   beforeEach(async () => {
-    await owner.open("/sign-in/renew");
+    await owner.post("/sign-in/renew");
   });
 
   const pathOf = ({ href }: URL) => href.replace(service.url, "");

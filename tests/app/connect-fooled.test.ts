@@ -241,8 +241,8 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
   describe("approves for the account that the page named", () => {
     beforeEach(async () => {
       await isAsked("native", loopback);
-      await owner.open("/sign-in/renew");
-      await otherOwner.open("/sign-in/renew");
+      await owner.post("/sign-in/renew");
+      await otherOwner.post("/sign-in/renew");
     });
 
     it("and sees the account that would be used, even if another session cookie is planted", async () => {

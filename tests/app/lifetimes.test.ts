@@ -116,10 +116,7 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     await service.adminJson("account", "add", other, "--trial-days", "1");
     const browser = await Browser.signIn(service, other);
     const tokens = await connectApp(app, browser, service);
-    const shown = async (path = "/home/access") => {
-      await browser.open("/sign-in/renew");
-      return (await browser.open(path)).text;
-    };
+    const shown = async (path = "/home/access") => (await browser.open(path)).text;
     expect(await shown()).not.toContain("checked ");
     const waiting = /data-checks-after="10".*“A program on this computer”, .*has been connected since/;
     for (const path of ["/home", "/home/access"]) expect(await shown(path)).toMatch(waiting);

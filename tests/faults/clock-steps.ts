@@ -58,7 +58,6 @@ export const clockSteps: Experiment = {
       });
       const passkey = new Browser(service);
       const signIn = await signInWith(passkey, authenticator);
-      await owner.open("/sign-in/renew");
       const home = await owner.open("/home");
       see({
         what: `the clock ${name}: sign-in by passkey, an open browser's home`,

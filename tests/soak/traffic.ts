@@ -59,10 +59,7 @@ export async function startTraffic(world: World, calls: Calls): Promise<void> {
   const broken = { "content-type": "application/json" };
   const malformed = () => service.ask(mcpServer.paths[0], { method: "POST", headers: broken, body: "{" });
   calls.repeat("malformed", 1 / 2, () => calls.send("malformed", malformed, isOneOf(400)));
-  calls.repeat("home", 1, async () => {
-    await browser.open("/sign-in/renew");
-    await calls.send("home", () => browser.open("/home"));
-  });
+  calls.repeat("home", 1, () => calls.send("home", () => browser.open("/home")));
   await startSignIns(world, calls, 0.5);
   startJoins(world, calls, 0.5);
   await startApps(world, calls, 2.4, browser);

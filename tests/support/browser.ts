@@ -94,7 +94,6 @@ export class Browser {
 
   /** Presses a button on one of the owner's pages, whose forms name the account that the page shows. */
   async pressAtHome(path: string, fields: Record<string, string> = {}): Promise<Answer> {
-    await this.open("/sign-in/renew");
     const { text } = await this.open("/home/account");
     const [, account = ""] = /name="account" value="([^"]+)"/.exec(text) ?? [];
     return this.submit(path, { account, ...fields });

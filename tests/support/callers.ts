@@ -46,7 +46,7 @@ export async function startSignIns(
       if (signedIn.has(mail.to) && codeIn(mail)) calls.sayWrong("sign-in", `a second code to ${mail.to}`);
     const lost: string[] = [];
     for (const [email, browser] of signedIn) {
-      await browser.open("/sign-in/renew");
+      await browser.post("/sign-in/renew");
       const status = await browser.status();
       if (status !== 200) lost.push(`the session of ${email}: ${status}`);
     }
@@ -82,7 +82,7 @@ export async function startApps(
   perSecond: number,
   owner: Browser,
 ): Promise<void> {
-  await owner.open("/sign-in/renew");
+  await owner.post("/sign-in/renew");
   const tokens = await connectApps(owner, service, apps);
   calls.repeat("refresh", perSecond, async (n) => {
     const answer = await calls.send("refresh", () => refresh(service, tokens[n % apps] ?? ""));

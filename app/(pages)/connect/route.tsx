@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { requireOwner } from "@/lib/accounts/owner";
-import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
+import { renewingSession } from "@/lib/auth/session-renewal";
 import { store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
@@ -31,7 +31,7 @@ const problems: Record<string, Problem> = {
 export const GET = narrowPage(
   pages.connect,
   // An app usually sends its owner here when their last token, which lives for a minute, has expired.
-  renewingAtClerk(async (call) => {
+  renewingSession(async (call) => {
     const query = Object.fromEntries(call.url.searchParams);
     const refusedUrl = readRefusal(query.refused);
     if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };

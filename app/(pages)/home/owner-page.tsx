@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { describeStanding, type Standing } from "@/lib/accounts/standing";
-import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
+import { clearSession } from "@/lib/auth/local-sign-in";
+import { renewingSession } from "@/lib/auth/session-renewal";
 import { settings } from "@/lib/config/settings";
-import { type CookieName, clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
-import { redirectTo } from "@/lib/http/form";
+import { type CookieName, clearCookie, cookieHeaders, readCookie, sendsCookie } from "@/lib/http/cookies";
+import { redirectTo, withProblem } from "@/lib/http/form";
 import { actions, ownerPages, type Page, pages } from "@/lib/http/pages";
-import type { ResponseParts } from "@/lib/http/response";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
 import { htmlPage } from "../html-page";
@@ -44,16 +44,26 @@ export function ownerPage(
 ): (request: Request) => Promise<Response> {
   return htmlPage(
     page,
-    renewingAtClerk(async ({ url, headers, context, nowMs }, isClerkAway) => {
+    renewingSession(async ({ url, headers, context, nowMs }, isAway) => {
       const isLocal = settings().signIn.kind === "local";
       const query = Object.fromEntries(url.searchParams);
       const caller = await identifyCaller(headers, context, undefined, nowMs);
-      const isAway = isClerkAway || query.away !== undefined;
-      if (caller.is === "signed-out" && !isAway) return leadOn(isLocal, url);
+      if (caller.is === "signed-out" && !isAway) {
+        const hadSession = sendsCookie(headers, "office-client");
+        return redirectTo(
+          hadSession
+            ? { to: withProblem(pages.signIn.path, "ended"), cookies: clearSession() }
+            : { to: pages.signIn.path },
+        );
+      }
       const { account, session } = caller.is === "account" ? caller : {};
       const isOwn = account !== undefined && session !== undefined && session.kind !== "program";
       const licence = account && !isOwn ? (await readPurchases(account, nowMs))?.licence : undefined;
-      const state = describeStanding(caller.is === "signed-out" ? notRenewed : caller, nowMs, licence);
+      const state = describeStanding(
+        caller.is === "signed-out" ? { is: "unavailable" } : caller,
+        nowMs,
+        licence,
+      );
       const visit = { query, headers, state, account, isLocal, nowMs };
       const problem = findProblem(url, {
         "sign-out": {
@@ -90,18 +100,6 @@ export function ownerPage(
     }),
   );
 }
-
-/** A session token is valid for a minute, its session for weeks: most returning browsers only need a renewal. */
-function leadOn(isLocal: boolean, { pathname, search, searchParams }: URL): ResponseParts {
-  if (!isLocal) return redirectTo({ to: pages.signIn.path });
-  if (searchParams.has("renewed")) return redirectTo({ to: `${pages.signIn.path}?problem=cookies` });
-  const page = pathname + search;
-  const back = page === pages.home.path ? "" : `?${new URLSearchParams({ to: page })}`;
-  return redirectTo({ to: actions.renewSession.path + back });
-}
-
-/** The renewal failed with an outage, so it is unknown whether the session is still valid. */
-const notRenewed = { is: "unavailable", retryAfterSeconds: 5 } as const;
 
 /** How the page's script keeps it current: when it checks again and where, and how it renews one of our sessions. */
 function freshness(state: Standing, isLocal: boolean, again: string) {

@@ -1,5 +1,5 @@
-import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
 import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/lib/auth/invitation-token";
+import { renewingSession } from "@/lib/auth/session-renewal";
 import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -17,7 +17,7 @@ import { TryAgain } from "../try-again";
 /** The page of a link that invites: with our form, or with Clerk's component for the ticket that its link has. */
 export const GET = narrowPage(
   pages.invitation,
-  renewingAtClerk(async ({ url, headers, nowMs }) => {
+  renewingSession(async ({ url, headers, nowMs }) => {
     if (settings().signIn.kind === "clerk") {
       const content = <Clerk part="SignUp" leadsTo={await pathAfterSignIn(headers)} />;
       return { title: "Welcome to Corner Office", content };

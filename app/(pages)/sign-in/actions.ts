@@ -12,14 +12,13 @@ import {
 import { askForPasskey, signInWithPasskey } from "@/lib/auth/passkey-sign-in";
 import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
 import { verifyToken } from "@/lib/auth/verifier";
-import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { cookieHeaders, readCookie, sendsCookie } from "@/lib/http/cookies";
+import { cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { form, redirectTo, withProblem } from "@/lib/http/form";
-import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
-import { ownerPages, pages, signInActions } from "@/lib/http/pages";
-import { errorParts, inPlainText } from "@/lib/http/response";
+import { createHandler, type RouteHandler } from "@/lib/http/handler";
+import { pages, signInActions } from "@/lib/http/pages";
+import { inPlainText } from "@/lib/http/response";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
 
 const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
@@ -81,31 +80,11 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
     },
   ),
 
-  /** By POST for an open page: 204, or 401 at its end. By GET for a returning browser: to its page, or to sign-in. */
-  renewSession: createHandler(
-    signInActions.renewSession,
-    async (call) => {
-      const { headers, nowMs, context } = call;
-      const client = readCookie(headers, "office-client");
-      const session = client ? await renewBrowserSession(await store(), client, nowMs) : undefined;
-      const cookies = session ? [writeSession(session)] : clearSession();
-      if (context.method === "POST")
-        return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
-      if (session) return redirectTo({ to: openedPage(call, "renewed"), cookies });
-      const hadSession = sendsCookie(headers, "office-client");
-      return redirectTo({ to: hadSession ? withProblem(signInPage, "ended") : signInPage, cookies });
-    },
-    {
-      renderError: (error, call) =>
-        call.context.method === "POST" ? errorParts(error) : redirectTo({ to: openedPage(call, "away") }),
-    },
-  ),
+  /** Renews the session of an open page: 204, or 401 at its end. */
+  renewSession: createHandler(signInActions.renewSession, async ({ headers, nowMs }) => {
+    const secret = readCookie(headers, "office-client");
+    const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
+    const cookies = session ? [writeSession(session)] : clearSession();
+    return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
+  }),
 };
-
-/** The owner's page that the browser has opened, or home, with a word in its query. */
-function openedPage({ url }: HandlerRequest, word: string): string {
-  const to = `${settings().appUrl}${url.searchParams.get("to")}`;
-  const { pathname, search } = new URL(URL.canParse(to) ? to : settings().appUrl);
-  const isOwners = Object.values(ownerPages).some(({ path }) => path === pathname);
-  return isOwners ? `${pathname}${search ? `${search}&` : "?"}${word}` : `${pages.home.path}?${word}`;
-}

@@ -1,7 +1,6 @@
-import { renewingAtClerk } from "@/lib/auth/clerk-renewal";
 import { readSessionCredential } from "@/lib/auth/credential";
+import { renewingSession } from "@/lib/auth/session-renewal";
 import { settings } from "@/lib/config/settings";
-import { readCookie } from "@/lib/http/cookies";
 import { redirectTo } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
@@ -15,7 +14,7 @@ import { findProblem, type Problem } from "../problem";
 /** The page of sign-in, and of a deployment without it. */
 export const GET = narrowPage(
   pages.signIn,
-  renewingAtClerk(async ({ url, headers, nowMs }) => {
+  renewingSession(async ({ url, headers, nowMs }, isAway) => {
     const { kind } = settings().signIn;
     if (kind === "none") return { title: "Sign-in is not set up", content: <NotSetUp /> };
     const title = "Sign in";
@@ -23,8 +22,8 @@ export const GET = narrowPage(
       return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
     const problem = findProblem(url, problems);
     const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
-    const signedInPath = mayBeSignedIn ? await findSignedInPath(headers, nowMs) : undefined;
-    if (signedInPath) return redirectTo({ to: signedInPath });
+    if (mayBeSignedIn && (isAway || (await isSignedIn(headers, nowMs))))
+      return redirectTo({ to: await pathAfterSignIn(headers) });
     return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
   }),
 );
@@ -37,11 +36,8 @@ const problems: Record<string, Problem> = {
   ended: { words: "Your session has ended. Sign in again." },
 };
 
-/** Where to send a browser that is signed in, or that may be while sessions cannot be checked. */
-async function findSignedInPath(headers: Headers, nowMs: number): Promise<string | undefined> {
-  const session = await readSessionCredential(headers, undefined, nowMs).catch(() => undefined);
-  if (!session || !("because" in session)) return pathAfterSignIn(headers);
-  return readCookie(headers, "office-client") && actions.renewSession.path;
+async function isSignedIn(headers: Headers, nowMs: number): Promise<boolean> {
+  return !("because" in (await readSessionCredential(headers, undefined, nowMs)));
 }
 
 function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: string }) {

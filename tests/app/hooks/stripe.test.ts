@@ -437,7 +437,7 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     await shop.deliverAll();
     const told = (await auditOf(buyer)).filter(({ what }) => what === "second subscription");
     expect(told).toMatchObject([{ after: { subscription: second, other: subscription } }]);
-    await buyer.browser.open("/sign-in/renew");
+    await buyer.browser.post("/sign-in/renew");
     const { text } = await buyer.browser.open("/home/billing");
     expect(text).toContain("You pay for more than one licence.");
   });

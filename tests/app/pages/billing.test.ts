@@ -40,11 +40,11 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     return JSON.parse((await shop.service.ask("/api/entitlement", { headers })).text);
   };
   const statusOf = async (buyer: Buyer) => {
-    await buyer.browser.open("/sign-in/renew");
+    await buyer.browser.post("/sign-in/renew");
     return (await entitlement(buyer)).status;
   };
   const home = async ({ browser }: Buyer, query = "") => {
-    await browser.open("/sign-in/renew");
+    await browser.post("/sign-in/renew");
     return (await browser.open(`/home/billing${query}`)).text;
   };
   const returnFrom = (buyer: Buyer, session: string) =>
@@ -433,11 +433,11 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(other.stripe.requests.length, "no page waits for it each time").toBe(asked);
     other.stripe.faultOf = () => "none";
     other.pass(31_000);
-    await buyer.browser.open("/sign-in/renew");
+    await buyer.browser.post("/sign-in/renew");
     expect((await buyer.browser.open("/home/billing")).text).toContain("€49.00 a month");
     const known = other.stripe.requests.length;
     other.pass(9 * 60_000);
-    await buyer.browser.open("/sign-in/renew");
+    await buyer.browser.post("/sign-in/renew");
     await buyer.browser.open("/home/billing");
     expect(other.stripe.requests.length, "kept for ten minutes").toBe(known);
   });

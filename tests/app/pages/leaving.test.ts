@@ -67,7 +67,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
     const { deletesAt } = await exported(buyer);
     expect(Math.abs(Date.parse(deletesAt ?? "") - shop.stripe.nowMs() - dayMs)).toBeLessThan(60_000);
     shop.pass(60_000);
-    await buyer.browser.open("/sign-in/renew");
+    await buyer.browser.post("/sign-in/renew");
     await leave(buyer);
     expect((await exported(buyer)).deletesAt).toBe(deletesAt);
     expect(await links(buyer)).toHaveLength(1);
@@ -135,7 +135,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
     shop.stripe.faultOf = () => "500";
     await sendDue();
     expect((await exported(buyer)).deletesAt, "while Stripe is away").not.toBeNull();
-    await buyer.browser.open("/sign-in/renew");
+    await buyer.browser.post("/sign-in/renew");
     expect(await page(buyer)).toContain("Your account is being deleted");
     await buyer.browser.submit("/home/account/keep", { account: buyer.id });
     await keep(link);

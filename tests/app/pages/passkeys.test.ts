@@ -226,7 +226,7 @@ describe.each(engines)("on $name", async (engine) => {
     const email = "declines@example.com";
     const browser = await admit(email);
     const isOffered = async (by: Browser) => {
-      await by.open("/sign-in/renew");
+      await by.post("/sign-in/renew");
       return (await by.open("/home")).text.includes("/home/passkeys/decline");
     };
     expect(await isOffered(browser)).toBe(true);
@@ -278,7 +278,7 @@ describe.each(engines)("on $name", async (engine) => {
       remedy: expect.stringContaining("Set PASSKEY_HOST to their host"),
     });
     expect((await signInWith(new Browser(service), authenticator)).status).toBe(400);
-    await browser.open("/sign-in/renew");
+    await browser.post("/sign-in/renew");
     expect((await browser.open("/home/access")).text).toContain(
       "It was made for old.example.com and works only there",
     );

@@ -177,7 +177,7 @@ describe.each(engines)("on $name", async (engine) => {
       expect(headers["set-cookie"]?.sort()).toEqual([`__session=${gone}`, `office-client=${gone}`]);
       expect(await statusOf(browser)).toBe(401);
       expect((await browser.submit("/sign-in/renew", {}, { cookie: kept })).status).toBe(401);
-      expect((await browser.open("/home")).headers.location).toBe("/sign-in/renew");
+      expect((await browser.open("/home")).headers.location).toBe("/sign-in");
       for (let sent = 0; sent < 30; sent++) await signOut("", browser.address);
       const refused = await signOut("", browser.address);
       expect(refused.headers.location).toBe("/home?problem=sign-out");

@@ -78,7 +78,7 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
       tokens.push(await copyToken(browser));
       expect(headerOf(tokens.at(-1) ?? "").kid).not.toBe(headerOf(signing ?? "").kid);
       expect(claimsOf(tokens.at(-1) ?? "").iss).toBe(claimsOf(signing ?? "").iss);
-      await browser.open("/sign-in/renew");
+      await browser.post("/sign-in/renew");
       tokens.push(browser.valueOf("__session"));
     }
     isOver = true;
@@ -106,7 +106,7 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
     expect((await listKeys()).find((key) => key.kid === kid)?.state).toMatch(/^revoked /);
     await expect
       .poll(async () => {
-        await browser.open("/sign-in/renew");
+        await browser.post("/sign-in/renew");
         return headerOf(browser.valueOf("__session")).kid;
       })
       .not.toBe(kid);

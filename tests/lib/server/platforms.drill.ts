@@ -158,7 +158,7 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
     expect(home.status).toBe(200);
     expect(home.text).toContain("<h1>Your company may run</h1>");
     const signedOut = await service.ask("/home");
-    expect([signedOut.status, signedOut.headers.location]).toEqual([303, "/sign-in/renew"]);
+    expect([signedOut.status, signedOut.headers.location]).toEqual([303, "/sign-in"]);
     expectAnswer(service, entitlement, await service.ask(entitlement.path, { headers }), 200);
     expectAnswer(service, entitlement, await service.ask(entitlement.path), 401);
     expectAnswer(service, creditsBalance, await service.ask(creditsBalance.path, { headers }), 200);
