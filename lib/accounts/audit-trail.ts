@@ -1,14 +1,15 @@
 import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
-import type { AuditEntry } from "@/lib/db/audit";
+import type { AuditEntry, AuditFilter } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /** All identifiers of a person that an audit entry may use, by email. */
-export async function findNames(db: Db, email: string): Promise<string[]> {
-  const account = await accountBy(db, "email", email).select(["id", "subject"]).executeTakeFirst();
-  return [email, hashEmail(email), account?.id, account?.subject].filter((name) => typeof name === "string");
+export function namesOf(db: Db, email: string): AuditFilter["whom"] {
+  const account = accountBy(db, "email", email);
+  const [id, subject] = [account.select("id"), account.select("subject")];
+  return [email, hashEmail(email), id.$asScalar(), subject.$asScalar()];
 }
 
 /** The emails of the accounts that the entries name by id. */

@@ -1,5 +1,5 @@
 import { exportAccount } from "@/lib/accounts/account-columns";
-import { findNames } from "@/lib/accounts/audit-trail";
+import { namesOf } from "@/lib/accounts/audit-trail";
 import { listCreditEntries } from "@/lib/accounts/ledger";
 import { listEndedApps } from "@/lib/auth/ended-app";
 import { listPasskeys } from "@/lib/auth/passkeys";
@@ -57,8 +57,8 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     ),
     waitlist: waiting ? toFields(waiting) : null,
     invitations: invitations.map(toFields),
-    changes: (await collect(listAudit(db, { whom: await findNames(db, email) }))).map(
-      ({ at_ms, who, what }) => toFields({ at_ms, who, what }),
+    changes: (await collect(listAudit(db, { whom: namesOf(db, email) }))).map(({ at_ms, who, what }) =>
+      toFields({ at_ms, who, what }),
     ),
   };
 }

@@ -1,4 +1,4 @@
-import { describeChanges, findEmails, findNames } from "@/lib/accounts/audit-trail";
+import { describeChanges, findEmails, namesOf } from "@/lib/accounts/audit-trail";
 import { type AdminCommand, parseCount, parseEmail, parseInstant, parseWords } from "@/lib/admin/command";
 import type { Listing } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
@@ -24,11 +24,11 @@ export function addAuditCommands(program: AdminCommand): void {
     .option("--since <instant>", "only changes since then", parseInstant)
     .option("--until <instant>", "only changes before then", parseInstant)
     .option("--limit <n>", "the maximum number of rows", parseCount, 100)
-    .does(({ db }, options: Options) => list(db, options));
+    .does(async ({ db }, options: Options) => list(db, options));
 }
 
-async function list(db: Db, { of, who, what, since, until, limit }: Options): Promise<Listing> {
-  const whom = of === undefined ? undefined : await findNames(db, of);
+function list(db: Db, { of, who, what, since, until, limit }: Options): Listing {
+  const whom = of === undefined ? undefined : namesOf(db, of);
   const filter = { whom, who, what, sinceMs: since, untilMs: until, maxRows: limit };
   let listed = 0;
   let emails = new Map<string, string>();

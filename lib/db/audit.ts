@@ -3,6 +3,7 @@ import { userInfo } from "node:os";
 import {
   ColumnNode,
   DeleteQueryNode,
+  type Expression,
   InsertQueryNode,
   type Kysely,
   type KyselyPlugin,
@@ -216,9 +217,9 @@ function diff(before: unknown, after: unknown): { before: string | null; after: 
 
 export type AuditEntry = Tables["audit_entries"];
 
-type AuditFilter = {
+export type AuditFilter = {
   /** Entries about any of these: an email, its hash, an account id. */
-  whom?: string[] | undefined;
+  whom?: (string | Expression<string | null>)[] | undefined;
   who?: string | undefined;
   what?: string | undefined;
   sinceMs?: number | undefined;

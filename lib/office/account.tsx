@@ -2,6 +2,7 @@ import { StatusLights } from "@/app/(pages)/home/check-result";
 import { PostButton } from "@/app/(pages)/post-form";
 import type { Account } from "@/lib/accounts/account";
 import { defaultTrialDays } from "@/lib/accounts/accounts";
+import { namesOf } from "@/lib/accounts/audit-trail";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { dashboardUrl } from "@/lib/accounts/licence";
@@ -21,7 +22,7 @@ import {
   setTerms,
   Terms,
 } from "@/lib/office/account-forms";
-import { auditColumns, auditQueriesOf, newestFirst } from "@/lib/office/audit";
+import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, MailState, UntrustedText } from "@/lib/office/values";
@@ -60,14 +61,13 @@ async function show(call: OfficeCall) {
       .orderBy("created_at_ms", "desc")
       .orderBy("id", "desc")
       .limit(maxRows),
-    ...auditQueriesOf(db, email, auditEntries(db, {}).limit(maxRows)),
+    changes: auditEntries(db, { whom: namesOf(db, email) }).limit(maxRows),
   });
   const facts = toAccountFacts(found, nowMs);
   const explained = explain(facts);
   const current = facts.account;
   const state = standingOf(current, nowMs, facts.subscription);
   const answer = current && (await answerInJson(current, nowMs));
-  const changes = newestFirst([...found.auditByEmail, ...found.auditByHash, ...found.auditById]);
   return (
     <>
       <section className="card">
@@ -149,7 +149,7 @@ async function show(call: OfficeCall) {
         </PostButton>
       )}
       <h2>Changes</h2>
-      <Table rows={changes.slice(0, maxRows)} columns={auditColumns()} whenEmpty="None." />
+      <Table rows={found.changes} columns={auditColumns()} whenEmpty="None." />
       <p>
         <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
       </p>

@@ -1,10 +1,6 @@
-import { describeChanges, findEmails } from "@/lib/accounts/audit-trail";
+import { describeChanges, findEmails, namesOf } from "@/lib/accounts/audit-trail";
 import { dayMs } from "@/lib/config/durations";
-import { accountBy } from "@/lib/db/account-by";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
-import { readInOneQuery } from "@/lib/db/read-in-one-query";
-import type { Db } from "@/lib/db/store";
-import { hashEmail } from "@/lib/mail/suppressions";
 import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { type Columns, LongTable, perPage } from "@/lib/office/table";
@@ -24,15 +20,13 @@ async function show(call: OfficeCall) {
   const day = Number.isNaN(dayStartMs) ? {} : { sinceMs: dayStartMs, untilMs: dayStartMs + dayMs };
   const [, atMs, id = ""] = /^(\d{1,15}) ([\w-]+)$/.exec(input("after") ?? "") ?? [];
   const query = auditEntries(db, {
+    whom: filter.whom ? namesOf(db, filter.whom) : undefined,
     who: filter.who || undefined,
     what: filter.what || undefined,
     ...day,
     after: atMs ? { at_ms: Number(atMs), id } : undefined,
-  }).limit(perPage + 1);
-  const found = filter.whom
-    ? await readInOneQuery(db, auditQueriesOf(db, filter.whom, query))
-    : { all: await query.execute() };
-  const rows = newestFirst(Object.values(found).flat());
+  });
+  const rows = await query.limit(perPage + 1).execute();
   const emails = await findEmails(db, rows.slice(0, perPage));
   const showWhom = (entry: AuditEntry) => {
     const whom = emails.get(entry.whom ?? "") ?? entry.whom;
@@ -63,20 +57,6 @@ const fields = [
   { name: "what", label: "What", placeholder: "account set" },
   { name: "day", label: "Day", type: "date" },
 ] as const;
-
-/** One query for each name that the audit may use of a person, so that each is read by the index. */
-export function auditQueriesOf(db: Db, email: string, query: ReturnType<typeof auditEntries>) {
-  return {
-    auditByEmail: query.where("whom", "=", email),
-    auditByHash: query.where("whom", "=", hashEmail(email)),
-    auditById: query.where("whom", "=", accountBy(db, "email", email).select("id")),
-  };
-}
-
-/** Merges the entries of several queries. */
-export function newestFirst(entries: AuditEntry[]): AuditEntry[] {
-  return entries.sort((one, other) => other.at_ms - one.at_ms || (other.id > one.id ? 1 : -1));
-}
 
 /** The columns of the audit. `more` go before what has changed. */
 export function auditColumns(more: Columns<AuditEntry> = {}): Columns<AuditEntry> {
