@@ -20,7 +20,7 @@ import {
   type OfficePage,
   type OfficeView,
 } from "@/lib/office/page";
-import { askForPasskey, finishPasskey, prove, signInWithPasskey, startPasskey } from "@/lib/office/passkey";
+import { acceptPasskey, askForPasskey, finishPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
 import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
 import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/sign-in-pages";
@@ -68,9 +68,9 @@ function listHandlers(): Map<string, RouteHandler> {
   add(at(ceremonyAt(enrol).options, "form"), startPasskey);
   add(at(ceremonyAt(enrol).done, "passkey"), finishPasskey);
   add(at(ceremonyAt(enter).options, "form"), askForPasskey);
-  add(at(ceremonyAt(enter).done, "passkey"), signInWithPasskey);
+  add(at(ceremonyAt(enter).done, "passkey"), acceptPasskey);
   add({ ...at(ceremonyAt(proof).options, "form"), ...byOperators }, askForPasskey);
-  add({ ...at(ceremonyAt(proof).done, "passkey"), ...byOperators }, prove);
+  add({ ...at(ceremonyAt(proof).done, "passkey"), ...byOperators }, acceptPasskey);
   add({ ...at(leave, "form"), ...byOperators }, async (call, session) =>
     redirectTo({ to: signInPaths.enter, cookies: [await endSession(session, call.nowMs)] }),
   );

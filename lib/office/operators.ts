@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { RelyingParty } from "@/lib/auth/passkey-ceremony";
-import { mintSecret } from "@/lib/auth/secret";
+import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -34,7 +34,7 @@ export function officeParty(): RelyingParty {
 export async function makeOperatorLink(db: Db, name: string, nowMs: number): Promise<string> {
   const { origin } = officeParty();
   const token = mintSecret();
-  const link = { link_hash: hashOf("link", token), link_until_ms: nowMs + linkMinutes * 60_000 };
+  const link = { link_hash: hashSecret("operator-link", token), link_until_ms: nowMs + linkMinutes * 60_000 };
   await changeOperator(db, { by: "operator", what: "operator add", name }, nowMs, (transaction) =>
     transaction
       .insertInto("operators")
@@ -107,9 +107,4 @@ export function changeOperator<T>(
     return operator && { passkeys: operator.passkeys, sessions: operator.sessions };
   };
   return auditedTransaction(db, { by, what, whom: name, readState }, nowMs, change);
-}
-
-/** The hash under which a secret of 256 random bits is stored. */
-export function hashOf(kind: "link" | "session", secret: string): string {
-  return createHash("sha256").update(`corner-office:operator-${kind}:v1:${secret}`).digest("base64url");
 }

@@ -6,22 +6,23 @@ import {
   verifyRegistration,
 } from "@/lib/auth/passkey-ceremony";
 import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passkey-challenge";
+import { hashSecret } from "@/lib/auth/secret";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
-import { changeOperator, hashOf, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
+import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
 import { type OfficeSession, proveSession, startSession } from "@/lib/office/session";
 import { log } from "@/lib/runtime/log";
 
 /* Adding a passkey by a link, signing in, and proving in a session. A challenge is good for one of the three alone. */
 
 const kept = "operator-browser";
-const signInPurpose = "operator sign in";
 const linkPurpose = ({ id }: Operator) => `operator ${id} adds a passkey`;
-const proofPurpose = ({ operator }: OfficeSession) => `operator ${operator.id} proves`;
+const purposeOf = (session: OfficeSession | undefined) =>
+  session ? `operator ${session.operator.id} proves` : "operator sign in";
 
 /** The options to create a passkey, for the holder of the link. Its token is kept in a cookie until the passkey comes. */
 export async function startPasskey(call: HandlerRequest): Promise<ResponseParts> {
@@ -50,7 +51,7 @@ export async function finishPasskey(call: HandlerRequest): Promise<ResponseParts
     const link = transaction
       .updateTable("operators")
       .set({ link_hash: null, link_until_ms: null })
-      .where("link_hash", "=", hashOf("link", token))
+      .where("link_hash", "=", hashSecret("operator-link", token))
       .returning("id");
     const added = transaction
       .insertInto("operator_passkeys")
@@ -66,7 +67,11 @@ export async function finishPasskey(call: HandlerRequest): Promise<ResponseParts
     if (isNew && (await hasRow(added))) return;
     throw new CeremonyError("the link, the challenge or the passkey was used before");
   });
-  return answer({}, [await signIn(db, operator, call), clearCookie("operator-link")]);
+  const signIn = { what: "operator sign-in", name: operator.name };
+  const cookie = await changeOperator(db, signIn, nowMs, (transaction) =>
+    startSession(transaction, operator, call),
+  );
+  return answer({}, [cookie, clearCookie("operator-link")]);
 }
 
 /** The operator whom a link is for. Throws an {@link ApiError} if it was used or replaced, or has expired. */
@@ -74,7 +79,7 @@ async function requireLink(db: Db, token: string, nowMs: number): Promise<Operat
   const operator = await db
     .selectFrom("operators")
     .select(["id", "name"])
-    .where("link_hash", "=", hashOf("link", token))
+    .where("link_hash", "=", hashSecret("operator-link", token))
     .where("link_until_ms", ">", nowMs)
     .executeTakeFirst();
   if (operator) return operator;
@@ -87,78 +92,55 @@ async function requireLink(db: Db, token: string, nowMs: number): Promise<Operat
 
 /** The options to sign in, or to prove in a session that it is still its operator. Only the challenge differs. */
 export function askForPasskey(call: HandlerRequest, session?: OfficeSession): ResponseParts {
-  const { challenge, cookie } = challengeBrowser(call, session ? proofPurpose(session) : signInPurpose, kept);
+  const { challenge, cookie } = challengeBrowser(call, purposeOf(session), kept);
   return answer(requestOptions(officeParty(), challenge), [cookie]);
 }
 
-/** Signs an operator in by a passkey. Throws a 400 without a reason, which only the log has. */
-export async function signInWithPasskey(call: HandlerRequest): Promise<ResponseParts> {
-  const db = await store();
-  const { operator, use } = await verify(db, call, signInPurpose);
-  return answer({}, [await signIn(db, operator, call, use)]);
-}
-
-/** Records the proof in the session, which gets another cookie. A passkey of another operator proves nothing here. */
-export async function prove(call: HandlerRequest, session: OfficeSession): Promise<ResponseParts> {
-  const db = await store();
-  const { operator, use } = await verify(db, call, proofPurpose(session));
-  if (operator.id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
-  const change = { what: "operator proof", name: operator.name };
-  const cookie = await changeOperator(db, change, call.nowMs, async (transaction) => {
-    await use(transaction);
-    const cookie = await proveSession(transaction, session.idHash, call.nowMs);
-    return cookie ?? Promise.reject(new CeremonyError("the session has ended"));
-  });
-  return answer({}, [cookie]);
-}
-
 /**
- * Reads and verifies a signature. `use` uses passkey and challenge up, in the transaction of what they are good for: a
+ * Signs an operator in by a passkey. In a session it records the proof instead, and the session gets another cookie. A
  * challenge works once, and a signature counter that is in use must grow (WebAuthn §6.1.1), or the passkey was copied.
+ * Throws a 400 without a reason, which only the log has.
  */
-async function verify(db: Db, call: HandlerRequest, purpose: string) {
-  // What a passkey signs names its host, so one that was made for another host signs no one in.
-  const find = async (credentialId: string) => {
-    const passkey = db
-      .selectFrom("operator_passkeys")
-      .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
-      .select(["operators.id", "operators.name", "credential_id as credentialId", "public_key as publicKey"])
-      .where("credential_id", "=", credentialId);
-    const found = await passkey.executeTakeFirst();
-    return found ?? Promise.reject(new CeremonyError("the passkey is not registered here"));
-  };
-  const isExpected = expectedOf(call, purpose, kept);
-  const signed = await verifyAuthentication(officeParty(), call.body, isExpected, find);
-  const { passkey, challenge, counter } = signed;
-  const use = async (transaction: Db) => {
-    if (!(await consumeChallenge(transaction, challenge, call.nowMs)))
+export async function acceptPasskey(call: HandlerRequest, session?: OfficeSession): Promise<ResponseParts> {
+  const { nowMs, body } = call;
+  const db = await store();
+  const { passkey, challenge, counter } = await verifyAuthentication(
+    officeParty(),
+    body,
+    expectedOf(call, purposeOf(session), kept),
+    (credentialId) => requirePasskey(db, credentialId),
+  );
+  const { id, name, credentialId } = passkey;
+  if (session && id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
+  const what = session ? "operator proof" : "operator sign-in";
+  const cookie = await changeOperator(db, { what, name }, nowMs, async (transaction) => {
+    if (!(await consumeChallenge(transaction, challenge, nowMs)))
       throw new CeremonyError("the challenge was used before");
     const counting = transaction
       .updateTable("operator_passkeys")
-      .set({ counter, last_used_at_ms: call.nowMs })
-      .where("credential_id", "=", passkey.credentialId)
+      .set({ counter, last_used_at_ms: nowMs })
+      .where("credential_id", "=", credentialId)
       .where(({ or, and, eb, lit }) =>
         or([eb("counter", "<", counter), and([eb("counter", "=", 0), eb(lit(counter), "=", 0)])]),
       )
       .returning("credential_id");
-    if (await hasRow(counting)) return;
-    const { credentialId } = passkey;
+    if (await hasRow(counting))
+      return session ? proveSession(transaction, session, nowMs) : startSession(transaction, passkey, call);
     log().warn({ credentialId }, "an operator's passkey was refused: its signature counter went back");
     throw new CeremonyError("the signature counter went back");
-  };
-  return { operator: passkey, use };
+  });
+  return answer({}, [cookie]);
 }
 
-function signIn(
-  db: Db,
-  { id, name }: Operator,
-  call: HandlerRequest,
-  use: (transaction: Db) => Promise<void> = async () => {},
-): Promise<string> {
-  return changeOperator(db, { what: "operator sign-in", name }, call.nowMs, async (transaction) => {
-    await use(transaction);
-    return startSession(transaction, id, call);
-  });
+/** What a passkey signs names its host, so one that was made for another host signs no one in. */
+async function requirePasskey(db: Db, credentialId: string) {
+  const passkey = await db
+    .selectFrom("operator_passkeys")
+    .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
+    .select(["operators.id", "operators.name", "credential_id as credentialId", "public_key as publicKey"])
+    .where("credential_id", "=", credentialId)
+    .executeTakeFirst();
+  return passkey ?? Promise.reject(new CeremonyError("the passkey is not registered here"));
 }
 
 function answer(body: object, cookies: string[]): ResponseParts {

@@ -1,9 +1,11 @@
-import { mintSecret } from "@/lib/auth/secret";
+import { CeremonyError } from "@/lib/auth/passkey-ceremony";
+import { hashSecret, mintSecret } from "@/lib/auth/secret";
+import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
-import { changeOperator, hashOf, type Operator } from "@/lib/office/operators";
+import { changeOperator, type Operator } from "@/lib/office/operators";
 
 /** An operator's session in a browser. */
 export type OfficeSession = {
@@ -20,7 +22,7 @@ const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 /** Starts a session in the transaction that used the passkey up, in place of the browser's. Returns `Set-Cookie`. */
 export async function startSession(
   transaction: Db,
-  operatorId: string,
+  operator: Operator,
   { headers, nowMs }: HandlerRequest,
 ): Promise<string> {
   const id = mintSecret();
@@ -28,14 +30,14 @@ export async function startSession(
   await transaction
     .deleteFrom("operator_sessions")
     .where(({ or, eb }) =>
-      or([eb("expires_at_ms", "<=", nowMs), eb("id_hash", "=", hashOf("session", earlier))]),
+      or([eb("expires_at_ms", "<=", nowMs), eb("id_hash", "=", hashSecret("operator-session", earlier))]),
     )
     .execute();
   await transaction
     .insertInto("operator_sessions")
     .values({
-      id_hash: hashOf("session", id),
-      operator_id: operatorId,
+      id_hash: hashSecret("operator-session", id),
+      operator_id: operator.id,
       begun_at_ms: nowMs,
       last_used_at_ms: nowMs,
       expires_at_ms: nowMs + sessionSeconds * 1000,
@@ -50,7 +52,7 @@ export async function findSession({ headers, nowMs }: HandlerRequest): Promise<O
   const id = readCookie(headers, "operator-session");
   if (id === undefined) throw hasEnded;
   const db = await store();
-  const idHash = hashOf("session", id);
+  const idHash = hashSecret("operator-session", id);
   const row = await db
     .selectFrom("operator_sessions")
     .innerJoin("operators", "operators.id", "operator_sessions.operator_id")
@@ -77,20 +79,23 @@ export function isRecentlyProved({ provedAtMs }: OfficeSession, nowMs: number): 
   return Math.abs(nowMs - provedAtMs) < proofLivesMs;
 }
 
-/** Notes the proof in the transaction that used the passkey up. Returns the cookie of the session's new id. */
+/**
+ * Notes the proof in the transaction that used the passkey up. Returns the cookie of the session's new id. Throws if the
+ * session has ended.
+ */
 export async function proveSession(
   transaction: Db,
-  idHash: string,
+  { idHash }: OfficeSession,
   nowMs: number,
-): Promise<string | undefined> {
+): Promise<string> {
   const id = mintSecret();
-  const proved = await transaction
+  const proving = transaction
     .updateTable("operator_sessions")
-    .set({ proved_at_ms: nowMs, id_hash: hashOf("session", id) })
+    .set({ proved_at_ms: nowMs, id_hash: hashSecret("operator-session", id) })
     .where("id_hash", "=", idHash)
-    .returning("id_hash")
-    .executeTakeFirst();
-  return proved && writeCookie("operator-session", id, sessionSeconds);
+    .returning("id_hash");
+  if (!(await hasRow(proving))) throw new CeremonyError("the session has ended");
+  return writeCookie("operator-session", id, sessionSeconds);
 }
 
 /** Ends a session, and returns the `Set-Cookie` that deletes its cookie. */

@@ -49,7 +49,7 @@ export const signIn: Mistakes = {
     },
     "lib/office/session.ts": {
       "an operator's earlier session goes on in a copied cookie": [
-        ', eb("id_hash", "=", hashOf("session", earlier))]),',
+        ', eb("id_hash", "=", hashSecret("operator-session", earlier))]),',
         "]),",
       ],
     },
