@@ -17,24 +17,22 @@ const waitAtMostMs = 30; // the counts of a small company
 
 type Counted = { atMs: number; overview: Awaited<ReturnType<typeof readOverview>> };
 
-let lastCounted: Counted | undefined;
-let counting: Promise<Counted> | undefined;
+let last: Counted | undefined;
+let counting: Promise<void> | undefined;
 
 /** Counted at most once a minute. A million accounts take a while: meanwhile the page gets the last count, or none. */
 async function countOverview(db: Db, nowMs: number): Promise<Counted | undefined> {
-  if (lastCounted && Math.abs(nowMs - lastCounted.atMs) < freshForMs) return lastCounted;
-  if (!counting) {
-    counting = readOverview(db, nowMs).then((overview) => {
-      lastCounted = { atMs: nowMs, overview };
-      return lastCounted;
+  if (last && Math.abs(nowMs - last.atMs) < freshForMs) return last;
+  counting ??= readOverview(db, nowMs)
+    .then((overview) => {
+      last = { atMs: nowMs, overview };
+    })
+    .catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"))
+    .finally(() => {
+      counting = undefined;
     });
-    counting
-      .catch((failure) => log().warn({ err: failure }, "the accounts could not be counted"))
-      .finally(() => {
-        counting = undefined;
-      });
-  }
-  return Promise.race([counting, sleep(waitAtMostMs).then(() => lastCounted)]);
+  await Promise.race([counting, sleep(waitAtMostMs)]);
+  return last;
 }
 
 async function show({ db, nowMs }: OfficeCall) {
