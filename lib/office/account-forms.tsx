@@ -5,7 +5,7 @@ import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accoun
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence } from "@/lib/accounts/explanation";
 import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
-import { dashboardUrl } from "@/lib/accounts/licence";
+import { dashboardUrl, type Terms as GivenTerms } from "@/lib/accounts/licence";
 import type { Session } from "@/lib/auth/session";
 import { endSessionsOf } from "@/lib/auth/session-changes";
 import { distinctNames } from "@/lib/auth/session-name";
@@ -14,12 +14,12 @@ import { accountBy } from "@/lib/db/account-by";
 import { parseJson } from "@/lib/http/json";
 import { Field, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
 import {
-  conflict,
   invalid,
   type OfficeAct,
   type OfficeCall,
   requireEmail,
   requireLine,
+  requireSeen,
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
@@ -52,10 +52,7 @@ export function Terms({ call, given, licensed }: TermsProps) {
       )}
       <PostForm
         action={setTerms.path}
-        hidden={{
-          email: given.email,
-          seen: writeSeen(given.id, given.plan, trialEndOf(given), given.assistant_limit),
-        }}
+        hidden={{ email: given.email, seen: toSeen(given.id, given) }}
         className="filter"
       >
         <PlanFields call={kept} plan={given.plan} assistantLimit={given.assistant_limit}>
@@ -68,8 +65,9 @@ export function Terms({ call, given, licensed }: TermsProps) {
 }
 
 /** The state that a form was made from, as its fields have it. */
-function writeSeen(id: string, plan: string, endsAtMs: number | null, limit: number | null): string {
-  return JSON.stringify({ id, plan, trialEnds: toMinute(endsAtMs), assistantLimit: String(limit ?? "") });
+function toSeen(id: string, { plan, trial_ends_at_ms, assistant_limit }: GivenTerms): string {
+  const assistantLimit = String(assistant_limit ?? "");
+  return JSON.stringify({ id, plan, trialEnds: toMinute(trial_ends_at_ms), assistantLimit });
 }
 
 const parseSeen = (json = "") => (parseJson(Buffer.from(json)) ?? {}) as Partial<Record<string, string>>;
@@ -93,9 +91,8 @@ export const setTerms: OfficeAct = {
       assistant_limit: isChanged("assistantLimit") ? assistant_limit : undefined,
     };
     await setAccount(db, email, terms, nowMs, by, (given) => {
-      const { plan, trial_ends_at_ms, assistant_limit } = given;
-      if (input("seen") === writeSeen(id, plan, trial_ends_at_ms, assistant_limit)) return;
-      throw conflict(`Someone changed this account meanwhile. It is now: ${describeChanges(null, given)}.`);
+      const now = describeChanges(null, given);
+      requireSeen(call, toSeen(id, given), `Someone changed this account meanwhile. It is now: ${now}.`);
     });
   },
 };
@@ -149,10 +146,8 @@ export const giveCredits: OfficeAct = {
     if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
     const reason = requireLine("The reason", input("reason"));
     await addCredits(db, email, { thousandths, reason }, nowMs, by, (current) => {
-      if (input("seen") === describeBalance(current)) return;
-      throw conflict(
-        `The balance has changed meanwhile: it is now ${toCredits(current.credit_thousandths)}.`,
-      );
+      const now = toCredits(current.credit_thousandths);
+      requireSeen(call, describeBalance(current), `The balance has changed meanwhile: it is now ${now}.`);
     });
   },
 };
@@ -226,10 +221,10 @@ export const removeAccount: OfficeAct = {
   done: "The account is deleted.",
   needsProof: true,
   async run(call) {
-    const { db, nowMs, by, input } = call;
+    const { db, nowMs, by } = call;
     const email = requireEmail(call);
     const row = await accountBy(db, "email", email).select("id").executeTakeFirst();
-    if (row && row.id !== input("seen")) throw conflict("This email has another account meanwhile.");
+    if (row) requireSeen(call, row.id, "This email has another account meanwhile.");
     await deleteCustomer(db, "email", email, nowMs);
     await deleteAccount(db, email, nowMs, by);
   },

@@ -1,12 +1,12 @@
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { Choice, Field, parseTime, TimeField } from "@/lib/office/forms";
 import {
-  conflict,
   invalid,
   type OfficeAct,
   type OfficeCall,
   type OfficePage,
   requireLine,
+  requireSeen,
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
@@ -73,10 +73,12 @@ function Preview({ message }: { message: string }) {
 
 const toSeen = (banner: StoredBanner | undefined) => JSON.stringify(banner ?? null);
 
-const requireSeen = (seen: string | undefined) => (current: StoredBanner | undefined) => {
-  if (toSeen(current) !== seen)
-    throw conflict("Someone changed the banner meanwhile: see above which one it is now.");
-};
+function replaceBanner(call: OfficeCall, banner: StoredBanner | undefined): Promise<void> {
+  const words = "Someone changed the banner meanwhile: see above which one it is now.";
+  return setBanner(call.db, banner, call.nowMs, call.by, (current) =>
+    requireSeen(call, toSeen(current), words),
+  );
+}
 
 const preview: OfficeAct = {
   path: "/announcement/preview",
@@ -89,12 +91,13 @@ const publish: OfficeAct = {
   name: "publish the banner",
   done: "It shows within half a minute.",
   needsProof: true,
-  async run({ db, nowMs, by, input }) {
+  async run(call) {
+    const { input } = call;
     const kind = bannerKinds.find((name) => name === input("kind"));
     const message = requireLine("The text", input("message"));
     if (!kind) throw invalid("Choose a kind.");
     const [startsAtMs, endsAtMs] = [parseTime(input("starts")), parseTime(input("ends"))];
-    await setBanner(db, { kind, message, startsAtMs, endsAtMs }, nowMs, by, requireSeen(input("seen")));
+    await replaceBanner(call, { kind, message, startsAtMs, endsAtMs });
   },
 };
 
@@ -103,9 +106,7 @@ const clear: OfficeAct = {
   name: "clear the banner",
   done: "It is gone within half a minute.",
   needsProof: true,
-  async run({ db, nowMs, by, input }) {
-    await setBanner(db, undefined, nowMs, by, requireSeen(input("seen")));
-  },
+  run: (call) => replaceBanner(call, undefined),
 };
 
 export const announcement: OfficePage = {
