@@ -1,14 +1,10 @@
-import type { ClerkClient } from "@clerk/backend";
+import { createClerkClient } from "@clerk/nextjs/server";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
-import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { loadLibrary } from "@/lib/runtime/load-library";
 
-/** Clerk's library, which is large and is loaded on demand. Asked for only where Clerk signs in. */
-export function clerkClient(): Promise<ClerkClient> {
-  return processSingleton("clerk", async () => {
-    const { createClerkClient } = await loadLibrary(() => import("@clerk/backend"));
-    const { secretKey, publishableKey, apiUrl } = settings().signIn as ClerkSettings;
+/** Clerk's library. It is large, so this file is imported on demand; only a bundler can load it, without Next's part. */
+export function clerkClient({ secretKey, publishableKey, apiUrl }: ClerkSettings) {
+  return processSingleton("clerk", () => {
     const ours = { secretKey, publishableKey, telemetry: { disabled: true } };
     return createClerkClient({ ...ours, ...(apiUrl ? { apiUrl } : {}) });
   });

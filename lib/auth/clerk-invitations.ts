@@ -1,8 +1,9 @@
-import { clerkClient } from "@/lib/auth/clerk-client";
+import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
+import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 const timeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
@@ -18,7 +19,8 @@ export async function createClerkInvitation(email: string): Promise<string> {
     expiresInDays: invitationDays,
     ignoreExisting: true,
   };
-  const calling = clerkClient().then(({ invitations }) => invitations.createInvitation(invitation));
+  const { clerkClient } = await loadLibrary(() => import("@/lib/auth/clerk-client"));
+  const calling = clerkClient(settings().signIn as ClerkSettings).invitations.createInvitation(invitation);
   const { url } = await withTimeout(timeoutMs, calling).catch((failure) => {
     const Refusal = failure?.status === 429 ? ClerkIsBusy : ApiError;
     throw new Refusal("upstream_failed", explain(describeFailure(failure)));

@@ -1,9 +1,9 @@
 import { callClerk } from "@/lib/auth/clerk-calls";
-import { clerkClient } from "@/lib/auth/clerk-client";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { settings } from "@/lib/config/settings";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { pages } from "@/lib/http/pages";
+import { loadLibrary } from "@/lib/runtime/load-library";
 
 /**
  * Lets Clerk renew the session cookie of a browser, by a redirect to its Frontend API and back. Returns the headers of its
@@ -12,8 +12,8 @@ import { pages } from "@/lib/http/pages";
 export async function renewAtClerk(call: HandlerRequest, signIn: ClerkSettings): Promise<Headers> {
   const request = withPublicOrigin(call);
   const ask = async () => {
-    const clerk = await clerkClient();
-    return clerk.authenticateRequest(request, {
+    const { clerkClient } = await loadLibrary(() => import("@/lib/auth/clerk-client"));
+    return clerkClient(signIn).authenticateRequest(request, {
       jwtKey: signIn.publicKey.export({ type: "spki", format: "pem" }).toString(),
       authorizedParties: signIn.authorizedParties,
       signInUrl: pages.signIn.path,

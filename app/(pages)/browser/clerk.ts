@@ -5,7 +5,7 @@ import type { BrowserClerk, ClerkOptions, ClerkUIConstructor } from "@clerk/shar
 /** What Clerk's two scripts leave, as its documentation for plain JavaScript has it. */
 type Loaded = { Clerk?: BrowserClerk; __internal_ClerkUICtor?: ClerkUIConstructor };
 
-/** The current major versions. */
+/** The major versions that `@clerk/nextjs` loads. */
 const scripts = ["/npm/@clerk/ui@1/dist/ui.browser.js", "/npm/@clerk/clerk-js@6/dist/clerk.browser.js"];
 const maxTries = 3;
 const pauseMs = 2000; // 2 seconds
