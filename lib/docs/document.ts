@@ -16,7 +16,7 @@ export type DocumentText = {
   /** The operation that it describes. */
   operation?: Operation;
   summary: string;
-  /** Its text. Links are paths of this site. */
+  /** Its text; in a page, under the title. Links are paths of this site. */
   markdown: () => string;
   /** The headings of the sections that its page shows in a panel at the side. */
   panelSections?: readonly string[];

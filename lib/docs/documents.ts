@@ -38,9 +38,11 @@ const texts: Record<keyof typeof documentPages, DocumentText> = {
 };
 
 /** Every document, in reading order. */
-export const documents = (Object.keys(texts) as (keyof typeof texts)[]).map(
-  (name): DocumentPage => ({ path: documentPages[name].path, ...texts[name] }),
-);
+export const documents = (Object.keys(texts) as (keyof typeof texts)[]).map((name): DocumentPage => {
+  const text = texts[name];
+  const markdown = () => `# ${text.title}\n\n${text.markdown()}`;
+  return { path: documentPages[name].path, ...text, markdown };
+});
 
 /** Whether a path, with or without an anchor, leads to a document or a section. */
 export function isDocumentPath(path: string): boolean {

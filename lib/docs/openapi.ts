@@ -2,7 +2,7 @@ import * as z from "zod";
 import { settings } from "@/lib/config/settings";
 import { descriptionVersion } from "@/lib/docs/changes";
 import { makePortable } from "@/lib/docs/document";
-import { policy } from "@/lib/docs/documents/policy";
+import { findDocument } from "@/lib/docs/documents";
 import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
 import type { HeaderDocument } from "@/lib/docs/response-headers";
@@ -17,13 +17,14 @@ import * as schemas from "@/lib/http/schemas";
 /** OpenAPI 3.1. Schemas are published open, because clients must ignore unknown fields; responses are sent closed. */
 export function openApiDocument() {
   const { appUrl, supportEmail } = settings();
+  const policy = findDocument(pages.policy.path)?.markdown() ?? "";
   const document = {
     openapi: "3.1.1",
     info: {
       title: "Corner Office",
       version: descriptionVersion,
       summary: "The public HTTP API of Corner Office.",
-      description: `${sessionLimits} ${tokenSafety}\n\n${makePortable(policy.markdown(), placeholderAddress)}`,
+      description: `${sessionLimits} ${tokenSafety}\n\n${makePortable(policy, placeholderAddress)}`,
       contact: {
         name: "Corner Office",
         url: `${placeholderAddress}${pages.quickStart.path}`,

@@ -11,9 +11,8 @@ export const apiReference: DocumentText = {
   title: "API reference",
   group: "Reference",
   summary: "The operations at a glance, and what they have in common.",
-  markdown: () => `# API reference
-
-There are ${Object.keys(operations).length} operations. They only read data, or stop emails. ${sessionLimits}
+  markdown:
+    () => `There are ${Object.keys(operations).length} operations. They only read data, or stop emails. ${sessionLimits}
 
 ${table(
   ["Operation", "Needs", "Purpose"],

@@ -13,9 +13,8 @@ export const authentication: DocumentText = {
   title: "Authentication",
   group: "Start",
   summary: "How a program gets, sends, renews and protects a session token.",
-  markdown: () => `# Authentication
-
-Operations that read an account need a session. The others need nothing, or the signed \`token\` of a link, used exactly as sent. [The API reference](${to.apiReference}) says which needs what.
+  markdown:
+    () => `Operations that read an account need a session. The others need nothing, or the signed \`token\` of a link, used exactly as sent. [The API reference](${to.apiReference}) says which needs what.
 
 ## Two ways to send a session
 

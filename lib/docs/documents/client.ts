@@ -22,9 +22,8 @@ export const client: DocumentText = {
   title: "A complete client",
   group: "Start",
   summary: "The SDK: one tested file each for TypeScript, Python, Swift and Kotlin.",
-  markdown: () => `# A complete client
-
-An app checks whether its company may run, and keeps checking. One file per language does that, with nothing to install: the loop, the sign-in, the renewal of the token, and the place to keep it.
+  markdown:
+    () => `An app checks whether its company may run, and keeps checking. One file per language does that, with nothing to install: the loop, the sign-in, the renewal of the token, and the place to keep it.
 
 | Language | Version ${clientVersion} | Approval | Keeps the refresh token in |
 | --- | --- | --- | --- |

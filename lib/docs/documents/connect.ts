@@ -105,9 +105,8 @@ export const connect: DocumentText = {
   title: "Connect an app",
   group: "Start",
   summary: "Your app gets its owner's approval with one click, and renews its token as long as it is used.",
-  markdown: () => `# Connect an app
-
-Your app opens our approval page in its owner's browser. The owner signs in, sees which app is asking and what it may read, and approves. The app then renews its token as long as it is used at least once in ${idle} days, for ${days} days at most.
+  markdown:
+    () => `Your app opens our approval page in its owner's browser. The owner signs in, sees which app is asking and what it may read, and approves. The app then renews its token as long as it is used at least once in ${idle} days, for ${days} days at most.
 
 | Your app runs | It gets the approval | The file |
 | --- | --- | --- |

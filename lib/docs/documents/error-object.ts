@@ -9,9 +9,8 @@ export const errorObject: DocumentText = {
   title: "The error object",
   group: "Reference",
   summary: "The one shape of every failure, and how to use its four fields.",
-  markdown: () => `# The error object
-
-Every failure of every operation, and every unknown path, answers with this JSON. One parser is enough.
+  markdown:
+    () => `Every failure of every operation, and every unknown path, answers with this JSON. One parser is enough.
 
 ${json(exampleRefusal("not_found"))}
 

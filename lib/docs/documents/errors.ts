@@ -10,9 +10,8 @@ export const errors: DocumentText = {
   title: "Error codes",
   group: "Rules",
   summary: "Every code: what it means, its status, when it is sent and what to do.",
-  markdown: () => `# Error codes
-
-Branch on \`error.code\` of [the error object](${to.errorObject}), which is stable between releases. Version 1 has only the ${Object.keys(errorCatalogue).length} codes below. To report a failure, quote the \`X-Request-Id\` of the response.
+  markdown:
+    () => `Branch on \`error.code\` of [the error object](${to.errorObject}), which is stable between releases. Version 1 has only the ${Object.keys(errorCatalogue).length} codes below. To report a failure, quote the \`X-Request-Id\` of the response.
 
 ${table(
   ["Code", "Status", "Meaning"],

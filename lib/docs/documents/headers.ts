@@ -10,9 +10,7 @@ export const headers: DocumentText = {
   title: "Headers",
   group: "Reference",
   summary: "Every header of requests and responses.",
-  markdown: () => `# Headers
-
-Header names are case-insensitive, as everywhere in HTTP.
+  markdown: () => `Header names are case-insensitive, as everywhere in HTTP.
 
 ## Request headers
 

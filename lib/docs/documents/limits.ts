@@ -26,9 +26,7 @@ export const limits: DocumentText = {
   title: "Limits",
   group: "Rules",
   summary: "Quotas, their headers, sizes and deadlines, and code that obeys them.",
-  markdown: () => `# Limits
-
-| Scope | Limit |
+  markdown: () => `| Scope | Limit |
 | --- | --- |
 | \`GET ${operations.health.path}\` | ${allowance(quotas.health)} per client address |
 | MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(", ")}) | ${allowance(quotas.mcp)} per address, shared by all paths |

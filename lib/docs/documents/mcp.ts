@@ -20,9 +20,8 @@ export const mcp: DocumentText = {
   title: "MCP",
   group: "Agents",
   summary: "How to connect an assistant to the MCP server, and its tools.",
-  markdown: () => `# MCP
-
-Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server, and so is \`/mcp/account\`, where every message needs [a token](#connecting). It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
+  markdown:
+    () => `Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server, and so is \`/mcp/account\`, where every message needs [a token](#connecting). It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
 
 ## Tools
 

@@ -27,14 +27,11 @@ export function operationDocument(name: OperationName): DocumentText {
 
 function describeOperation(name: OperationName): string {
   const operation: Operation = operations[name];
-  const { methods, path, summary } = operation;
-  const { about } = operationWords[name];
   const retirement = retirementOf(operation);
   return [
-    `# ${methods[0]} ${path}`,
-    summary,
+    operation.summary,
     ...(retirement ? [`**Being retired:** ${describeRetirement(retirement)}`] : []),
-    about,
+    operationWords[name].about,
     "## Request",
     callSamples(operation),
     "## Fields",

@@ -11,9 +11,7 @@ export const policy: DocumentText = {
   title: "Versions and retirement",
   group: "Rules",
   summary: "How to select a version, what may change, how something is retired, and the change log.",
-  markdown: () => `# Versions and retirement
-
-## Selecting a version
+  markdown: () => `## Selecting a version
 
 The header \`API-Version: 1\` selects major version 1. It is optional: omitting it selects version 1. Every answer of a documented operation confirms \`API-Version: 1\`. An unsupported version answers \`400\` with the code ${toCode("invalid_request")} before the operation runs.
 

@@ -97,15 +97,11 @@ export const privacy: DocumentText = {
   summary: "The personal data that this service keeps, for how long, who gets it, and how it is erased.",
   markdown: () => {
     const { privacyUrl } = settings();
-    return privacyUrl
-      ? `# Privacy\n\n${operatorInWords()} The privacy policy is at <${privacyUrl}>.\n`
-      : ownText();
+    return privacyUrl ? `${operatorInWords()} The privacy policy is at <${privacyUrl}>.\n` : ownText();
   },
 };
 
-const ownText = () => `# Privacy
-
-${operatorInWords()} ${supportInWords()}
+const ownText = () => `${operatorInWords()} ${supportInWords()}
 
 The service keeps the data that it needs to let you sign in and to say whether your company may run. There is no advertising, no tracking and no profile, and no data is sold. Your assistants, their work and your other apps stay in your own apps: this service never sees them.
 

@@ -10,9 +10,8 @@ export const quickStart: DocumentText = {
   title: "Quick start",
   group: "Start",
   summary: "Get a working entitlement check in five minutes.",
-  markdown: () => `# Quick start
-
-Your app asks Corner Office one question: may this person's company of assistants run? You can build that in five minutes.
+  markdown:
+    () => `Your app asks Corner Office one question: may this person's company of assistants run? You can build that in five minutes.
 
 ## 1. Set the base URL
 

@@ -10,13 +10,11 @@ export const terms: DocumentText = {
   summary: "What this service does, what it costs, what it asks of you, and how it changes.",
   markdown: () => {
     const { termsUrl } = settings();
-    return termsUrl ? `# Terms\n\n${operatorInWords()} The terms are at <${termsUrl}>.\n` : ownText();
+    return termsUrl ? `${operatorInWords()} The terms are at <${termsUrl}>.\n` : ownText();
   },
 };
 
-const ownText = () => `# Terms
-
-${operatorInWords()} ${supportInWords()}
+const ownText = () => `${operatorInWords()} ${supportInWords()}
 
 This is what the software does. A contract with the operator comes before them.
 
