@@ -2,6 +2,7 @@ import { Marked, type Token, type Tokens } from "marked";
 import type { DocumentPage } from "@/lib/docs/document";
 import { type CodeLanguage, highlight } from "@/lib/docs/highlight";
 import { anchorOf } from "@/lib/docs/markdown";
+import { sectionsOf } from "@/lib/docs/sections";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { hashContent } from "@/lib/http/etag";
 import { files } from "@/lib/http/pages";
@@ -17,48 +18,32 @@ export type RenderedDocument = {
 };
 
 /** Renders a document. Only code is escaped, because the Markdown is our own. */
-export function renderDocument({ markdown, panelSections = [] }: DocumentPage): RenderedDocument {
+export function renderDocument(document: DocumentPage): RenderedDocument {
   const rendered: RenderedDocument = { intro: "", html: "", panel: "", sections: [] };
   const marked = makeMarked(new Set());
-  const tokens = marked.lexer(markdown()).filter(({ type }) => type !== "space");
-  const starts = tokens.flatMap((token, at) => (isHeading(token, 2) ? [at] : []));
-  rendered.intro = renderParts(marked, tokens.slice(0, starts[0]));
-  for (const [n, start] of starts.entries()) {
-    const [heading, ...body] = tokens.slice(start, starts[n + 1]);
-    const { text } = heading as Tokens.Heading;
-    const anchor = anchorOf(text);
-    const title = marked.parseInline(text) as string;
+  const [intro, ...sections] = sectionsOf(document);
+  rendered.intro = renderParts(marked, intro?.tokens ?? []);
+  for (const { heading, anchor = "", depth, tokens } of sections) {
+    const title = marked.parseInline(heading) as string;
     // The anchor is on the section, so that a link targets the heading with its content.
-    const section = `<section id="${anchor}">\n<h2>${title} ${linkTo(anchor, text)}</h2>\n${renderParts(marked, body)}</section>\n`;
-    if (panelSections.includes(text)) rendered.panel += section;
-    else {
-      rendered.html += section;
-      rendered.sections.push({ anchor, title });
-    }
+    const section = `<section id="${anchor}">\n<h${depth}>${title} ${linkTo(anchor, heading)}</h${depth}>\n${renderParts(marked, tokens.slice(1))}</section>\n`;
+    const isInPanel = document.panelSections?.includes(heading);
+    rendered[isInPanel ? "panel" : "html"] += section;
+    if (depth === 2 && !isInPanel) rendered.sections.push({ anchor, title });
   }
   return rendered;
 }
 
-/** The pictures that replace blocks of text on pages, by the block's label. Markdown keeps the text. */
-const pictures: Record<string, string> = {
-  "the-loop": `<picture class="loop"><source media="(max-width: 40rem)" srcset="${files.clientLoopOnPhones.path}" width="340" height="332"><img src="${files.clientLoop.path}" width="700" height="228" alt="The loop of a client, as the list below describes it."></picture>
-`,
-};
+/** The picture that replaces the block `the-loop` of text on its page. Markdown keeps the text. */
+const loop = `<picture class="loop"><source media="(max-width: 40rem)" srcset="${files.clientLoopOnPhones.path}" width="340" height="332"><img src="${files.clientLoop.path}" width="700" height="228" alt="The loop of a client, as the list below describes it."></picture>\n`;
 
 /** @param anchors - the field anchors so far, because two lists can contain the same name */
 function makeMarked(anchors: Set<string>) {
   return new Marked({
     renderer: {
-      heading({ tokens, depth, text }) {
-        const html = this.parser.parseInline(tokens);
-        if (depth === 1) return `<h1>${html}</h1>\n`;
-        const anchor = anchorOf(text);
-        return `<h${depth} id="${anchor}">${html} ${linkTo(anchor, text)}</h${depth}>\n`;
-      },
       code({ text, lang = "" }) {
         const [language = "", label = ""] = lang.split(/ (.*)/);
-        const picture = pictures[label];
-        if (picture) return picture;
+        if (label === "the-loop") return loop;
         const shownIn = namesOfLanguages[language] ?? "";
         return `<div class="sample" data-in="${shownIn}"><pre tabindex="0"><code>${highlight(text, language as CodeLanguage)}</code></pre></div>\n`;
       },
@@ -69,9 +54,6 @@ function makeMarked(anchors: Set<string>) {
     },
   });
 }
-
-const isHeading = (token: Token, depth: number): token is Tokens.Heading =>
-  token.type === "heading" && token.depth === depth;
 
 function linkTo(anchor: string, name: string): string {
   return `<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(name.replaceAll("`", ""))}"></a>`;
@@ -103,7 +85,7 @@ function tableOf({ header, rows }: Tokens.Table, cell: RenderCell): string {
   const head = header.map((one) => `<th scope="col">${cell(one)}</th>`).join("");
   const body = rows.map((row) => {
     const cells = row.map(
-      (one, at) => `<td data-of="${escapeHtml(header[at]?.text ?? "")}">${cell(one)}</td>`,
+      (one, at) => `<td data-column="${escapeHtml(header[at]?.text ?? "")}">${cell(one)}</td>`,
     );
     return `<tr>${cells.join("")}</tr>`;
   });
@@ -112,7 +94,8 @@ function tableOf({ header, rows }: Tokens.Table, cell: RenderCell): string {
 }
 
 /** Renders the blocks of a section. Consecutive variants of a sample become tabs. */
-function renderParts(marked: Marked, tokens: Token[]): string {
+function renderParts(marked: Marked, all: Token[]): string {
+  const tokens = all.filter(({ type }) => type !== "space");
   let html = "";
   for (let at = 0; at < tokens.length; at++) {
     const variants = variantsFrom(tokens.slice(at));

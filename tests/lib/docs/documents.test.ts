@@ -119,8 +119,8 @@ describe("/docs/api/errors", () => {
     const html = pages.get("/docs/api/errors") ?? "";
     const anchors = [...html.matchAll(/<section id="([^"]+)"/g)].map(([, anchor]) => anchor);
     const sent = Object.entries(errorCatalogue).flatMap(([code, { status }]) => (status ? [code] : []));
-    expect(anchors).toEqual([...sent, "reserved-codes"]);
-    expect(idsOf(html)).toEqual(expect.arrayContaining(Object.keys(errorCatalogue)));
+    const reserved = Object.keys(errorCatalogue).filter((code) => !sent.includes(code));
+    expect(anchors).toEqual([...sent, "reserved-codes", ...reserved]);
     for (const words of ["Sent by:", "Status:", "When:", "What to do:"]) {
       expect(html.split(`<strong>${words}</strong>`)).toHaveLength(sent.length + 1);
     }
@@ -159,7 +159,7 @@ describe("the reference", () => {
   it.each(described)("%s has every status, code, field and language", async (path, operation) => {
     const html = pages.get(path) ?? "";
     for (const status of ["200", ...Object.keys(operation.codes)])
-      expect(html).toContain(`<td data-of="Status">${status}</td>`);
+      expect(html).toContain(`<td data-column="Status">${status}</td>`);
     for (const code of Object.values(operation.codes).flat()) expect(html).toContain(`#${code}"`);
     for (const language of ["sh", "ts", "python"]) expect(html).toContain(`value="${language}"`);
     for (const [status, codes] of Object.entries(operation.codes)) {
