@@ -97,7 +97,7 @@ function SessionLink({ isSignedIn }: { isSignedIn: boolean }) {
   if (settings().signIn.kind === "none") return null;
   const [to, words] = isSignedIn ? [pages.home, "Home"] : [pages.signIn, "Sign in"];
   return (
-    <a className="session-link" href={to.path}>
+    <a className="button plain small" href={to.path}>
       {words}
     </a>
   );

@@ -5,7 +5,7 @@ import type { LightColour } from "@/lib/status/parts";
 export function Light({ colour, children }: { colour: LightColour; children: ReactNode }) {
   return (
     <p className="light" data-colour={colour}>
-      <svg viewBox="0 0 16 16" aria-hidden="true">
+      <svg viewBox="0 0 16 16" width="0.875rem" height="0.875rem" aria-hidden="true">
         {shapes[colour]}
       </svg>
       <span>{children}</span>
@@ -14,8 +14,8 @@ export function Light({ colour, children }: { colour: LightColour; children: Rea
 }
 
 const shapes: Record<LightColour, ReactNode> = {
-  good: <circle cx="8" cy="8" r="6" />,
-  soon: <path d="M8 1.5 15 14H1z" />,
-  stopped: <rect x="2" y="2" width="12" height="12" rx="1.5" />,
+  good: <circle cx="8" cy="8" r="6" fill="var(--good)" />,
+  soon: <path d="M8 1.5 15 14H1z" fill="var(--soon)" />,
+  stopped: <rect x="2" y="2" width="12" height="12" rx="1.5" fill="var(--stopped)" />,
   unknown: <circle cx="8" cy="8" r="5" fill="none" stroke="var(--quiet)" strokeWidth="2" />,
 };

@@ -1,5 +1,5 @@
 /*
- * The design tokens: pages, the unsubscribe page and mails take their colours, sizes and durations from here. `npm run
+ * The design tokens: pages, the unsubscribe page and mails take their colours and sizes from here. `npm run
  * bundle` writes them as custom properties for the style sheets.
  */
 
@@ -70,8 +70,6 @@ const spaces = {
 
 const radii = { "radius-1": "0.375rem", "radius-2": "0.625rem", "radius-3": "1rem" };
 
-const motion = { quick: "120ms ease-out", calm: "240ms cubic-bezier(0.2, 0, 0, 1)" };
-
 /** All design tokens as CSS custom properties. */
 export function themeAsCss(): string {
   const properties = [
@@ -80,7 +78,7 @@ export function themeAsCss(): string {
       `light-dark(${light}, ${dark})`,
     ]),
     ...["serif", "sans", "mono"].map((name) => [name, type[name as keyof typeof type]]),
-    ...[sizes, spaces, radii, motion].flatMap((group) => Object.entries(group)),
+    ...[sizes, spaces, radii].flatMap((group) => Object.entries(group)),
   ];
   const lines = properties.map(([name = "", value]) => `  --${kebab(name)}: ${value};`);
   return `:root {\n  color-scheme: light dark;\n${lines.join("\n")}\n}\n`;

@@ -42,6 +42,6 @@ function renderHtml({ kind, message }: SiteBanner, page: Pick<Page, "path">): st
   const button =
     page.path === pages.unsubscribe.path
       ? ""
-      : `<form method="post" action="${actions.dismissNotice.path}"><button type="submit" aria-label="Dismiss this notice"></button></form>`;
+      : `<form method="post" action="${actions.dismissNotice.path}"><button type="submit" class="linklike" aria-label="Dismiss this notice">×</button></form>`;
   return `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>${escapeHtml(message)}</p>${button}</aside>`;
 }

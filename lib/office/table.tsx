@@ -10,7 +10,7 @@ type TableProps<Row> = { rows: Row[]; columns: Columns<Row>; whenEmpty?: string;
 export function Table<Row>({ rows, columns, whenEmpty, caption }: TableProps<Row>) {
   if (rows.length === 0) return <p className="quiet">{whenEmpty}</p>;
   return (
-    <table className="rows">
+    <table>
       {caption && <caption>{caption}</caption>}
       <thead>
         <tr>

@@ -55,7 +55,7 @@ async function show({ db, nowMs }: OfficeCall) {
       <ul className="parts">
         {parts.map(({ name, colour, says }) => (
           <li key={name}>
-            <h3>{name}</h3>
+            <strong>{name}</strong>
             <Light colour={colour}>{says}</Light>
           </li>
         ))}

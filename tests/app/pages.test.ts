@@ -130,7 +130,7 @@ describe.each([
 });
 
 const sessionLinkOf = (html: string) =>
-  /<a class="session-link" href="([^"]*)">([^<]*)</.exec(html)?.slice(1);
+  /<a class="button plain small" href="([^"]*)">([^<]*)</.exec(html)?.slice(1);
 
 describe("with sign-in", async () => {
   const clock = makeClock();

@@ -22,7 +22,7 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
         <ul className="parts">
           {parts.map(({ name, colour, says }) => (
             <li key={name}>
-              <h2>{name}</h2>
+              <strong>{name}</strong>
               <Light colour={colour}>{says}</Light>
             </li>
           ))}

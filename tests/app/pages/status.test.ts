@@ -23,7 +23,7 @@ async function look(service: Service): Promise<{ heading: string; parts: Record<
   expect(status).toBe(200);
   expect(headers["cache-control"]).toBe("no-store");
   const found = text.matchAll(
-    /<h2>([^<]+)<\/h2><p class="light" data-colour="(\w+)">(.*?)<span>(.*?)<\/span>/g,
+    /<strong>([^<]+)<\/strong><p class="light" data-colour="(\w+)">(.*?)<span>(.*?)<\/span>/g,
   );
   const parts: Record<string, string> = {};
   for (const [, name = "", colour = "", shape, words] of found) {

@@ -18,7 +18,7 @@ export function actions(named = ""): Group {
         },
       ]
     : [];
-  const entries = [...copies, ...linksIn(".site .session-link, .foot a")];
+  const entries = [...copies, ...linksIn(".site .button, .foot a")];
   return {
     heading: "Actions",
     entries: entries.filter(({ title }) => title.toLowerCase().includes(named.toLowerCase())),

@@ -92,7 +92,7 @@ function build() {
   const ariaLabel = "Search the documents";
   const dialog = make("dialog", { className: "palette", ariaLabel });
   const list = make("div", { id: "hits", role: "listbox", ariaLabel: "Results" });
-  const note = make("p", { role: "status" });
+  const note = make("p", { className: "quiet", role: "status" });
   const input = make("input", {
     type: "search",
     role: "combobox",

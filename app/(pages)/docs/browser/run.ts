@@ -16,7 +16,7 @@ export function addRun(): void {
   const request = panel?.querySelector("#request");
   const path = panel?.dataset.runs;
   if (!request || !path) return;
-  const button = make("button", { type: "button", className: "run", textContent: "Run it here" });
+  const button = make("button", { type: "button", className: "small", textContent: "Run it here" });
   const result = make("div", { role: "status" });
   button.onclick = async () => {
     if (button.ariaDisabled === "true") return;
@@ -32,14 +32,19 @@ async function ask(path: string): Promise<Node[]> {
   const startedAt = performance.now();
   const answer = await fetch(path, { cache: "no-store" }).catch(() => undefined);
   if (!answer)
-    return [make("p", { textContent: "No response: the network or the service is not available." })];
+    return [
+      make("p", {
+        className: "quiet",
+        textContent: "No response: the network or the service is not available.",
+      }),
+    ];
   const text = await answer.text();
   const ms = Math.round(performance.now() - startedAt);
   const headers = shown.flatMap((name) =>
     answer.headers.has(name) ? `${name}: ${answer.headers.get(name)}` : [],
   );
   return [
-    make("p", { textContent: `This service answered ${answer.status} in ${ms} ms.` }),
+    make("p", { className: "quiet", textContent: `This service answered ${answer.status} in ${ms} ms.` }),
     make("pre", {
       textContent: `HTTP ${answer.status}\n${headers.join("\n")}\n\n${pretty(text)}`,
       tabIndex: 0,

@@ -29,7 +29,7 @@ function Hits({ query }: { query: string }) {
         {hits.map(({ path, title, snippet }) => (
           <li key={path}>
             <a href={path}>{title}</a>
-            <p>{snippet}</p>
+            <p className="quiet">{snippet}</p>
           </li>
         ))}
       </ol>

@@ -116,11 +116,19 @@ function StepLine({ entries, balance, nowMs }: StepLineProps) {
       className="step-line"
       viewBox={`0 0 ${wide} ${high}`}
       preserveAspectRatio="none"
+      width="100%"
+      height="4rem"
       role="img"
       aria-label={label}
     >
-      <path className="area" d={`M${wide} ${high} ${steps} V${high} Z`} />
-      <path d={`M${wide} ${y(balance)} ${steps}`} />
+      <path fill="var(--good-tint)" d={`M${wide} ${high} ${steps} V${high} Z`} />
+      <path
+        fill="none"
+        stroke="var(--accent)"
+        strokeWidth="2"
+        vectorEffect="non-scaling-stroke"
+        d={`M${wide} ${y(balance)} ${steps}`}
+      />
     </svg>
   );
 }
