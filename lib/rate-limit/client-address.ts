@@ -11,58 +11,9 @@ export function trustForwardedPeer(): void {
   socketOwner().isFrontServer = true;
 }
 
-const maxCachedAddresses = 20_000; // about 5 MB
-
-const maxCachedCharacters = 128; // of a key
-
-/** The client of a request, by its address; `undefined` if that is unknown. */
-class Client {
-  private hash: string | undefined;
-  private networkHash: string | undefined;
-
-  constructor(private readonly address: string | undefined) {}
-
-  /** A keyed hash of its IPv4 address or IPv6 /64. It costs more than the rest of a health check. */
-  get key(): string {
-    this.hash ??= hashAddress(groupAddress(this.address ?? "unknown"));
-    return this.hash;
-  }
-
-  get networkKey(): string | undefined {
-    this.networkHash ??= this.address && hashAddress(groupAddress(this.address, 48));
-    return this.networkHash;
-  }
-}
-
-// Only in memory.
-const recentClients = () =>
-  processSingleton("recent clients", () => new RecentCache<Client>(maxCachedAddresses));
-
-function findClient(headers: Headers): Client {
-  const source = trustedEntries(headers);
-  let client = recentClients().get(source);
-  if (!client) {
-    client = new Client(clientAddress(headers));
-    if (source.length <= maxCachedCharacters) recentClients().set(source, client);
-  }
-  return client;
-}
-
 /** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
 export function rateLimitKey(headers: Headers): string {
-  return findClient(headers).key;
-}
-
-/** The entries that no client can change, as text: its address depends on nothing else. */
-function trustedEntries(headers: Headers): string {
-  const { trustedProxyHops, onVercel } = settings();
-  if (onVercel) return headers.get("x-vercel-forwarded-for") ?? "";
-  const chain = headers.get("x-forwarded-for") ?? "";
-  let start = chain.length + 1;
-  for (let left = trustedProxyHops + Number(socketOwner().isFrontServer); left > 0 && start > 0; left--) {
-    start = chain.lastIndexOf(",", start - 2) + 1;
-  }
-  return chain.slice(start);
+  return hashAddress(groupAddress(clientAddress(headers) ?? "unknown"));
 }
 
 /**
@@ -78,7 +29,8 @@ export function knownClientKey(headers: Headers): string | undefined {
  * would allow one customer 65,536 times. `undefined` as in {@link knownClientKey}.
  */
 export function ownNetworkKey(headers: Headers): string | undefined {
-  return isProxyMisconfigured() ? undefined : findClient(headers).networkKey;
+  const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
+  return address && hashAddress(groupAddress(address, 48));
 }
 
 /**
@@ -106,8 +58,15 @@ export function isProxyMisconfigured(
   return appUrl.startsWith("https:") && trustedProxyHops === 0 && !onVercel;
 }
 
+// A hash costs more than the rest of a health check. They are kept only in memory.
+const recentHashes = () => processSingleton("hashes of addresses", () => new RecentCache<string>(20_000));
+
 function hashAddress(group: string): string {
-  return keyedHash("client-address:v1", group).slice(0, 22);
+  const known = recentHashes().get(group);
+  if (known !== undefined) return known;
+  const hash = keyedHash("client-address:v1", group).slice(0, 22);
+  recentHashes().set(group, hash);
+  return hash;
 }
 
 /**
@@ -158,15 +117,10 @@ const ipv4Prefixes = [
   [0x64, 0xff9b, 0, 0, 0, 0],
 ];
 
+/** The groups of an IPv6 address, by the one spelling that the URL standard has for it. */
 function expandIPv6(address: string): number[] {
-  const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets) => {
-    const [a = 0, b = 0, c = 0, d = 0] = octets.slice(0, 4).map(Number);
-    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
-  });
-  const [head = "", tail] = hex.split("::");
+  const [head = "", tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split("::");
   const parse = (part: string) => (part ? part.split(":").map((group) => Number.parseInt(group, 16)) : []);
-  const left = parse(head);
-  if (tail === undefined) return left;
-  const right = parse(tail);
+  const [left, right] = [parse(head), parse(tail ?? "")];
   return [...left, ...new Array<number>(8 - left.length - right.length).fill(0), ...right];
 }

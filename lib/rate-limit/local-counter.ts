@@ -1,3 +1,5 @@
+import { RecentCache } from "@/lib/runtime/recent-cache";
+
 /** A counter's decision on one request. */
 export type RateLimitDecision = {
   allowed: boolean;
@@ -9,28 +11,23 @@ export type RateLimitDecision = {
 
 /**
  * An exact sliding window in this process: a request is accepted if fewer than `limit` of its key were accepted in the
- * last `windowMs`. It keeps at most `maxKeys` keys, evicts the oldest tenth above that, and drops idle keys after at
- * most two windows.
+ * last `windowMs`. It keeps the latest half of `maxKeys` keys at least, and drops idle ones after at most two windows.
  */
 export class LocalCounter {
-  private keys = new Map<string, ClientWindow>();
-  private keysBefore = new Map<string, ClientWindow>();
-  private turnAtMs = 0;
+  private readonly windows: RecentCache<ClientWindow>;
 
   constructor(
     private readonly limit: number,
     private readonly windowMs: number,
-    private readonly maxKeys = 100_000,
-  ) {}
-
-  get size(): number {
-    return this.keys.size + this.keysBefore.size;
+    maxKeys = 200_000,
+  ) {
+    this.windows = new RecentCache(maxKeys, windowMs);
   }
 
   /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock. */
   consume(key: string, nowMs = performance.now()): RateLimitDecision {
-    if (nowMs >= this.turnAtMs) this.rotate(nowMs);
-    const recent = this.windowOf(key);
+    const recent = this.windows.get(key) ?? new ClientWindow();
+    this.windows.set(key, recent, nowMs);
     recent.expireUntil(nowMs - this.windowMs);
     if (recent.count >= this.limit) {
       return refusal(recent.oldestMs + this.windowMs - nowMs);
@@ -41,34 +38,7 @@ export class LocalCounter {
 
   /** Takes the latest request of this key back. */
   refund(key: string): void {
-    (this.keys.get(key) ?? this.keysBefore.get(key))?.removeLatest();
-  }
-
-  private windowOf(key: string): ClientWindow {
-    const known = this.keys.get(key);
-    if (known) return known;
-    const before = this.keysBefore.get(key);
-    if (before) this.keysBefore.delete(key);
-    else if (this.size >= this.maxKeys) this.evictOldest();
-    const recent = before ?? new ClientWindow();
-    this.keys.set(key, recent);
-    return recent;
-  }
-
-  /** Drops the keys without a request since the last rotation, at least one window ago. */
-  private rotate(nowMs: number): void {
-    this.keysBefore = this.keys;
-    this.keys = new Map();
-    this.turnAtMs = nowMs + this.windowMs;
-  }
-
-  private evictOldest(): void {
-    const oldest = this.keysBefore.size > 0 ? this.keysBefore : this.keys;
-    let left = Math.ceil(this.maxKeys / 10);
-    for (const key of oldest.keys()) {
-      if (left-- === 0) break;
-      oldest.delete(key);
-    }
+    this.windows.get(key)?.removeLatest();
   }
 }
 

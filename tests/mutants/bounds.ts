@@ -161,8 +161,8 @@ export const bounds: Mistakes = {
     },
     "lib/rate-limit/client-address.ts": {
       "one IPv6 customer joins the waitlist as 65,536": [
-        "groupAddress(this.address, 48)",
-        "groupAddress(this.address)",
+        "groupAddress(address, 48)",
+        "groupAddress(address)",
       ],
     },
   },

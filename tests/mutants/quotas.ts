@@ -7,7 +7,10 @@ export const quotas: Mistakes = {
         "recent.count >= this.limit",
         "recent.count > this.limit",
       ],
-      "the number of keys has no bound": "else if (this.size >= this.maxKeys) this.evictOldest();",
+      "the number of keys has no bound": [
+        "new RecentCache(maxKeys, windowMs)",
+        "new RecentCache(1e9, windowMs)",
+      ],
       "a refusal is counted too": [
         "return refusal(recent.oldestMs",
         "recent.add(nowMs);\n      return refusal(recent.oldestMs",
