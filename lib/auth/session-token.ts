@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { compactVerify, decodeJwt, decodeProtectedHeader, errors, SignJWT } from "jose";
+import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, SignJWT } from "jose";
 import * as z from "zod";
 
 /*
@@ -103,17 +103,21 @@ export async function isSignedBy({ token }: ParsedToken, publicKey: KeyObject): 
   }
 }
 
-/** Mints a token of the key's issuer. Throws a `RangeError` if it would live longer than {@link maxTokenSeconds}. */
+/**
+ * Mints a token of the key's issuer. Throws a `RangeError` if it would live longer than {@link maxTokenSeconds}.
+ *
+ * @param terms - `extra` are the claims that an app's token has besides (RFC 9068 §2.2)
+ */
 export async function mintSessionToken(
-  terms: { subject: string; sessionId: string; origin?: string; endsAtMs: number },
+  terms: { subject: string; sessionId: string; origin?: string; endsAtMs: number; extra?: JWTPayload },
   key: { kid: string; issuer: string; privateKey: KeyObject },
   nowMs: number,
 ): Promise<MintedToken> {
-  const { subject, sessionId, origin, endsAtMs } = terms;
+  const { subject, sessionId, origin, endsAtMs, extra } = terms;
   const iat = Math.floor(nowMs / 1000);
   const exp = Math.floor(endsAtMs / 1000);
   if (exp - iat > maxTokenSeconds) throw new RangeError("a token must end within the hour");
-  const claims = { iss: key.issuer, sub: subject, sid: sessionId, azp: origin, iat, nbf: iat, exp };
+  const claims = { iss: key.issuer, sub: subject, sid: sessionId, azp: origin, iat, nbf: iat, exp, ...extra };
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: "RS256", kid: key.kid, typ: "JWT" })
     .sign(key.privateKey);

@@ -147,8 +147,6 @@ export const oauthBounds = {
   },
   /** Refresh tokens kept per session, used ones included: 0.5 KB each, and a week of an app that renews hourly. */
   refreshTokens: 200,
-  /** Maximum parameters of a request: the library's time grows with the square of their number. */
-  parameters: 64,
   /** Maximum bytes stored per authorization request, without the client id. */
   requestBytes: 2 * 1024,
   /** Maximum bytes of the metadata of a self-registered client, which its id carries. */

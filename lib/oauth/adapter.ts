@@ -33,8 +33,12 @@ export class OAuthState implements Adapter {
   /** @param kind - the library's name for this type of row */
   constructor(readonly kind: string) {}
 
-  /** Stores a row. A refresh token is stored when its {@link TokenRotation} is committed. */
+  /** Stores a row: of a refresh token, when its {@link TokenRotation} is committed; of an access token, never. */
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
+    if (this.kind === "AccessToken") {
+      TokenRotation.current().accessToken = payload;
+      return;
+    }
     const { jti: _, consumed, ...stored } = payload;
     const key = { kind: this.kind, id_hash: hashSecret("connect", id) };
     const lookUp = payload.userCode ?? payload.uid;

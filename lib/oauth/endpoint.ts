@@ -1,8 +1,9 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+import { requireSigningKey } from "@/lib/auth/key-ring";
+import { mintSessionToken } from "@/lib/auth/session-token";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import type { Db } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
@@ -12,8 +13,9 @@ import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/resp
 import type { Route } from "@/lib/http/route";
 import { withStore } from "@/lib/oauth/adapter";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
-import { authorizationServer, networkHeader, serverCookies } from "@/lib/oauth/authorization-server";
-import { describeRefusedRefresh } from "@/lib/oauth/refused-refresh";
+import { appSessionId } from "@/lib/oauth/app-session";
+import { authorizationServer } from "@/lib/oauth/authorization-server";
+import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { accountScope } from "@/lib/oauth/resources";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
@@ -33,7 +35,7 @@ export function connectEndpoint(route: Route): RouteHandler {
 const forwardedHeaders = new Set(["accept", "authorization", "content-type"]);
 
 /** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
-const isReturnedHeader = (name: string) => /^(?:location|www-authenticate)$/.test(name);
+const returnedHeaders = ["location", "www-authenticate"];
 
 /** The parameters of an authorization request that are read. Others are ignored (RFC 6749 §3.1) and not stored. */
 const knownParameters = new Set([
@@ -52,22 +54,21 @@ const knownParameters = new Set([
 const maxLogged = 400; // characters of a client id
 
 async function exchange(call: HandlerRequest): Promise<ResponseParts> {
-  if (settings().signIn.kind === "none") throw new ApiError("not_configured");
   const { url, headers, body, context } = call;
   const { authorization, device, revocation, token } = connectEndpoints;
-  const tokens = new TokenRotation(url.pathname === revocation.path ? "app end" : "app replay");
+  const endsSessionAs = url.pathname === revocation.path ? "app end" : "app replay";
+  const tokens = new TokenRotation(endsSessionAs, clientNetwork(headers));
   await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
   const form = new URLSearchParams(body.toString());
   if ([...url.searchParams, ...form].flat().some((text) => text.includes("\0"))) {
     const error_description = "A parameter has a NUL character.";
-    return isForBrowsers(url)
-      ? refuse(headers, appProblem, error_description)
-      : { status: 400, body: { error: "invalid_request", error_description } };
+    if (isForBrowsers(url)) throw new RefusedRequest(error_description);
+    return { status: 400, body: { error: "invalid_request", error_description } };
   }
   // A response in a fragment or a form could be read by the scripts of the app's page.
   if (isAuthorization && url.searchParams.getAll("response_mode").some((mode) => mode !== "query")) {
-    return refuse(headers, appProblem, "response_mode is query, or not said.");
+    throw new RefusedRequest("response_mode is query, or not said.");
   }
   const { host, protocol } = new URL(settings().appUrl);
   const uid = readCookie(headers, "office-request");
@@ -75,41 +76,40 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const sent = url.pathname === device.path ? Buffer.from(`${keepKnownParameters(body.toString())}`) : body;
   const request = {
     method: context.method,
-    url: limitQuery(pathFor(url, uid) + searchFor(url)),
+    url: targetFor(url, uid),
     headers: {
       ...Object.fromEntries([...headers].filter(([name]) => forwardedHeaders.has(name))),
       host,
       "x-forwarded-proto": protocol.slice(0, -1),
-      [networkHeader]: clientNetwork(headers) ?? "",
-      cookie: uid ? `${serverCookies.resume}=${uid}` : "",
+      cookie: uid ? `${resumeCookie}=${uid}` : "",
       "content-length": String(sent.length),
     },
   };
   const { statusCode, payload, responseHeaders } = await tokens.run(() => handOver(server, request, sent));
-  if (statusCode === 500)
-    throw tokens.failure instanceof ApiError ? tokens.failure : new ApiError("internal_error");
+  if (statusCode === 500) throw tokens.failure ?? new ApiError("internal_error");
+  // Before anything is used up.
+  const minted = statusCode === 200 ? await mintAccessToken(tokens) : undefined;
   const issued = statusCode === 200 ? await withStore((db) => tokens.commit(db, Date.now())) : {};
-  if (statusCode === 400 || !issued) {
-    const describe = (db: Db) => describeRefusedRefresh(db, form, Date.now());
-    const ended = url.pathname === token.path ? await withStore(describe) : undefined;
+  if (url.pathname === token.path && (statusCode === 400 || !issued)) {
+    const ended = await describeEnd(tokens.credential, form.get("client_id"));
     const error_description = ended ?? "It was used before. Ask the owner again.";
     if (ended ?? !issued) return { status: 400, body: { error: "invalid_grant", error_description } };
   }
-  if (statusCode === 400 && isForBrowsers(url)) return refuseClient(call, JSON.parse(payload) as Refusal);
+  if (statusCode === 400 && isForBrowsers(url)) throw refuseClient(call, JSON.parse(payload) as Refusal);
   const { location } = responseHeaders;
   // A redirect to a client before the owner was asked always carries an error.
   const isError = isAuthorization && location !== undefined && location !== pages.connect.path;
   if (isError && !(await mayRedirectError(url.searchParams.getAll("client_id")))) {
-    return refuse(headers, refusalUrl(location), "The app asked in a way that cannot be answered.");
+    throw new RefusedRequest("The app asked in a way that cannot be answered.", refusalUrl(String(location)));
   }
-  const { "content-type": mediaType, "set-cookie": cookies, ...others } = responseHeaders;
+  const { "content-type": mediaType, "set-cookie": cookies } = responseHeaders;
   return {
     status: statusCode,
-    body: payload === "" ? null : withEnd(payload, tokens, issued.successor),
+    body: minted ? withTokens(payload, tokens, minted, issued?.successor) : payload || null,
     ...(typeof mediaType === "string" && { mediaType }),
     headers: [
-      ...Object.entries(others).flatMap(([name, value]) =>
-        value !== undefined && isReturnedHeader(name) ? [name, String(value)] : [],
+      ...returnedHeaders.flatMap((name) =>
+        name in responseHeaders ? [name, String(responseHeaders[name])] : [],
       ),
       ...requestCookie([cookies ?? []].flat().map(String)),
     ],
@@ -138,39 +138,62 @@ function handOver(
   });
 }
 
+/** Mints the access token that is issued, if one is: a session token of the app's session, bound to one resource. */
+async function mintAccessToken({ accessToken, sessionEndsAtMs }: TokenRotation): Promise<string | undefined> {
+  if (!accessToken) return undefined;
+  const { accountId = "", grantId = "", aud = "", jti = "", scope = "", clientId: client_id } = accessToken;
+  const nowMs = Date.now();
+  const terms = {
+    subject: accountId,
+    sessionId: appSessionId(grantId),
+    endsAtMs: Math.min(nowMs + lifetimes.accessToken * 1000, sessionEndsAtMs),
+    extra: { aud, jti, scope, client_id },
+  };
+  return (await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs)).token;
+}
+
 /**
- * The library's answer with the refresh token that was committed, which is not the one that the library made, and the
- * seconds until its session ends.
+ * The library's answer with the tokens that were minted and committed, which are not those that the library made, and the
+ * seconds until their session ends.
  */
-function withEnd(payload: string, { sessionEndsAtMs }: TokenRotation, successor: string | undefined): string {
-  if (sessionEndsAtMs === 0) return payload;
+function withTokens(
+  payload: string,
+  { sessionEndsAtMs }: TokenRotation,
+  access_token: string,
+  successor: string | undefined,
+): string {
   const { refresh_token = successor, ...answer } = JSON.parse(payload);
   const refresh_token_expires_in = Math.floor((sessionEndsAtMs - Date.now()) / 1000);
   return JSON.stringify({
     ...answer,
+    access_token,
     ...(refresh_token && { refresh_token: successor ?? refresh_token, refresh_token_expires_in }),
   });
 }
 
-function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {
-  return error.status === 413 && isFromBrowser(headers) ? redirectTo({ to: appProblem }) : errorParts(error);
+/** A request whose error cannot be redirected to its app: a browser is shown a page of ours, other clients get JSON. */
+class RefusedRequest extends ApiError {
+  constructor(
+    message: string,
+    readonly page = appProblem,
+  ) {
+    super("invalid_request", { message });
+  }
 }
 
-/** Refuses a request whose error cannot be redirected to its app. */
-function refuseClient({ url, headers, context }: HandlerRequest, { fault, reason }: Refusal): ResponseParts {
+function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {
+  if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
+  if (error instanceof RefusedRequest) return redirectTo({ to: error.page });
+  return error.status === 413 ? redirectTo({ to: appProblem }) : errorParts(error);
+}
+
+function refuseClient({ url, context }: HandlerRequest, { fault, reason }: Refusal): RefusedRequest {
   const client = url.searchParams.get("client_id") ?? "";
   const { requestId } = context;
   log().info({ requestId, client: client.slice(0, maxLogged), reason }, `refused: ${faults[fault]}`);
   // The reasons of the other faults can contain what this server's network says.
   const message = fault === "app" ? `${reason}.` : `Refused: ${faults[fault]}.`;
-  return refuse(headers, faultUrl(fault, client), message);
-}
-
-/** Refuses an authorization request: a browser is redirected to one of our pages, other clients get JSON. */
-function refuse(headers: Headers, page: string, message: string): ResponseParts {
-  return isFromBrowser(headers)
-    ? redirectTo({ to: page })
-    : errorParts(new ApiError("invalid_request", { message }));
+  return new RefusedRequest(message, faultUrl(fault, client));
 }
 
 /** Whether an endpoint is opened in a browser. Its errors are ours, those of the others the library's (RFC 6749 §5.2). */
@@ -178,34 +201,23 @@ function isForBrowsers({ pathname }: URL): boolean {
   return pathname === connectEndpoints.authorization.path || pathname === connectEndpoints.resume.path;
 }
 
-function isFromBrowser(headers: Headers): boolean {
-  return headers.get("accept")?.includes("text/html") ?? false;
-}
-
 const appProblem = withProblem(pages.connect.path, "app");
 
-/** Cuts a request target to the maximum number of query parameters. */
-export function limitQuery(target: string): string {
-  const [path = "", ...query] = target.split("?");
-  if (query.length === 0) return target;
-  return `${path}?${query.join("?").split("&", oauthBounds.parameters).join("&")}`;
-}
-
-/** The library resumes each request at its own path. We have one path, and the cookie names the request. */
-function pathFor({ pathname }: URL, uid = ""): string {
+/**
+ * The request target for the library, which reads the query of authorization requests alone, and resumes each at its own
+ * path: we have one path, and the cookie names the request. Adds the only scope if an app names none, and ignores
+ * `openid`, which OpenID libraries add (RFC 6749 §3.3).
+ */
+function targetFor({ pathname, search }: URL, uid = ""): string {
   const { authorization, resume } = connectEndpoints;
-  return pathname === resume.path ? `${authorization.path}/${uid}` : pathname;
-}
-
-/** Adds the only scope if an app names none, and ignores `openid`, which OpenID libraries add (RFC 6749 §3.3). */
-function searchFor({ pathname, search }: URL): string {
-  if (pathname !== connectEndpoints.authorization.path) return search;
+  if (pathname === resume.path) return `${authorization.path}/${uid}`;
+  if (pathname !== authorization.path) return pathname;
   const parameters = keepKnownParameters(search);
   // Copilot CLI sends it. The library does not know it, and our page always names the account that answers.
   parameters.delete("prompt", "select_account");
   const scopes = (parameters.get("scope") ?? "").split(" ").filter((scope) => scope && scope !== "openid");
   parameters.set("scope", scopes.join(" ") || accountScope);
-  return `?${parameters}`;
+  return `${pathname}?${parameters}`;
 }
 
 /** Keeps the parameters that are stored until the owner answers. Throws an {@link ApiError} if they are too large. */
@@ -221,13 +233,16 @@ function keepKnownParameters(text: string): URLSearchParams {
   return new URLSearchParams(known);
 }
 
+/** The library's cookie that names a request. */
+const resumeCookie = "_interaction_resume";
+
 /**
  * Replaces the library's cookies by one of ours that names the request. The library's session cookie never reaches a
  * browser, so every approval checks again who is signed in.
  */
 function requestCookie(cookies: string[]): HeaderList {
   const [resume] = cookies.flatMap(
-    (cookie) => new RegExp(`^${serverCookies.resume}=([^;]*)`).exec(cookie)?.[1] ?? [],
+    (cookie) => new RegExp(`^${resumeCookie}=([^;]*)`).exec(cookie)?.[1] ?? [],
   );
   if (resume === undefined) return [];
   return cookieHeaders([

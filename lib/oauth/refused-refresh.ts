@@ -1,7 +1,7 @@
+import type { AdapterPayload } from "oidc-provider";
 import { type Ending, readEnding } from "@/lib/auth/ended-app";
-import { hashSecret } from "@/lib/auth/secret";
 import { sessionDays } from "@/lib/config/session-lifetimes";
-import type { Db } from "@/lib/db/store";
+import { withStore } from "@/lib/oauth/adapter";
 import { appSessionId } from "@/lib/oauth/app-session";
 
 /** Each reason, for the developer or the agent that reads it, in the characters of RFC 6749 §5.2. */
@@ -17,29 +17,22 @@ const endingWords: Record<Ending, string> = {
 };
 
 /**
- * Why the session has ended of the refresh token in these fields, in words for the client that sends them; `undefined` if
- * there is no token, it is not ours or another client's, or its session has not ended.
+ * Why the session has ended of the refresh token that a client sent, in words for it; `undefined` if there is no token, it
+ * is another client's, or its session has not ended.
  */
-export async function describeRefusedRefresh(
-  db: Db,
-  fields: URLSearchParams,
-  nowMs: number,
+export async function describeEnd(
+  sent: AdapterPayload | undefined,
+  clientId: string | null,
 ): Promise<string | undefined> {
-  const refreshToken = fields.get("refresh_token");
-  if (!refreshToken) return undefined;
-  const token = await db
-    .selectFrom("connect_state")
-    .select(["grant_id", "payload"])
-    .where("kind", "=", "RefreshToken")
-    .where("id_hash", "=", hashSecret("connect", refreshToken))
-    .where("expires_at_ms", ">", nowMs)
-    .executeTakeFirst();
-  if (!token?.grant_id || JSON.parse(token.payload).clientId !== fields.get("client_id")) return undefined;
-  const session = await db
-    .selectFrom("local_sessions")
-    .select(["ended_as", "expires_at_ms", "last_date_ms"])
-    .where("id", "=", appSessionId(token.grant_id))
-    .executeTakeFirst();
-  if (!session || (session.ended_as === null && session.expires_at_ms > nowMs)) return undefined;
+  if (sent?.kind !== "RefreshToken" || !sent.grantId || sent.clientId !== clientId) return undefined;
+  const id = appSessionId(sent.grantId);
+  const session = await withStore((db) =>
+    db
+      .selectFrom("local_sessions")
+      .select(["ended_as", "expires_at_ms", "last_date_ms"])
+      .where("id", "=", id)
+      .executeTakeFirst(),
+  );
+  if (!session || (session.ended_as === null && session.expires_at_ms > Date.now())) return undefined;
   return `${endingWords[readEnding(session)]} Ask the owner to connect it again.`;
 }

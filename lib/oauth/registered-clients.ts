@@ -37,8 +37,11 @@ export function issueClient(
 
 /** All registered clients that an owner has approved, ordered by expiry. */
 export async function listRegisteredClients(db: Db, nowMs: number): Promise<RegisteredClient[]> {
-  const rows = await approvedClients(db, nowMs).orderBy("expires_at_ms").execute();
-  return rows.map(fromRow);
+  const rows = await stateOfClients(db, nowMs)
+    .where("kind", "=", "Client")
+    .orderBy("expires_at_ms")
+    .execute();
+  return rows.map((row) => toClient(fromRow(row)));
 }
 
 export async function findRegisteredClient(
@@ -46,20 +49,8 @@ export async function findRegisteredClient(
   id: string,
   nowMs: number,
 ): Promise<RegisteredClient | undefined> {
-  const approved = await approvedClients(db, nowMs)
-    .where("id_hash", "=", hashSecret("connect", id))
-    .executeTakeFirst();
-  if (approved) return fromRow(approved);
-  const issued = await findIssuedClient(db, id, nowMs);
-  return issued && toClient(issued, unusedUntilMs(issued));
-}
-
-function approvedClients(db: Db, nowMs: number) {
-  return db
-    .selectFrom("connect_state")
-    .select(["payload", "expires_at_ms"])
-    .where("kind", "=", "Client")
-    .where("expires_at_ms", ">", nowMs);
+  const known = await findKnown(db, id, nowMs);
+  return known && toClient(known);
 }
 
 /** Deletes a registered client, and blocks its id until that expires. */
@@ -70,65 +61,57 @@ export async function forgetRegisteredClient(db: Db, id: string, nowMs: number):
   if (!issued) return;
   await db
     .insertInto("connect_state")
-    .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: unusedUntilMs(issued) })
+    .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: issued.untilMs })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
 /** Extends the lifetime of a registered client after an approval; does nothing for other clients. */
 export async function extendRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
-  const row = {
-    kind: "Client",
-    id_hash: hashSecret("connect", id),
-    expires_at_ms: nowMs + lifetimes.usedClient * 1000,
-  };
-  const extended = await db
-    .updateTable("connect_state")
-    .set(row)
-    .where("kind", "=", row.kind)
-    .where("id_hash", "=", row.id_hash)
-    .returning("kind")
-    .executeTakeFirst();
-  const issued = extended ? undefined : await findIssuedClient(db, id, nowMs);
-  if (!issued) return;
+  const known = await findKnown(db, id, nowMs);
+  if (!known) return;
+  const id_hash = hashSecret("connect", id);
+  const expires_at_ms = nowMs + lifetimes.usedClient * 1000;
   await db
     .insertInto("connect_state")
-    .values({ ...row, payload: JSON.stringify(issued) })
-    .onConflict((conflict) => conflict.doNothing())
+    .values({ kind: "Client", id_hash, payload: JSON.stringify(known.registered), expires_at_ms })
+    .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet({ expires_at_ms }))
     .execute();
 }
 
-async function findIssuedClient(db: Db, id: string, nowMs: number): Promise<Registration | undefined> {
-  const issued = openClientId(id, nowMs);
-  if (!issued) return undefined;
-  const removed = await db
-    .selectFrom("connect_state")
-    .select("kind")
-    .where("kind", "=", removedKind)
+/** What a client registered, and until when it is known. */
+type Known = { registered: Registration; untilMs: number };
+
+async function findKnown(db: Db, id: string, nowMs: number): Promise<Known | undefined> {
+  const row = await stateOfClients(db, nowMs)
     .where("id_hash", "=", hashSecret("connect", id))
     .executeTakeFirst();
-  return removed ? undefined : issued;
+  if (!row) return openClientId(id, nowMs);
+  return row.kind === "Client" ? fromRow(row) : undefined;
 }
 
-function openClientId(id: string, nowMs: number): Registration | undefined {
+function stateOfClients(db: Db, nowMs: number) {
+  return db
+    .selectFrom("connect_state")
+    .select(["kind", "payload", "expires_at_ms"])
+    .where("kind", "in", ["Client", removedKind])
+    .where("expires_at_ms", ">", nowMs);
+}
+
+function fromRow({ payload, expires_at_ms }: { payload: string; expires_at_ms: number }): Known {
+  return { registered: registration.parse(JSON.parse(payload)), untilMs: expires_at_ms };
+}
+
+function openClientId(id: string, nowMs: number): Known | undefined {
   const text = id.startsWith(idPrefix) ? unseal(purpose, idPrefix, id.slice(idPrefix.length)) : undefined;
   if (text === undefined) return undefined;
-  const issued = registration.parse({ client_id: id, ...JSON.parse(text) });
-  return unusedUntilMs(issued) > nowMs ? issued : undefined;
+  const registered = registration.parse({ client_id: id, ...JSON.parse(text) });
+  const untilMs = ((registered.client_id_issued_at ?? 0) + lifetimes.unusedClient) * 1000;
+  return untilMs > nowMs ? { registered, untilMs } : undefined;
 }
 
-function unusedUntilMs({ client_id_issued_at = 0 }: Registration): number {
-  return (client_id_issued_at + lifetimes.unusedClient) * 1000;
-}
-
-function fromRow({ payload, expires_at_ms }: { payload: string; expires_at_ms: number }): RegisteredClient {
-  return toClient(registration.parse(JSON.parse(payload)), expires_at_ms);
-}
-
-function toClient(
-  { client_id: id, client_name: name, redirect_uris: redirectUris, client_id_issued_at }: Registration,
-  forgottenAtMs: number,
-) {
+function toClient({ registered, untilMs: forgottenAtMs }: Known) {
+  const { client_id: id, client_name: name, redirect_uris: redirectUris, client_id_issued_at } = registered;
   // Unknown for clients that registered with a build that did not store it.
   const addedAtMs = client_id_issued_at === undefined ? undefined : client_id_issued_at * 1000;
   return { id, name, redirectUris, addedAtMs, forgottenAtMs };

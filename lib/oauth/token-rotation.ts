@@ -21,14 +21,22 @@ export class TokenRotation {
   used: { kind: string; id: string } | undefined;
   /** The refresh token that is issued. If another one was used, {@link commit} gives it another id. */
   issued: Omit<Tables["connect_state"], "parent_hash"> | undefined;
+  /** What the library would store of the access token that is issued. */
+  accessToken: AdapterPayload | undefined;
   /** The payload of the valid code or token that the request carries. */
   credential: AdapterPayload | undefined;
   /** When the session ends whose tokens are issued. */
   sessionEndsAtMs = 0;
   failure: unknown;
 
-  /** @param endsSessionAs - why a session ends that this request ends */
-  constructor(readonly endsSessionAs: AppEnd) {}
+  /**
+   * @param endsSessionAs - why a session ends that this request ends
+   * @param network - of the client
+   */
+  constructor(
+    readonly endsSessionAs: AppEnd,
+    readonly network?: string,
+  ) {}
 
   /** The rotation of the request that is being answered. Throws if there is none. */
   static current(): TokenRotation {
@@ -94,16 +102,16 @@ export class TokenRotation {
     const successor = keyedHash("refresh-token:v1", id);
     if (!firstUse) {
       const use = await lockUsed(transaction, idHash);
-      if (!use) return undefined;
-      const { grant_id: grantId, consumed_at_ms: firstUsedAtMs } = use;
-      const isLate = nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
-      const successors = await listSuccessors(transaction, grantId, idHash);
-      if (isLate && grantId && wasAnswered(successors)) return { replayOf: grantId };
+      if (!use?.grant_id) return undefined;
+      const isLate = nowMs - (use.consumed_at_ms ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
+      const successors = await listSuccessors(transaction, use.grant_id, idHash);
       const stored = keyedHashes("refresh-token:v1", id).find((derived) =>
         successors.some(({ id_hash }) => id_hash === hashSecret("connect", derived)),
       );
+      // An app that has used the successor has had the answer, and one that we cannot derive cannot be sent again.
+      const wasAnswered = !stored || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
+      if (isLate && wasAnswered) return { replayOf: use.grant_id };
       if (stored) return { successor: stored };
-      if (isLate) await retireSuccessors(transaction, grantId, idHash, nowMs);
     }
     await this.issue(transaction, { parent_hash: idHash, id_hash: hashSecret("connect", successor) });
     return { successor };
@@ -130,37 +138,11 @@ function lockUsed(transaction: Db, idHash: string) {
     .executeTakeFirst();
 }
 
-/** The refresh tokens that were issued for one. An earlier build issued several. */
-function listSuccessors(transaction: Db, grantId: string | null, idHash: string) {
+/** The refresh tokens that were issued for one: several if the secret that the first was derived from has gone. */
+function listSuccessors(transaction: Db, grantId: string, idHash: string) {
   return transaction
     .selectFrom("connect_state")
     .select(["id_hash", "consumed_at_ms"])
-    .where("grant_id", "=", grantId)
-    .where("parent_hash", "=", idHash)
-    .execute();
-}
-
-/**
- * Whether an app that uses a token again has had the answer to its first use: it has used the successor. If it has not, the
- * answer may have been lost. A build that did not store whose successor a token is has stored none.
- */
-function wasAnswered(successors: { consumed_at_ms: number | null }[]): boolean {
-  return successors.length === 0 || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
-}
-
-/**
- * Uses up the unused successors that this build cannot derive, of an earlier build or under a secret that has gone, before
- * their token gets one that it can. Someone who uses one of them later ends the session.
- */
-async function retireSuccessors(
-  transaction: Db,
-  grantId: string | null,
-  idHash: string,
-  nowMs: number,
-): Promise<void> {
-  await transaction
-    .updateTable("connect_state")
-    .set({ consumed_at_ms: nowMs })
     .where("grant_id", "=", grantId)
     .where("parent_hash", "=", idHash)
     .execute();

@@ -77,8 +77,8 @@ export const bounds: Mistakes = {
   "tests/lib/server/dear-requests.drill.ts": {
     "lib/oauth/endpoint.ts": {
       "the authorization server reads as many parameters as are sent": [
-        "limitQuery(pathFor(url, uid) + searchFor(url))",
-        "pathFor(url, uid) + searchFor(url)",
+        "{uid}`;",
+        "{uid}?`.concat(search.slice(1));",
       ],
     },
   },

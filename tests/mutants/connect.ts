@@ -18,7 +18,7 @@ export const connect: Mistakes = {
       "an app need not prove that the code is its own": ["required: () => true", "required: () => false"],
       "an app renews its tokens after its session has ended": [
         "if (!session) return undefined;",
-        "if (!session) return { ...account, sessionEndsAtMs: Date.now() + 3_600_000 };",
+        "if (!session) return Object.assign(account, { at: (TokenRotation.current().sessionEndsAtMs = 4e12) });",
       ],
       "tokens are bound to whatever an app names": [
         "if (!resourceAddresses().includes(resource)) throw",
@@ -92,10 +92,10 @@ export const connect: Mistakes = {
     },
   },
   "tests/app/lifetimes.test.ts": {
-    "lib/oauth/authorization-server.ts": {
+    "lib/oauth/endpoint.ts": {
       "an app's last token outlives its session": [
-        "Math.min(Number(jwt.payload.exp), Math.floor(sessionEndsAtMs / 1000))",
-        "Number(jwt.payload.exp)",
+        "Math.min(nowMs + lifetimes.accessToken * 1000, sessionEndsAtMs)",
+        "nowMs + lifetimes.accessToken * 1000",
       ],
     },
     "lib/oauth/keep-apps.ts": {
@@ -157,16 +157,16 @@ export const connect: Mistakes = {
     },
     "lib/oauth/registered-clients.ts": {
       "a client that was removed is let in until its id expires": [
-        "return removed ? undefined : issued;",
-        "return issued;",
+        "if (!row) return openClientId",
+        'if (row?.kind !== "Client") return openClientId',
       ],
       "a client that no owner let in is known for ever": [
-        "return unusedUntilMs(issued) > nowMs ? issued : undefined;",
-        "return issued;",
+        "untilMs > nowMs ? { registered, untilMs } : undefined",
+        "{ registered, untilMs }",
       ],
       "an approved app is forgotten after minutes": [
-        "expires_at_ms: nowMs + lifetimes.usedClient * 1000",
-        "expires_at_ms: nowMs + lifetimes.usedClient",
+        "nowMs + lifetimes.usedClient * 1000",
+        "nowMs + lifetimes.usedClient",
       ],
     },
   },
@@ -174,7 +174,7 @@ export const connect: Mistakes = {
     "lib/oauth/token-rotation.ts": {
       "of two that redeem a code at once both do": "if (!firstUse) return undefined;",
       "a token that is used again and again can be used again for good": [
-        "nowMs - (firstUsedAtMs ?? nowMs) >= lifetimes.refreshTokenReuse * 1000",
+        "nowMs - (use.consumed_at_ms ?? nowMs) >= lifetimes.refreshTokenReuse * 1000",
         "false",
       ],
       "a stolen token can be used after the app has used its successor": [

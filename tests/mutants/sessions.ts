@@ -171,8 +171,7 @@ export const sessions: Mistakes = {
       ],
     },
     "lib/oauth/refused-refresh.ts": {
-      "another client is told why an app's access ended":
-        ' || JSON.parse(token.payload).clientId !== fields.get("client_id")',
+      "another client is told why an app's access ended": " || sent.clientId !== clientId",
     },
     "lib/oauth/keep-apps.ts": {
       "an app that is kept loses its grant":
