@@ -1,16 +1,7 @@
+import type { concurrency } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 
 const retryAfterSeconds = 2;
-
-type Bounds = {
-  /** Maximum tasks that run at once, in all and per client. */
-  atOnce: number;
-  atOncePerClient: number;
-  /** Maximum tasks that wait, in all and per client, and for how long. */
-  waiting: number;
-  waitingPerClient: number;
-  waitMs: number;
-};
 
 /** A waiting task. `client` is `undefined` if its address is unknown. */
 type Waiter = { client: string | undefined; begin: () => void };
@@ -20,7 +11,7 @@ export class ConcurrencyLimiter {
   private readonly running: (string | undefined)[] = [];
   private readonly waiters = new Set<Waiter>();
 
-  constructor(private readonly bounds: Bounds) {}
+  constructor(private readonly bounds: typeof concurrency) {}
 
   /**
    * Runs the task when a slot is free. Throws a 429 if this client has too many waiting tasks, a 503 if all clients

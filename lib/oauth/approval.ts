@@ -122,9 +122,10 @@ export async function approve(
   headers: Headers,
   nowMs: number,
 ): Promise<void> {
-  const params = (await readPending(authorizationRequest))?.params;
-  if (!params) return;
-  const resources = [params.resource ?? resourceAddresses()[0]].flat().map(String);
+  const { by, state, key, id } = authorizationRequest;
+  const stored = await readPending(authorizationRequest);
+  if (!stored) return;
+  const resources = [stored.params?.resource ?? resourceAddresses()[0]].flat().map(String);
   const grantId = await grant(client.clientId, account.subject, resources);
   const session = {
     id: appSessionId(grantId),
@@ -134,12 +135,15 @@ export async function approve(
     ...describeStart(headers),
     clerk_session: clerkSession ?? null,
   };
-  await startAppSession(db, session, nowMs, deriveMailId(`new-app:v1:${authorizationRequest.id}`));
+  await startAppSession(db, session, nowMs, deriveMailId(`new-app:v1:${id}`));
   await extendRegisteredClient(db, client.clientId, nowMs);
   const accountId = account.subject;
-  const isFirst = await settle(
-    authorizationRequest,
-    authorizationRequest.by === "request"
+  // The authorization server passes the answer to an app when the browser returns, and to a device at its next poll.
+  const isFirst = await state.amend(
+    key,
+    id,
+    stored,
+    by === "request"
       ? { result: { login: { accountId, remember: false }, consent: { grantId } } }
       : {
           accountId,
@@ -163,12 +167,16 @@ export async function decline(
   { account, by }: Owner,
   nowMs: number,
 ): Promise<void> {
-  if (!(await readPending(authorizationRequest))) return;
+  const { state, key, id } = authorizationRequest;
+  const stored = await readPending(authorizationRequest);
+  if (!stored) return;
   const after = { name: nameSession(client), origin: describeOrigin(client.origin) };
   await recordAudit(db, { by, what: "app decline", whom: account.email, after }, nowMs);
   const [error, description] = ["access_denied", "The owner of the account declined."];
-  await settle(
-    authorizationRequest,
+  await state.amend(
+    key,
+    id,
+    stored,
     authorizationRequest.by === "request"
       ? { result: { error, error_description: description } }
       : { error, errorDescription: description },
@@ -193,16 +201,6 @@ async function grant(clientId: string, accountId: string, resources: string[]): 
   const made = new Grant({ clientId, accountId });
   for (const resource of resources) made.addResourceScope(resource, accountScope);
   return made.save();
-}
-
-/**
- * Stores the owner's answer. The authorization server passes it to an app when the browser returns, and to a device at
- * its next poll. Returns false if the request was answered in the meantime.
- */
-async function settle(authorizationRequest: AuthorizationRequest, answer: AdapterPayload): Promise<boolean> {
-  const { state, key, id } = authorizationRequest;
-  const stored = await readPending(authorizationRequest);
-  return stored !== undefined && state.amend(key, id, stored, answer);
 }
 
 /** Formats a device code as the device shows it: in two groups of four letters. */

@@ -7,7 +7,6 @@ import { afterOwnTime } from "@/lib/runtime/timeout";
 export type CounterStore = {
   /** What an operator calls it. */
   readonly name: string;
-  evalsha(sha1: string, keys: string[], args: unknown[]): Promise<unknown>;
   eval(script: string, keys: string[], args: unknown[]): Promise<unknown>;
   /** Closes the connection, where a late answer would hold up the next one's. */
   drop?(): void;

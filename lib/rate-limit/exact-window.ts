@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { Ratelimit, type RatelimitConfig } from "@upstash/ratelimit";
 import * as z from "zod";
 import type { CounterStore } from "@/lib/rate-limit/counter-store";
@@ -40,7 +39,6 @@ redis.call("RPUSH", key, now)
 redis.call("PEXPIRE", key, window)
 return { limit - count - 1, 0 }
 `;
-const sha1 = createHash("sha1").update(script).digest("hex");
 
 /** A limiter of `@upstash/ratelimit` that counts in this store, exactly. `reset` is when a request is accepted again. */
 export function exactRatelimit(store: CounterStore, { name, limit, windowMs, clock }: Policy): Ratelimit {
@@ -52,20 +50,10 @@ export function exactRatelimit(store: CounterStore, { name, limit, windowMs, clo
     z.int().min(0).max(windowMs),
   ]);
 
-  /** The store is given the script's text only if it does not have it: when it is new, or was restarted. */
-  async function run(keys: string[]): Promise<unknown> {
-    const args = [limit, windowMs, ...(clock ? [clock()] : [])];
-    try {
-      return await store.evalsha(sha1, keys, args);
-    } catch (failure) {
-      if (!isUnknownScript(failure)) throw failure;
-      return store.eval(script, keys, args);
-    }
-  }
-
   const algorithm = {
     async limit(_: unknown, key: string) {
-      const [left, waitMs] = schema.parse(await run([key]));
+      const args = [limit, windowMs, ...(clock ? [clock()] : [])];
+      const [left, waitMs] = schema.parse(await store.eval(script, [key], args));
       const [success, remaining] = [left >= 0, Math.max(0, left)];
       return { success, limit, remaining, reset: Date.now() + waitMs, pending: Promise.resolve() };
     },
@@ -87,9 +75,4 @@ const prefixOf = (name: string) => `corner-office:${name}`;
 /** Takes the latest accepted request of a client back. */
 export async function removeLatest(store: CounterStore, name: string, key: string): Promise<void> {
   await store.eval('return redis.call("RPOP", KEYS[1])', [`${prefixOf(name)}:${key}`], []);
-}
-
-/** Whether the store refused because it does not have the script yet. */
-export function isUnknownScript(failure: unknown): boolean {
-  return failure instanceof Error && failure.message.includes("NOSCRIPT");
 }

@@ -1,6 +1,5 @@
 import type { RedisAddress } from "@/lib/config/redis-address";
 import type { CounterStore } from "@/lib/rate-limit/counter-store";
-import { isUnknownScript } from "@/lib/rate-limit/exact-window";
 import { exportsOf } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -17,12 +16,15 @@ export class RedisStore implements CounterStore {
     this.connect().catch(() => {});
   }
 
-  evalsha(sha1: string, keys: string[], args: unknown[]): Promise<unknown> {
-    return this.call((client) => client.evalSha(sha1, { keys, arguments: args.map(String) }));
-  }
-
-  eval(script: string, keys: string[], args: unknown[]): Promise<unknown> {
-    return this.call((client) => client.eval(script, { keys, arguments: args.map(String) }));
+  /** Any refusal ends the connection: READONLY and the like say that it leads to a server that no longer counts. */
+  async eval(script: string, keys: string[], args: unknown[]): Promise<unknown> {
+    const client = await this.connect();
+    try {
+      return await client.eval(script, { keys, arguments: args.map(String) });
+    } catch (failure) {
+      if (client === this.client) this.drop();
+      throw failure;
+    }
   }
 
   drop(): void {
@@ -30,17 +32,6 @@ export class RedisStore implements CounterStore {
     end(this.client);
     this.client = undefined;
     this.opening = undefined;
-  }
-
-  /** Any refusal ends the connection: READONLY and the like say that it leads to a server that no longer counts. */
-  private async call(send: (client: Client) => Promise<unknown>): Promise<unknown> {
-    const client = await this.connect();
-    try {
-      return await send(client);
-    } catch (failure) {
-      if (client === this.client && !isUnknownScript(failure)) this.drop();
-      throw failure;
-    }
   }
 
   /** Opening may take longer than a call: a later one finds it done. */
@@ -59,14 +50,11 @@ export class RedisStore implements CounterStore {
   }
 }
 
-type Script = { keys: string[]; arguments: string[] };
-
 /** The common part of the three kinds of client of `@redis/client`. */
 type Client = {
   on(event: "error", listener: () => void): unknown;
   connect(): Promise<unknown>;
-  evalSha(sha1: string, script: Script): Promise<unknown>;
-  eval(text: string, script: Script): Promise<unknown>;
+  eval(script: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
   destroy(): unknown;
 };
 

@@ -8,6 +8,7 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const probeEveryMs = 1000; // 1 second
 const maxRefusals = 100_000;
+const maxRound = 500; // calls: half a megabyte, of which Upstash takes one at once
 
 type Options = Policy & {
   storeTimeoutMs: number;
@@ -65,7 +66,7 @@ export class SharedCounter {
     while (this.waiting.length > 0) {
       // Calls of the same turn go together.
       await new Promise((resolve) => setImmediate(resolve));
-      const undecided = await this.ask(this.waiting.splice(0));
+      const undecided = await this.ask(this.waiting.splice(0, maxRound));
       if (this.isAway) undecided.push(...this.waiting.splice(0));
       for (const { key, nowMs, decide } of undecided) decide(this.options.fallback(key, nowMs));
     }

@@ -22,10 +22,6 @@ export class UpstashStore implements CounterStore {
     });
   }
 
-  async evalsha(sha1: string, keys: string[], args: unknown[]): Promise<unknown> {
-    return (await this.redis).evalsha(sha1, keys, args);
-  }
-
   async eval(script: string, keys: string[], args: unknown[]): Promise<unknown> {
     return (await this.redis).eval(script, keys, args);
   }

@@ -128,12 +128,6 @@ describe.runIf(redisPort).each(counterStores)("the counter in $way", ({ way, sta
     expect(leftMs).toBeLessThanOrEqual(windowMs);
   });
 
-  it("counts again after the store forgot the script", async () => {
-    await consume(newCounter("script"));
-    await redis.script("FLUSH");
-    expect((await consume(newCounter("script"))).remaining).toBe(limit - 2);
-  });
-
   it("remembers a refusal until it ends, without asking the store", async () => {
     const counter = newCounter("remembers");
     for (let n = 0; n < limit; n++) expect((await consume(counter)).remaining).toBe(limit - n - 1);
