@@ -30,8 +30,13 @@ export async function sendInvitation(
   terms: AccountTerms,
 ): Promise<{ url?: string; failure?: string | undefined }> {
   const { url, mailId } = await queueInvitation(db, email, terms, "operator");
-  const unsent = mailId && (await sendMails(db, sender())).find(({ id }) => id === mailId);
-  return { ...(url && { url }), failure: unsent ? unsent.failure : undefined };
+  if (mailId) await sendMails(db, sender());
+  const attempts = db
+    .selectFrom("sign_in_mail_attempts")
+    .select("failure")
+    .where("id", "=", mailId ?? "");
+  const failure = (await attempts.executeTakeFirst())?.failure ?? undefined;
+  return { ...(url && { url }), failure };
 }
 
 /**

@@ -34,7 +34,7 @@ export function addBackupCommands(program: AdminCommand): void {
       const db = await store(); // brings the schema up to date
       // The backup has the current secret only.
       await resealKeys(db);
-      await readLinkKeys(db, Date.now());
+      await readLinkKeys(db);
       const note = { engine: engine(), madeAt: new Date().toISOString(), appSecret: currentSecret() };
       await untilSignal((signal) =>
         writeArchive(resolve(file), passphrase(), { note, copy: readStore(settings()), signal }),

@@ -3,13 +3,15 @@ import { deleteExpired } from "@/lib/accounts/retention";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { describeMail, listEmails, retryFailedMails } from "@/lib/mail/onboarding-outbox";
-import { sendDueMails } from "@/lib/mail/onboarding-runner";
+import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
 import { attemptsTo } from "@/lib/mail/outbox";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { sweepState } from "@/lib/oauth/sweep";
@@ -45,7 +47,7 @@ export function addEmailCommands(program: AdminCommand): void {
     .add("unsubscribe-link <email>", "print the one-click unsubscribe link of an account")
     .does(async ({ db }, email: string) => {
       const { id } = await findAccount(db, email);
-      const url = unsubscribeUrl(await findLinkKey(db, Date.now()), id);
+      const url = unsubscribeUrl(await findLinkKey(db), id);
       return { json: { url }, text: url };
     });
 
@@ -57,7 +59,8 @@ export function addEmailCommands(program: AdminCommand): void {
     .does(async ({ db }) => {
       await sendMails(db, sender());
       await sendScheduledMails(db, sender());
-      const tally = await sendDueMails(db, sender());
+      const tally = await sendDueMails(db, sender(), onboardingOutbox);
+      await sweepCodes(db, Date.now());
       await eraseLeavers(db, Date.now());
       await deleteExpired(db, Date.now());
       await sweepState(db, Date.now());

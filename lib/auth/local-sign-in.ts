@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import {
   browserSessionSeconds,
   confirmBrowserSession,
@@ -7,7 +6,7 @@ import {
   sessionTokenSeconds,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { sendMailsNow } from "@/lib/auth/outbox-runner";
+import { sendMails } from "@/lib/auth/outbox-runner";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId } from "@/lib/auth/session";
 import { endSession, startSession } from "@/lib/auth/session-changes";
@@ -26,10 +25,10 @@ import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { FormSubmission, Redirect } from "@/lib/http/form";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
+import { sender } from "@/lib/mail/sender";
+import { isFrontServer } from "@/lib/rate-limit/client-address";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
-
-const runnerGraceMs = 1000; // 1 second
 
 /** Where owners prove again who they are, and where the proof leads back to. */
 export const proofPlaces = {
@@ -60,12 +59,14 @@ export async function sendCode(
   return { to: pages.code.path, cookies };
 }
 
-/** Sends the mail where our server, and so the runner, does not run. Where it does, it has sent the mail by now. */
+/** Sends the mail where our server, and so the runner, does not run. */
 async function sendWithoutRunner(): Promise<void> {
-  await sleep(runnerGraceMs);
-  await sendMailsNow().catch((failure) =>
-    log().warn({ err: failure }, "the store is unavailable: a sign-in mail is left for the runner"),
-  );
+  if (isFrontServer()) return;
+  await store()
+    .then((db) => sendMails(db, sender()))
+    .catch((failure) =>
+      log().warn({ err: failure }, "the store is unavailable: a sign-in mail is left for the runner"),
+    );
 }
 
 /**

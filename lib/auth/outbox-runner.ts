@@ -1,43 +1,101 @@
-import { addressMail } from "@/lib/auth/addressed-mail";
 import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { printCode } from "@/lib/auth/code-terminal";
-import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
-import { type Db, store } from "@/lib/db/store";
-import { enqueueAppEndMails } from "@/lib/mail/app-end-mails";
-import { enqueueLicenceEnding } from "@/lib/mail/licence-mails";
+import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/auth/invitation-token";
+import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-confirmation";
+import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
+import { addressAppEndMail, enqueueAppEndMails } from "@/lib/mail/app-end-mails";
+import {
+  addressLicenceEnded,
+  addressLicenceEnding,
+  addressPaymentFailed,
+  enqueueLicenceEnding,
+} from "@/lib/mail/licence-mails";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { nextAttempt, SendError, type Sender, trySending } from "@/lib/mail/mail";
-import { type ClaimedMail, claimMails, deleteMail, recordAttempt, rescheduleMail } from "@/lib/mail/outbox";
-import { leaseSlackMs, processQueue } from "@/lib/mail/queue";
-import { sender } from "@/lib/mail/sender";
-import { reclaimExpiredLeases, recordThroughOutage } from "@/lib/mail/store-outage";
-import { enqueueTrialMails } from "@/lib/mail/trial-mails";
-import { processSingleton } from "@/lib/process-singleton";
+import { SendError, type Sender, trySending } from "@/lib/mail/mail";
+import { type MailContent, renderMail } from "@/lib/mail/mail-content";
+import {
+  type ClaimedMail,
+  claimMails,
+  deleteMail,
+  type QueuedMail,
+  recordAttempt,
+  rescheduleMail,
+} from "@/lib/mail/outbox";
+import { type Outbox, type RunnerOptions, sendDueMails } from "@/lib/mail/outbox-runner";
+import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
+import { appEndMail } from "@/lib/mail/texts/app-end";
+import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
+import {
+  codeMail,
+  confirmationMail,
+  invitationMail,
+  newAppMail,
+  newBrowserMail,
+  passkeyMail,
+  replayedAppMail,
+} from "@/lib/mail/texts/sign-in";
+import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
+import { addressTrialMail, enqueueTrialMails } from "@/lib/mail/trial-mails";
 import { log } from "@/lib/runtime/log";
-
-const maxConcurrent = 5;
-const scheduledIntervalMs = 5; // at most 200 mails a second, which leaves most of the process to the API
-const sweepEveryMs = 60_000; // 1 minute
 
 /** The delays between attempts: short at first for a person who waits, then beyond the five minutes of greylisting. */
 const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
 const lastRetryAfterSeconds = 60 * 60; // 1 hour, for what is wanted for days
 
-/** The id of a mail that was not sent, and the reason. */
-export type UnsentMail = { id: string; failure: string };
+/** Codes, invitations and what happened to an account. */
+const outbox: Outbox<ClaimedMail> = {
+  maxConcurrent: 5,
+  minIntervalMs: 0,
+  retryAfterMs: (attempts) => (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000,
+  claim: (db, options) => claimMails(db, options, false),
 
-type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
+  async address(db, claimed, nowMs) {
+    const { id, mail, attempts, triedUntilMs } = claimed;
+    if (!mail && triedUntilMs > nowMs) {
+      if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
+      await rescheduleMail(db, claimed, { attempts, atMs: nowMs + outbox.retryAfterMs(attempts) });
+      return undefined;
+    }
+    const find = mail && triedUntilMs > nowMs && (kinds[mail.kind] as Address<QueuedMail>);
+    const wanted = find && (await find(db, mail, nowMs));
+    if (!wanted) {
+      await deleteMail(db, claimed);
+      return undefined;
+    }
+    const { to, write } = wanted;
+    if (mail.kind === "code" && attempts === 1) printCode(to, mail.code);
+    const render = write && (() => ({ id, to, ...renderMail(write()) }));
+    return { to, send: (mailSender) => (render ? trySending(mailSender, render) : tryInviting(to)) };
+  },
 
-/**
- * Sends every mail that is due and that is not scheduled: codes, invitations and what happened to an account. Returns
- * those that were not sent. Any number of processes can do this at once: the one that holds a mail's lease sends it, and
- * another one can when the lease has expired.
- */
-export function sendMails(db: Db, mailSender: Sender, options?: RunnerOptions): Promise<UnsentMail[]> {
-  return sendDue(db, mailSender, { ...options, isScheduled: false });
+  async record(db, claimed, { to, failure, next }, nowMs) {
+    await (next ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed));
+    const state = failure ? (next ? "retrying" : "failed") : "sent";
+    await recordAttempt(
+      db,
+      claimed.id,
+      { to, kind: claimed.kind },
+      { state, failure: failure?.message },
+      nowMs,
+    );
+  },
+};
+
+/** Mails that a date makes due: the ends of trials, licences and apps. */
+const scheduledOutbox: Outbox<ClaimedMail> = {
+  ...outbox,
+  minIntervalMs: 5, // at most 200 mails a second, which leaves most of the process to the API
+  claim: (db, options) => claimMails(db, options, true),
+};
+
+/** Sends every due mail of the outbox that is not scheduled. */
+export function sendMails(db: Db, mailSender: Sender, options?: RunnerOptions) {
+  return sendDueMails(db, mailSender, outbox, options);
 }
 
-/** Sends every mail that a date makes due: the ends of trials, licences and apps. */
+/** Queues and sends every mail that a date makes due. */
 export async function sendScheduledMails(
   db: Db,
   mailSender: Sender,
@@ -49,78 +107,9 @@ export async function sendScheduledMails(
     const trials = await enqueueTrialMails(db, now());
     const apps = await enqueueAppEndMails(db, now());
     const licences = await enqueueLicenceEnding(db, now());
-    await sendDue(db, mailSender, { ...options, isScheduled: true });
+    await sendDueMails(db, mailSender, scheduledOutbox, options);
     isMore = trials + apps + licences > 0;
   }
-}
-
-async function sendDue(
-  db: Db,
-  mailSender: Sender,
-  { isScheduled, signal, now = Date.now }: RunnerOptions & { isScheduled: boolean },
-): Promise<UnsentMail[]> {
-  await requireKeys(db);
-  const unsent: UnsentMail[] = [];
-  const leaseMs = mailSender.timeoutMs + leaseSlackMs;
-  await processQueue({
-    maxConcurrent: Math.min(mailSender.maxConcurrent, maxConcurrent),
-    minIntervalMs: isScheduled ? scheduledIntervalMs : 0,
-    claim: (limit) =>
-      reclaimExpiredLeases(db, (isSettling) =>
-        claimMails(db, { limit, leaseMs, nowMs: now(), isSettling, isScheduled }),
-      ),
-    async processItem(claimed) {
-      const failure = await settle(db, mailSender, claimed, { signal, now }).catch((failure) => {
-        // The mail is retried when its lease has expired.
-        log().warn({ err: failure }, "the outcome of a mail of the outbox could not be recorded");
-      });
-      if (failure) unsent.push({ id: claimed.id, failure: failure.message });
-      return failure?.pauseMs ?? 0;
-    },
-    signal,
-  });
-  return unsent;
-}
-
-async function settle(
-  db: Db,
-  mailSender: Sender,
-  claimed: ClaimedMail,
-  { signal, now }: { signal: AbortSignal | undefined; now: () => number },
-): Promise<SendError | undefined> {
-  const { id, mail, attempts, expires_at_ms } = claimed;
-  const isOver = expires_at_ms <= now();
-  if (!mail && !isOver) {
-    if (attempts === 1) log().error({ id }, "a mail cannot be opened; it is kept until it expires");
-    await rescheduleMail(db, claimed, { attempts, atMs: now() + retryAfterMs(attempts) });
-    return undefined;
-  }
-  const addressed = mail && !isOver ? await addressMail(db, mail, now()) : undefined;
-  if (!mail || !addressed) {
-    await deleteMail(db, claimed);
-    return undefined;
-  }
-  const { to, render } = addressed;
-  if (mail.kind === "code" && attempts === 1) printCode(to, mail.code);
-  const failure = await (render ? trySending(mailSender, () => ({ id, to, ...render() })) : tryInviting(to));
-  const next = failure && nextAttempt(failure, attempts, now(), retryAfterMs);
-  const willRetry = next !== undefined && next.atMs < expires_at_ms;
-  if (failure) {
-    const words = willRetry ? "a mail was not sent yet" : "a mail was given up";
-    log().warn({ id, kind: mail.kind, attempts, failure: failure.message }, words);
-  }
-  await recordThroughOutage(
-    () => (willRetry ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed)),
-    signal,
-  );
-  // After the mail has left the queue: if this fails, only the note is lost, and no mail is sent twice.
-  const state = failure ? (willRetry ? "retrying" : "failed") : "sent";
-  await recordAttempt(db, id, { to, kind: mail.kind }, { state, failure: failure?.message }, now());
-  return failure;
-}
-
-function retryAfterMs(attempts: number): number {
-  return (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000;
 }
 
 async function tryInviting(email: string): Promise<SendError | undefined> {
@@ -132,27 +121,55 @@ async function tryInviting(email: string): Promise<SendError | undefined> {
   }
 }
 
-/**
- * Sends the mails that are due and not scheduled, one round at a time in this process, and returns when all of them were
- * tried. Once a minute it also deletes expired codes.
- */
-export function sendMailsNow(signal?: AbortSignal): Promise<void> {
-  const rounds = processSingleton("outbox", () => ({
-    running: undefined as Promise<void> | undefined,
-    isRequested: false,
-    sweepAtMs: 0,
-  }));
-  rounds.isRequested = true;
-  rounds.running ??= (async () => {
-    while (rounds.isRequested) {
-      rounds.isRequested = false;
-      await sendMails(await store(), sender(), { signal });
-      if (performance.now() < rounds.sweepAtMs) continue;
-      rounds.sweepAtMs = performance.now() + sweepEveryMs;
-      await sweepCodes(await store(), Date.now());
-    }
-  })().finally(() => {
-    rounds.running = undefined;
-  });
-  return rounds.running;
+/** A mail that is still wanted: its recipient, and its content, which Clerk writes itself for its own. */
+type AddressedMail = { to: string; write?: (() => MailContent) | undefined };
+
+type Address<Queued> = (db: Db, mail: Queued, nowMs: number) => Promise<AddressedMail | undefined>;
+
+/** What each kind of mail needs to be wanted still (an invitation may have been used, and a trial extended), and its text. */
+const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }> } = {
+  code: wantedIf(hasOwner, codeMail),
+  passkey: wantedIf(hasOwner, passkeyMail),
+  "new browser": wantedIf(hasOwner, newBrowserMail),
+  "new app": wantedIf(hasOwner, newAppMail),
+  "replayed app": wantedIf(hasOwner, replayedAppMail),
+  "clerk invitation": wantedIf((db, { to }, nowMs) => hasOpenInvitation(db, to, nowMs)),
+  invitation: wantedIf(
+    async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
+    (mail) => invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) }),
+  ),
+  waitlist: wantedIf(takeConfirmation, ({ token }) => confirmationMail({ url: confirmationUrl(token) })),
+  "account deletion": wantedIf(isLeaving, accountDeletionMail),
+  "trial ending": about(addressTrialMail, trialEndingMail),
+  "trial ended": about(addressTrialMail, trialEndedMail),
+  "app ending": about(addressAppEndMail, appEndMail),
+  "payment failed": about(addressPaymentFailed, paymentFailedMail),
+  "licence ending": about(addressLicenceEnding, licenceEndingMail),
+  "licence ended": about(addressLicenceEnded, licenceEndedMail),
+};
+
+function about<Queued, Wanted extends { to: string }>(
+  find: (db: Db, mail: Queued, nowMs: number) => Promise<Wanted | undefined>,
+  write?: (mail: Wanted) => MailContent,
+): Address<Queued> {
+  return async (...asked) => {
+    const wanted = await find(...asked);
+    return wanted && { to: wanted.to, write: write && (() => write(wanted)) };
+  };
+}
+
+function wantedIf<Queued extends { to: string }>(
+  isWanted: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>,
+  write?: (mail: NoInfer<Queued>) => MailContent,
+): Address<Queued> {
+  return about(async (db, mail, nowMs) => ((await isWanted(db, mail, nowMs)) ? mail : undefined), write);
+}
+
+/** Whether someone can sign in to an account with this email. */
+function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
+  return hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null));
+}
+
+function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {
+  return hasRow(accountBy(db, "email", to).select("id").where("deletes_at_ms", "=", deletesAtMs));
 }

@@ -74,7 +74,7 @@ async function describeDemo(db: Db, accounts: Account[]): Promise<string> {
     tokens.push(`-H ${keep(email.split("@")[0] ?? "", `Authorization: Bearer ${token}\n`)} `);
   }
   const [licensed = "", ...others] = tokens;
-  const { search } = new URL(unsubscribeUrl(await findLinkKey(db, Date.now()), accounts[0]?.id ?? ""));
+  const { search } = new URL(unsubscribeUrl(await findLinkKey(db), accounts[0]?.id ?? ""));
   const unsubscribe = `-X POST -G -d ${keep("unsubscribe", search.slice(1))} `;
   const ask = `-H 'Content-Type: application/json' -d ${keep("search.json", toolCall)} `;
   const needs = { anyone: "", session: licensed, "signed link": unsubscribe };

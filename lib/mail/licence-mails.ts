@@ -1,8 +1,10 @@
+import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
+import { takeDueRows } from "@/lib/mail/due-rows";
 import { deriveMailId } from "@/lib/mail/mail";
 import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 import type { AfterLicence } from "@/lib/mail/texts/licence";
@@ -52,26 +54,22 @@ export async function enqueueLicenceEnded(transaction: Db, accountId: string, no
 /** Queues mails about cancelled licences that end soon, in the transaction that notes it. Returns how many. */
 export async function enqueueLicenceEnding(db: Db, nowMs: number): Promise<number> {
   if (!settings().billing) return 0;
-  const due = db
-    .selectFrom("billing_subscriptions")
-    .select("id")
-    .where("ends_at_ms", ">", nowMs)
-    .where("ends_at_ms", "<=", nowMs + endingLeadMs)
-    .where("licence_until_ms", ">", nowMs)
-    .where("status", "in", ["active", "trialing"])
-    .where(({ or, eb, ref }) =>
-      or([eb("ending_mail_ms", "is", null), eb("ending_mail_ms", "<>", ref("ends_at_ms"))]),
-    );
-  // Checked without a lock first, because usually nothing is due.
-  if (!(await due.limit(1).executeTakeFirst())) return 0;
   return transact(db, async (transaction) => {
-    const rows = await transaction
-      .with("next", () => due.orderBy("ends_at_ms").limit(scheduledAtOnce).forUpdate().skipLocked())
-      .updateTable("billing_subscriptions")
-      .set(({ ref }) => ({ ending_mail_ms: ref("ends_at_ms") }))
-      .where("id", "in", (query) => query.selectFrom("next").select("id"))
-      .returning(["id", "ends_at_ms"])
-      .execute();
+    const due = transaction
+      .selectFrom("billing_subscriptions")
+      .select("id")
+      .where("ends_at_ms", ">", nowMs)
+      .where("ends_at_ms", "<=", nowMs + endingLeadMs)
+      .where("licence_until_ms", ">", nowMs)
+      .where("status", "in", ["active", "trialing"])
+      .where(({ or, eb, ref }) =>
+        or([eb("ending_mail_ms", "is", null), eb("ending_mail_ms", "<>", ref("ends_at_ms"))]),
+      )
+      .orderBy("ends_at_ms");
+    const change = { ending_mail_ms: sql<number>`ends_at_ms` };
+    const rows =
+      (await takeDueRows(transaction, "billing_subscriptions", { due, limit: scheduledAtOnce, change })) ??
+      [];
     for (const { id: subscriptionId, ends_at_ms } of rows) {
       const endsAtMs = ends_at_ms ?? nowMs;
       const id = deriveMailId(`licence-ending:v1:${subscriptionId}:${endsAtMs}`);

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -7,45 +6,38 @@ import { derivedKeys } from "@/lib/runtime/app-secret";
 import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
 /*
- * Links in mails work for ever, so their keys are in the store, sealed, and are sealed anew when `APP_SECRET` changes. The
- * first ones are those that builds before this table derive from the secret: they make the links of the first week, in
- * which such a build may run next to this one or come back. Then a random key makes them.
+ * Links in mails work for ever, so their keys are in the store, sealed, and are sealed anew when `APP_SECRET` changes. A
+ * random key makes them. Those that builds before this table derived from the secret open the links in their mails.
  */
 
-type LinkKey = { key: Buffer; makesFromMs: number };
-
 const purpose = "link-key:v1";
-const laterMs = 7 * dayMs;
 
-const loaded = new WeakMap<Db, LinkKey[]>();
+const loaded = new WeakMap<Db, Buffer[]>();
 
 /**
  * The keys of unsubscribe links, oldest first; makes them if there are none. Throws an {@link ApiError} 503 if this process
  * cannot open the keys in the store.
  */
-export async function readLinkKeys(db: Db, nowMs: number): Promise<LinkKey[]> {
+export async function readLinkKeys(db: Db): Promise<Buffer[]> {
   const known = loaded.get(db);
   if (known) return known;
   await requireKeys(db);
   let rows = await readRows(db);
   if (rows.length === 0) {
-    await makeKeys(db, nowMs);
+    await makeKeys(db);
     rows = await readRows(db);
   }
-  const keys = rows.map(({ id, sealed_key, makes_from_ms }) => {
-    const text = unseal(purpose, id, sealed_key) ?? "";
-    return { key: Buffer.from(text, "base64url"), makesFromMs: makes_from_ms };
-  });
+  const keys = rows.map(({ id, sealed_key }) =>
+    Buffer.from(unseal(purpose, id, sealed_key) ?? "", "base64url"),
+  );
   loaded.set(db, keys);
   await sealAnew(db, rows);
   return keys;
 }
 
-/** The key for the links of a mail that was first tried at `atMs`: the mail is the same in every attempt. */
-export async function findLinkKey(db: Db, atMs: number): Promise<Buffer> {
-  const keys = await readLinkKeys(db, atMs);
-  const { key } = keys.findLast(({ makesFromMs }) => makesFromMs <= atMs) ?? (keys[0] as LinkKey);
-  return key;
+/** The key that makes the links of mails. */
+export async function findLinkKey(db: Db): Promise<Buffer> {
+  return (await readLinkKeys(db)).at(-1) as Buffer;
 }
 
 const heldUntilMs = new WeakMap<Db, number>();
@@ -83,12 +75,12 @@ export async function listLinkKeys(db: Db): Promise<{ id: string; by: SealedBy }
 const readRows = (db: Db) => db.selectFrom("link_keys").selectAll().orderBy("makes_from_ms").execute();
 
 /** Makes the first keys. If several processes try at the same time, each key is that of one. */
-async function makeKeys(db: Db, nowMs: number): Promise<void> {
+async function makeKeys(db: Db): Promise<void> {
   const [current, previous] = derivedKeys("unsubscribe:onboarding:v1").map((key) => key.export());
   const keys: [id: string, key: Buffer | undefined, makesFromMs: number][] = [
     ["before", previous, 0],
     ["first", current, 1],
-    ["random", randomBytes(32), nowMs + laterMs],
+    ["random", randomBytes(32), Date.now()],
   ];
   const rows = keys.flatMap(([id, key, makes_from_ms]) =>
     key ? [{ id, sealed_key: seal(purpose, id, key.toString("base64url")), makes_from_ms }] : [],

@@ -84,20 +84,6 @@ export class SendError extends Error {
   }
 }
 
-export type NextAttempt = { attempts: number; atMs: number };
-
-/** The next attempt, if there is one. A response that asks us to come back later does not count as an attempt. */
-export function nextAttempt(
-  { mayRetry, pauseMs }: SendError,
-  attempts: number,
-  nowMs: number,
-  retryAfterMs: (attempts: number) => number,
-): NextAttempt | undefined {
-  if (!mayRetry) return undefined;
-  if (pauseMs > 0) return { attempts: attempts - 1, atMs: nowMs + pauseMs };
-  return { attempts, atMs: nowMs + retryAfterMs(attempts) };
-}
-
 /** Renders and sends a mail. Returns the error, if any; an error of our own is retried, as a new version may fix it. */
 export async function trySending(mailSender: Sender, render: () => Mail): Promise<SendError | undefined> {
   try {

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
-import type { ClaimOptions } from "@/lib/mail/queue";
+import { takeDueRows } from "@/lib/mail/due-rows";
+import type { ClaimOptions } from "@/lib/mail/outbox-runner";
 import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
 /** Mails that a date makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
@@ -93,32 +95,27 @@ export async function enqueueMail(
 }
 
 /**
- * Claims up to `limit` due mails for this runner, either the scheduled ones or the others; `undefined` if none is due.
- * `isSettling`: only mails that no runner has claimed before. Codes for emails without an account are deleted first, so
- * that they keep no one waiting.
+ * Claims due mails for this runner, either the scheduled ones or the others. Codes for emails without an account are
+ * deleted first, so that they keep no one waiting.
  */
 export async function claimMails(
   db: Db,
-  { limit, leaseMs, nowMs, isSettling = false, isScheduled }: ClaimOptions & { isScheduled: boolean },
+  { limit, leaseUntilMs, nowMs, isSettling = false }: ClaimOptions,
+  isScheduled: boolean,
 ) {
+  if (!isScheduled) await deleteStrangersCodes(db, nowMs);
   const due = db
     .selectFrom("sign_in_mails")
     .select("id")
     .where("next_attempt_at_ms", "<=", nowMs)
     .where("kind", isScheduled ? "in" : "not in", scheduledKinds)
-    .$if(isSettling, (query) => query.where("attempts", "=", 0));
-  // Checked without a lock first, because usually nothing is due.
-  if (!(await due.limit(1).executeTakeFirst())) return undefined;
-  if (!isScheduled) await deleteStrangersCodes(db, nowMs);
-  const leaseUntilMs = nowMs + leaseMs;
-  const rows = await db
-    .with("next", () => due.orderBy("next_attempt_at_ms").limit(limit).forUpdate().skipLocked())
-    .updateTable("sign_in_mails")
-    .set((column) => ({ next_attempt_at_ms: leaseUntilMs, attempts: column("attempts", "+", 1) }))
-    .where("id", "in", (query) => query.selectFrom("next").select("id"))
-    .returning(["id", "sealed", "attempts", "expires_at_ms"])
-    .execute();
-  return rows.map(({ sealed, ...row }) => ({ ...row, mail: openMail(row.id, sealed), leaseUntilMs }));
+    .$if(isSettling, (query) => query.where("attempts", "=", 0))
+    .orderBy("next_attempt_at_ms");
+  const change = { next_attempt_at_ms: leaseUntilMs, attempts: sql<number>`attempts + 1` };
+  const rows = await takeDueRows(db, "sign_in_mails", { due, limit, change });
+  return rows?.map(({ sealed, expires_at_ms: triedUntilMs, ...row }) => {
+    return { ...row, mail: openMail(row.id, sealed), leaseUntilMs, triedUntilMs };
+  });
 }
 
 const sifted = 500;
@@ -165,15 +162,14 @@ function recipientOf(mail: QueuedMail | undefined): string | undefined {
   return mail && "to" in mail ? mail.to : undefined;
 }
 
-/** Kinds that came later than these two have another key, so that a build before them cannot open them. */
-function sealMail(id: string, mail: QueuedMail): string {
-  const isFirst = mail.kind === "code" || mail.kind === "invitation";
-  return seal(isFirst ? "sign-in-mail:v1" : "security-mail:v1", id, JSON.stringify(mail));
-}
+const purpose = "security-mail:v1";
+const formerPurpose = "sign-in-mail:v1"; // of codes and invitations that an earlier build wrote
+
+const sealMail = (id: string, mail: QueuedMail) => seal(purpose, id, JSON.stringify(mail));
 
 /** The mail; `undefined` if no current or previous secret decrypts it, or if its kind is of a later build. */
 function openMail(id: string, sealed: string): QueuedMail | undefined {
-  const opened = unseal("sign-in-mail:v1", id, sealed) ?? unseal("security-mail:v1", id, sealed);
+  const opened = unseal(purpose, id, sealed) ?? unseal(formerPurpose, id, sealed);
   return opened === undefined ? undefined : queuedMail.safeParse(JSON.parse(opened)).data;
 }
 
@@ -192,8 +188,7 @@ export async function countSealedMails(db: Db) {
     .execute();
   const isSealedBy = (by: SealedBy) =>
     rows.filter(
-      ({ id, sealed }) =>
-        (sealedBy("sign-in-mail:v1", id, sealed) ?? sealedBy("security-mail:v1", id, sealed)) === by,
+      ({ id, sealed }) => (sealedBy(purpose, id, sealed) ?? sealedBy(formerPurpose, id, sealed)) === by,
     );
   const lost = isSealedBy(undefined);
   return {
@@ -207,7 +202,7 @@ export async function countSealedMails(db: Db) {
 export async function recordAttempt(
   db: Db,
   id: string,
-  { to: email, kind }: { to: string; kind: QueuedMail["kind"] },
+  { to: email, kind }: { to: string; kind: string },
   { state, failure }: { state: "sent" | "retrying" | "failed"; failure?: string | undefined },
   nowMs: number,
 ): Promise<void> {

@@ -59,12 +59,6 @@ export async function processQueue<Item>(options: QueueOptions<Item>): Promise<v
   }
 }
 
-/** Up to `limit` due mails are claimed until `nowMs + leaseMs`. `isSettling`: those claimed before are left alone. */
-export type ClaimOptions = { limit: number; leaseMs: number; nowMs: number; isSettling?: boolean };
-
-/** How much longer a lease is than the sender's timeout: for the store and clock skew between instances. */
-export const leaseSlackMs = 5000;
-
 /** Sleeps for as long as the event loop was busy since the last call, so that requests get half of the process. */
 function createThrottle(minIntervalMs: number): () => Promise<void> {
   let last = performance.eventLoopUtilization();

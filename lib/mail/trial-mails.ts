@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
-import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import { takeDueRows } from "@/lib/mail/due-rows";
 import { deriveMailId } from "@/lib/mail/mail";
 import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 
@@ -37,24 +37,19 @@ const trialMailKinds = [
 export async function enqueueTrialMails(db: Db, nowMs: number): Promise<number> {
   let enqueued = 0;
   for (const { kind, leadMs, isPending } of trialMailKinds) {
-    // An account without a subject belongs to no one who could sign in.
-    const due = db
-      .selectFrom("accounts")
-      .select("id")
-      .where(isPending)
-      .where("subject", "is not", null)
-      .where("trial_ends_at_ms", "<=", nowMs + leadMs)
-      .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs);
-    // Checked without a lock first, because usually nothing is due.
-    if (!(await hasRow(due.limit(1)))) continue;
     enqueued += await transact(db, async (transaction) => {
-      const rows = await transaction
-        .with("next", () => due.orderBy("trial_ends_at_ms").limit(scheduledAtOnce).forUpdate().skipLocked())
-        .updateTable("accounts")
-        .set(({ eb }) => ({ trial_mail_done_ms: eb("trial_ends_at_ms", "-", leadMs) }))
-        .where("id", "in", (query) => query.selectFrom("next").select("id"))
-        .returning(["id", "trial_ends_at_ms"])
-        .execute();
+      // An account without a subject belongs to no one who could sign in.
+      const due = transaction
+        .selectFrom("accounts")
+        .select("id")
+        .where(isPending)
+        .where("subject", "is not", null)
+        .where("trial_ends_at_ms", "<=", nowMs + leadMs)
+        .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs)
+        .orderBy("trial_ends_at_ms");
+      const change = { trial_mail_done_ms: sql<number>`trial_ends_at_ms - ${leadMs}` };
+      const rows =
+        (await takeDueRows(transaction, "accounts", { due, limit: scheduledAtOnce, change })) ?? [];
       for (const { id: accountId, trial_ends_at_ms } of rows) {
         const endsAtMs = trial_ends_at_ms ?? nowMs;
         const id = deriveMailId(`${kind.replace(" ", "-")}:v1:${accountId}:${endsAtMs}`);

@@ -22,8 +22,8 @@ export async function readUnsubscribeToken(token: string): Promise<string | unde
   const isMadeBy = (key: Buffer | KeyObject) => isSameSecret(token, mintUnsubscribeToken(key, accountId));
   // The keys of earlier builds need no store.
   if (derivedKeys("unsubscribe:onboarding:v1").some(isMadeBy)) return accountId;
-  const keys = await readLinkKeys(await store(), Date.now());
-  return keys.some(({ key }) => isMadeBy(key)) ? accountId : undefined;
+  const keys = await readLinkKeys(await store());
+  return keys.some(isMadeBy) ? accountId : undefined;
 }
 
 /** The one-click URL for the List-Unsubscribe header (RFC 8058 §3.1), or that of the page that asks for confirmation. */

@@ -11,6 +11,9 @@ export function trustForwardedPeer(): void {
   socketOwner().isFrontServer = true;
 }
 
+/** Whether our server owns the socket, so that its background work runs in this process. */
+export const isFrontServer = () => socketOwner().isFrontServer;
+
 /** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
 export function rateLimitKey(headers: Headers): string {
   return hashAddress(groupAddress(clientAddress(headers) ?? "unknown"));

@@ -1,10 +1,12 @@
 import { deleteExpiredHourly } from "@/lib/accounts/retention";
-import { sendMailsNow, sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
-import { sendDueMails } from "@/lib/mail/onboarding-runner";
+import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { sweepState } from "@/lib/oauth/sweep";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -20,10 +22,15 @@ const tasks: Task[] = [
   [
     5 * second,
     "the onboarding mails could not be read; the runner retries shortly",
-    async (signal) => sendDueMails(await store(), sender(), { signal }),
+    async (signal) => sendDueMails(await store(), sender(), onboardingOutbox, { signal }),
   ],
   // It polls apart from requests, so their timing does not show whether a mail was sent.
-  [second / 4, "the outbox could not be read; the runner retries shortly", sendMailsNow],
+  [
+    second / 4,
+    "the outbox could not be read; the runner retries shortly",
+    async (signal) => sendMails(await store(), sender(), { signal }),
+  ],
+  [minute, "expired codes could not be deleted", async () => sweepCodes(await store(), Date.now())],
   [
     minute,
     "the mails that are due could not be read; the runner retries shortly",

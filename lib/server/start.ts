@@ -108,7 +108,7 @@ async function untilStoreIsPrepared(): Promise<void> {
       const db = await store();
       // Loads the keys, so that no request waits for them.
       if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
-      await readLinkKeys(db, Date.now());
+      await readLinkKeys(db);
       return storeReady();
     } catch (failure) {
       if (attempt === 0) log().warn({ err: failure }, "not ready: the store or its keys cannot be used");

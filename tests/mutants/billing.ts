@@ -125,7 +125,7 @@ export const billing: Mistakes = {
   "tests/app/pages/licence-end.test.ts": {
     "lib/mail/licence-mails.ts": {
       "a cancelled licence is announced every minute": [
-        'ending_mail_ms: ref("ends_at_ms")',
+        "ending_mail_ms: sql<number>`ends_at_ms`",
         "ending_mail_ms: null",
       ],
       "an owner with another licence reads that it ended": 'if (plan === "licensed") return undefined;',

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { sendDueMails } from "@/lib/mail/onboarding-runner";
+import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { createResendSender } from "@/lib/mail/resend-sender";
 
 /*
@@ -13,7 +14,7 @@ if (mail.kind !== "resend") throw new Error("The fault run sends to the stand-in
 const mailSender = createResendSender(mail, undefined, 1000);
 for (;;) {
   await store()
-    .then((db) => sendDueMails(db, mailSender, { backoff: () => 200 }))
+    .then((db) => sendDueMails(db, mailSender, { ...onboardingOutbox, retryAfterMs: () => 200 }))
     .catch(() => {});
   await sleep(100);
 }

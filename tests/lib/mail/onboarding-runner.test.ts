@@ -1,8 +1,9 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { operations } from "@/lib/http/operations";
-import { retryAfterMs, sendDueMails } from "@/lib/mail/onboarding-runner";
+import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { startService, startStage } from "@/tests/support/block";
 import { certificate, trust } from "@/tests/support/certificate";
 import { makeClock } from "@/tests/support/clock";
@@ -23,8 +24,8 @@ const world = { APP_URL: "https://office.example.com" };
 // For the runners in this process.
 process.env.APP_SECRET = besideDatabaseUrl.APP_SECRET;
 
-it("retryAfterMs triples the delay after each failure, up to four hours", () => {
-  const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => retryAfterMs(attempts) / 60_000);
+it("an onboarding mail waits three times as long after each failure, up to four hours", () => {
+  const minutes = [1, 2, 3, 4, 5, 6, 7].map((attempts) => onboardingOutbox.retryAfterMs(attempts) / 60_000);
   expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
 });
 
@@ -95,7 +96,7 @@ describe.each(engines)("four runners on $name", async (engine) => {
     await stage.query(`DELETE FROM accounts WHERE CAST(substr(id, 5) AS INTEGER) < ${ofDeletedAccounts}`);
     const mailSender = new RecordingSender();
     mailSender.whileSending = () => new Promise((resolve) => setTimeout(resolve, 20));
-    const tallies = await Promise.all(instances.map((db) => sendDueMails(db, mailSender)));
+    const tallies = await Promise.all(instances.map((db) => sendDueMails(db, mailSender, onboardingOutbox)));
     expect(tallies.reduce((sum, { sent }) => sum + sent, 0)).toBe(ofAccounts);
     for (const { sent } of tallies) expect(sent).toBeGreaterThan(5);
     expect(mailSender.sent).toHaveLength(ofAccounts);
@@ -124,9 +125,9 @@ describe.each(engines)("a runner on $name", (engine) => {
     };
     const db = (await stage.open()).withPlugin(slowClaim);
     const mailSender = new RecordingSender();
-    expect(await sendDueMails(db, mailSender)).toMatchObject({ toRetry: 1, failed: 0 });
+    expect(await sendDueMails(db, mailSender, onboardingOutbox)).toMatchObject({ toRetry: 1, failed: 0 });
     await eventually(async () => {
-      await sendDueMails(db, mailSender);
+      await sendDueMails(db, mailSender, onboardingOutbox);
       expect(mailSender.sent).toHaveLength(1);
     });
   });

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Db } from "@/lib/db/store";
+import { requireKeys } from "@/lib/mail/link-keys";
+import { SendError, type Sender } from "@/lib/mail/mail";
+import { processQueue } from "@/lib/mail/queue";
+import { log } from "@/lib/runtime/log";
+
+/** A mail that only this runner may send, until its lease expires. After `triedUntilMs` it is given up. */
+export type Claimed = {
+  id: string;
+  kind: string;
+  attempts: number;
+  leaseUntilMs: number;
+  triedUntilMs: number;
+};
+
+/** Up to `limit` due mails are claimed until `leaseUntilMs`. `isSettling`: those claimed before are left alone. */
+export type ClaimOptions = { limit: number; leaseUntilMs: number; nowMs: number; isSettling?: boolean };
+
+/** A claimed mail that is still wanted: its recipient, and what hands it to the provider. */
+export type WantedMail = { to: string; send: (mailSender: Sender) => Promise<SendError | undefined> };
+
+/** What became of an attempt: it was sent, or why not, and when it is tried again, if it is. */
+export type Outcome = { failure?: SendError | undefined; next?: NextAttempt | undefined };
+
+type NextAttempt = { attempts: number; atMs: number };
+
+/** Mails in a table of the store, each sent by the runner that has leased it. */
+export type Outbox<Mail extends Claimed> = {
+  maxConcurrent: number;
+  minIntervalMs: number;
+  retryAfterMs: (attempts: number) => number;
+  /** `undefined` if none is due. */
+  claim: (db: Db, options: ClaimOptions) => Promise<Mail[] | undefined>;
+  /** Looks up who gets a mail. One that is not wanted, or not now, is settled and left out: `undefined`. */
+  address: (db: Db, mail: Mail, nowMs: number) => Promise<WantedMail | undefined>;
+  /** Records an outcome, unless another runner has claimed the mail since. */
+  record: (db: Db, mail: Mail, outcome: Outcome & { to: string }, nowMs: number) => Promise<void>;
+};
+
+export type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
+
+type SendCounts = { sent: number; toRetry: number; failed: number };
+
+/** How much longer a lease is than the sender's timeout: for the store and clock skew between instances. */
+const leaseSlackMs = 5000;
+
+/*
+ * During an outage of the store, the runner that sent a mail cannot record that, and the mail's lease expires. When the
+ * store is back, that runner records it within seconds; only after those may another one take the mail for abandoned.
+ */
+const settlingMs = 10_000; // an attempt that the outage holds up takes 5 s at most
+const recordEveryMs = 250;
+const recordForMs = { running: 5 * 60_000, stopping: 10_000 };
+
+const storeFailedAtMs = new WeakMap<Db, number>();
+
+/**
+ * Sends every due mail of an outbox, and returns when none is left. Any number of runners can do this at once: only the one
+ * that holds a mail's lease sends it. If a runner dies, its leases expire within 15 seconds and another runner sends those
+ * mails again. Resend deduplicates them by id, a file is replaced, and SMTP may deliver one twice with one Message-ID.
+ */
+export async function sendDueMails<Mail extends Claimed>(
+  db: Db,
+  mailSender: Sender,
+  outbox: Outbox<Mail>,
+  { signal, now = Date.now }: RunnerOptions = {},
+): Promise<SendCounts> {
+  await requireKeys(db);
+  const counts: SendCounts = { sent: 0, toRetry: 0, failed: 0 };
+  let claimedAtMs = 0;
+
+  async function claim(limit: number): Promise<Mail[] | undefined> {
+    claimedAtMs = performance.now();
+    const isSettling = claimedAtMs - (storeFailedAtMs.get(db) ?? Number.NEGATIVE_INFINITY) < settlingMs;
+    const leaseUntilMs = now() + mailSender.timeoutMs + leaseSlackMs;
+    try {
+      return await outbox.claim(db, { limit, leaseUntilMs, nowMs: now(), isSettling });
+    } catch (failure) {
+      storeFailedAtMs.set(db, performance.now());
+      throw failure;
+    }
+  }
+
+  async function attempt(mail: Mail): Promise<number> {
+    const lateAtMs = claimedAtMs + leaseSlackMs / 2;
+    const wanted = await outbox.address(db, mail, now());
+    if (!wanted) return 0;
+    // If the store was slow, the lease might expire before the sender's timeout.
+    const isLate = performance.now() > lateAtMs;
+    const failure = isLate
+      ? new SendError("the store was too slow", { mayRetry: true, pauseMs: 1 })
+      : await wanted.send(mailSender);
+    const next = failure && nextAttempt(failure, mail, outbox.retryAfterMs, now());
+    if (failure) {
+      const { id, kind, attempts } = mail;
+      const words = next ? "a mail was not sent yet" : "a mail was given up";
+      log().warn({ id, kind, attempts, failure: failure.message }, words);
+    }
+    const outcome = { to: wanted.to, failure, next };
+    await recordThroughOutage(() => outbox.record(db, mail, outcome, now()), signal);
+    counts[next ? "toRetry" : failure ? "failed" : "sent"]++;
+    return failure?.pauseMs ?? 0;
+  }
+
+  await processQueue({
+    maxConcurrent: Math.min(mailSender.maxConcurrent, outbox.maxConcurrent),
+    minIntervalMs: outbox.minIntervalMs,
+    claim,
+    processItem: (mail) =>
+      attempt(mail).catch((failure) => {
+        // The mail is tried again when its lease has expired.
+        log().warn({ err: failure }, "the outcome of a mail could not be recorded");
+        return 0;
+      }),
+    signal,
+  });
+  return counts;
+}
+
+/** The next attempt, if there is one. A response that asks us to come back later does not count as an attempt. */
+function nextAttempt(
+  { mayRetry, pauseMs }: SendError,
+  { attempts, triedUntilMs }: Claimed,
+  retryAfterMs: (attempts: number) => number,
+  nowMs: number,
+): NextAttempt | undefined {
+  const next =
+    pauseMs > 0
+      ? { attempts: attempts - 1, atMs: nowMs + pauseMs }
+      : { attempts, atMs: nowMs + retryAfterMs(attempts) };
+  return mayRetry && next.atMs < triedUntilMs ? next : undefined;
+}
+
+/** Records an outcome, again until the store answers, for five minutes, or for ten seconds while the process stops. */
+async function recordThroughOutage(record: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+  for (const startedAtMs = performance.now(); ; ) {
+    try {
+      return await record();
+    } catch (failure) {
+      const waitedMs = performance.now() - startedAtMs;
+      if (waitedMs > (signal?.aborted ? recordForMs.stopping : recordForMs.running)) throw failure;
+      log().warn({ err: failure }, "the outcome of a mail could not be recorded; it is tried again");
+      await sleep(recordEveryMs);
+    }
+  }
+}
