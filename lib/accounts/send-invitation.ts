@@ -74,13 +74,13 @@ export async function queueInvitation(
     const times = { nowMs, dueAtMs: nowMs + hours * hourMs, untilMs: nowMs + invitationMs };
     const id = await enqueueMail(db, mail, times);
     const failure = `queued: Clerk takes ${clerkTakes} invitations an hour`;
-    await recordAttempt(db, id, mail, { state: "retrying", failure }, nowMs);
+    await recordAttempt(db, { id, ...mail, state: "retrying", failure }, nowMs);
     return {};
   };
   if (before >= clerkTakes) return wait(Math.floor(before / clerkTakes));
   try {
     const url = await createClerkInvitation(email);
-    await recordAttempt(db, randomUUID(), mail, { state: "sent" }, nowMs);
+    await recordAttempt(db, { id: randomUUID(), ...mail, state: "sent" }, nowMs);
     return { url };
   } catch (failure) {
     if (failure instanceof ClerkIsBusy) return wait(1);

@@ -39,7 +39,7 @@ export function addEmailCommands(program: AdminCommand): void {
       "emails retry 'Mailbox full'",
     )
     .does(async ({ db }, failure: string) => {
-      const retried = await retryFailedMails(db, { failure }, "operator", Date.now());
+      const retried = await retryFailedMails(db, "failure", failure, "operator", Date.now());
       return { json: { retried }, text: `${retried} mails are tried again.` };
     });
 

@@ -13,17 +13,14 @@ import { withTimeout } from "@/lib/runtime/timeout";
 export async function checkSpf({ kind, from }: MailSettings): Promise<CheckResult> {
   // Resend uses a subdomain for bounces.
   const name = `${kind === "resend" ? "send." : ""}${domainOf(from.address)}`;
-  const judged = await judge(name, /^v=spf1( |$)/i, (record) =>
+  const missing = warning(
+    `no SPF record at ${name}: large mailbox providers trust such mail less`,
+    `Publish a TXT record at ${name} that names your mail service: v=spf1 include:<its domain> ~all`,
+  );
+  return judge([name], /^v=spf1( |$)/i, missing, (record) =>
     / [~-]all( |$)| redirect=/i.test(record)
       ? undefined
       : warning(`${name} allows any server to send: ${record}`, "End the record with ~all or -all."),
-  );
-  return (
-    judged ??
-    warning(
-      `no SPF record at ${name}: large mailbox providers trust such mail less`,
-      `Publish a TXT record at ${name} that names your mail service: v=spf1 include:<its domain> ~all`,
-    )
   );
 }
 
@@ -42,53 +39,54 @@ export async function checkDkim(mail: MailSettings): Promise<CheckResult> {
 }
 
 /** @param ours - the expected key; if undefined, any key is fine */
-async function checkKey(name: string, ours?: string): Promise<CheckResult> {
+function checkKey(name: string, ours?: string): Promise<CheckResult> {
   const remedy = ours
     ? `Publish a TXT record at ${name}: v=DKIM1; k=rsa; p=${ours}`
     : "Add the records that Resend's dashboard shows for the domain.";
-  const judged = await judge(name, /(^|;)\s*p=/, (record) => {
+  const missing = fault(`no DKIM record at ${name}: every signature fails`, remedy);
+  return judge([name], /(^|;)\s*p=/, missing, (record) => {
     const published = /(?:^|;)\s*p=([^;]*)/.exec(record)?.[1]?.replace(/\s/g, "");
     if (published && published === (ours ?? published)) return undefined;
     return fault(`${name} has a different key than the one that signs: ${record}`, remedy);
   });
-  return judged ?? fault(`no DKIM record at ${name}: every signature fails`, remedy);
 }
 
 /** Checks the policy for mail that fails SPF and DKIM (DMARC, RFC 7489), at the domain or a parent. */
 export async function checkDmarc({ from }: MailSettings): Promise<CheckResult> {
   const domain = domainOf(from.address);
   const labels = domain.split(".");
-  for (let at = 0; at < labels.length - 1; at++) {
-    const name = `_dmarc.${labels.slice(at).join(".")}`;
-    const judged = await judge(name, /^v=DMARC1\s*(;|$)/, (record) =>
-      /;\s*p\s*=\s*(?:quarantine|reject)/i.test(record)
-        ? undefined
-        : warning(
-            `${name} does not block forged mail: ${record}`,
-            "Change the record to p=quarantine once your own mail passes.",
-          ),
-    );
-    if (judged) return judged;
-  }
-  return warning(
+  const names = labels.slice(0, -1).map((_, at) => `_dmarc.${labels.slice(at).join(".")}`);
+  const missing = warning(
     `no DMARC record for ${domain}: Gmail and Yahoo reject bulk mail without one`,
     `Publish a TXT record at _dmarc.${domain}: v=DMARC1; p=none`,
   );
+  return judge(names, /^v=DMARC1\s*(;|$)/, missing, (record, name) =>
+    /;\s*p\s*=\s*(?:quarantine|reject)/i.test(record)
+      ? undefined
+      : warning(
+          `${name} does not block forged mail: ${record}`,
+          "Change the record to p=quarantine once your own mail passes.",
+        ),
+  );
 }
 
-/** The result for the one record of this form; `undefined` without one. `complain` says what is wrong with it, if anything. */
+/** Judges the one record of this form, at the first name that has any. `complain` says what is wrong with it. */
 async function judge(
-  name: string,
+  names: string[],
   form: RegExp,
-  complain: (record: string) => CheckResult | undefined,
-): Promise<CheckResult | undefined> {
-  const [record, ...others] = await readTxt(name, form);
-  if (record === undefined) return undefined;
-  if (others.length === 0) return complain(record) ?? fine(`${name}: ${record}`);
-  return fault(
-    `${name} has more than one such record, so mailbox providers ignore them all`,
-    "Keep one of them.",
-  );
+  missing: CheckResult,
+  complain: (record: string, name: string) => CheckResult | undefined,
+): Promise<CheckResult> {
+  for (const name of names) {
+    const [record, ...others] = await readTxt(name, form);
+    if (record === undefined) continue;
+    if (others.length === 0) return complain(record, name) ?? fine(`${name}: ${record}`);
+    return fault(
+      `${name} has more than one such record, so mailbox providers ignore them all`,
+      "Keep one of them.",
+    );
+  }
+  return missing;
 }
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf("@") + 1);

@@ -5,20 +5,22 @@ import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-confirmat
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
-import { addressAppEndMail, enqueueAppEndMails } from "@/lib/mail/app-end-mails";
+import { transact } from "@/lib/db/transaction";
+import { addressAppEndMail, takeAppEndMails } from "@/lib/mail/app-end-mails";
 import {
   addressLicenceEnded,
   addressLicenceEnding,
   addressPaymentFailed,
-  enqueueLicenceEnding,
+  takeLicenceEndingMails,
 } from "@/lib/mail/licence-mails";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { SendError, type Sender, trySending } from "@/lib/mail/mail";
+import { deriveMailId, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import {
   type ClaimedMail,
   claimMails,
   deleteMail,
+  enqueueMail,
   type QueuedMail,
   recordAttempt,
   rescheduleMail,
@@ -37,7 +39,7 @@ import {
   replayedAppMail,
 } from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
-import { addressTrialMail, enqueueTrialMails } from "@/lib/mail/trial-mails";
+import { addressTrialMail, takeTrialMails } from "@/lib/mail/trial-mails";
 import { log } from "@/lib/runtime/log";
 
 /** The delays between attempts: short at first for a person who waits, then beyond the five minutes of greylisting. */
@@ -73,13 +75,8 @@ const outbox: Outbox<ClaimedMail> = {
   async record(db, claimed, { to, failure, next }, nowMs) {
     await (next ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed));
     const state = failure ? (next ? "retrying" : "failed") : "sent";
-    await recordAttempt(
-      db,
-      claimed.id,
-      { to, kind: claimed.kind },
-      { state, failure: failure?.message },
-      nowMs,
-    );
+    const { id, kind } = claimed;
+    await recordAttempt(db, { id, to, kind, state, failure: failure?.message }, nowMs);
   },
 };
 
@@ -104,11 +101,15 @@ export async function sendScheduledMails(
   const { signal, now = Date.now } = options;
   await requireKeys(db);
   for (let isMore = true; isMore && !signal?.aborted; ) {
-    const trials = await enqueueTrialMails(db, now());
-    const apps = await enqueueAppEndMails(db, now());
-    const licences = await enqueueLicenceEnding(db, now());
+    isMore = false;
+    for (const take of [takeTrialMails, takeAppEndMails, takeLicenceEndingMails])
+      await transact(db, async (transaction) => {
+        for (const { mail, about, untilMs } of await take(transaction, now())) {
+          await enqueueMail(transaction, mail, { id: deriveMailId(about), nowMs: now(), untilMs });
+          isMore = true;
+        }
+      });
     await sendDueMails(db, mailSender, scheduledOutbox, options);
-    isMore = trials + apps + licences > 0;
   }
 }
 

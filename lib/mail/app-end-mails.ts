@@ -1,9 +1,7 @@
 import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
-import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
+import { type DueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 
 /*
  * A mail 7 days before the last date of apps, used or not. The rows of their sessions say when it is due, so anything that
@@ -17,9 +15,9 @@ const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`.as("endsAtMs
 
 type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 
-/** Queues mails for owners with apps that are due, in the transaction that notes it. Returns for how many. */
-export async function enqueueAppEndMails(db: Db, nowMs: number): Promise<number> {
-  const owners = await db
+/** Marks the apps that are due, and those of the same owners that are soon, in the transaction that queues the mails. */
+export async function takeAppEndMails(transaction: Db, nowMs: number): Promise<DueMail[]> {
+  const owners = await transaction
     .selectFrom("local_sessions")
     .select("account_id")
     .distinct()
@@ -28,26 +26,23 @@ export async function enqueueAppEndMails(db: Db, nowMs: number): Promise<number>
     .orderBy("account_id")
     .limit(scheduledAtOnce)
     .execute();
-  if (owners.length === 0) return 0;
-  await transact(db, async (transaction) => {
-    for (const { account_id: accountId } of owners) {
-      const apps = await transaction
-        .updateTable("local_sessions")
-        .set({ end_mail_at_ms: null })
-        .where("account_id", "=", accountId)
-        .where("end_mail_at_ms", "<=", nowMs + togetherMs)
-        .where("expires_at_ms", ">", nowMs)
-        .returning(lastDate)
-        .execute();
-      if (apps.length === 0) continue; // another process was first
-      const dates = apps.map(({ endsAtMs }) => endsAtMs);
-      const [firstMs, lastMs] = [Math.min(...dates), Math.max(...dates)];
-      const id = deriveMailId(`app-end:v2:${accountId}:${firstMs}`);
-      const mail = { kind: "app ending", accountId, firstMs, lastMs } as const;
-      await enqueueMail(transaction, mail, { id, nowMs, untilMs: lastMs });
-    }
-  });
-  return owners.length;
+  const mails: DueMail[] = [];
+  for (const { account_id: accountId } of owners) {
+    const apps = await transaction
+      .updateTable("local_sessions")
+      .set({ end_mail_at_ms: null })
+      .where("account_id", "=", accountId)
+      .where("end_mail_at_ms", "<=", nowMs + togetherMs)
+      .where("expires_at_ms", ">", nowMs)
+      .returning(lastDate)
+      .execute();
+    if (apps.length === 0) continue; // another process was first
+    const dates = apps.map(({ endsAtMs }) => endsAtMs);
+    const [firstMs, lastMs] = [Math.min(...dates), Math.max(...dates)];
+    const mail = { kind: "app ending", accountId, firstMs, lastMs } as const;
+    mails.push({ mail, about: `app-end:v2:${accountId}:${firstMs}`, untilMs: lastMs });
+  }
+  return mails;
 }
 
 /** Addresses a mail to its owner, with the apps that still have one of its dates; `undefined` if there is none. */

@@ -15,18 +15,16 @@ export function findBacklogs(db: Db, nowMs: number): Promise<[onboarding: Backlo
 }
 
 /** The unfinished and failed mails of each outbox by state, each counted up to {@link maxCounted}. */
-export function countByState(db: Db): Promise<{ outbox: string; state: string; mails: number }[]> {
-  const counts = [
-    ...["scheduled", "sending", "failed"].map((state) => ({
-      outbox: "onboarding",
-      state,
-      counted: count(db, "onboarding_emails", { state }),
-    })),
-    { outbox: "sign-in", state: "scheduled", counted: count(db, "sign_in_mails", {}) },
-  ];
-  return Promise.all(
-    counts.map(async ({ counted, ...labels }) => ({ ...labels, mails: (await counted).due })),
-  );
+export function countByState(db: Db) {
+  const label = async (outbox: string, state: string, counted: Promise<Backlog>) => {
+    return { outbox, state, mails: (await counted).due };
+  };
+  return Promise.all([
+    ...["scheduled", "sending", "failed"].map((state) =>
+      label("onboarding", state, count(db, "onboarding_emails", { state })),
+    ),
+    label("sign-in", "scheduled", count(db, "sign_in_mails", {})),
+  ]);
 }
 
 async function count(

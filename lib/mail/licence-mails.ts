@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { transact } from "@/lib/db/transaction";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
+import { type DueMail, enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 import type { AfterLicence } from "@/lib/mail/texts/licence";
 
 /*
@@ -23,19 +23,15 @@ type Subscription = Tables["billing_subscriptions"];
 /** Queues the mail about a payment that has failed, unless there was one about the same period. */
 export async function enqueuePaymentFailed(
   transaction: Db,
-  {
-    id,
-    unpaid_since_ms,
-    licence_until_ms,
-  }: Pick<Subscription, "id" | "unpaid_since_ms" | "licence_until_ms">,
+  subscription: Pick<Subscription, "id" | "unpaid_since_ms" | "licence_until_ms">,
   nowMs: number,
 ): Promise<void> {
+  const { id: subscriptionId, unpaid_since_ms, licence_until_ms: untilMs } = subscription;
   const unpaidSinceMs = unpaid_since_ms ?? nowMs;
-  const mailId = deriveMailId(`payment-failed:v1:${id}:${unpaidSinceMs}`);
-  const known = transaction.selectFrom("sign_in_mail_attempts").select("id").where("id", "=", mailId);
-  if (await known.executeTakeFirst()) return;
-  const mail = { kind: "payment failed", subscriptionId: id, unpaidSinceMs } as const;
-  await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: licence_until_ms });
+  const id = deriveMailId(`payment-failed:v1:${subscriptionId}:${unpaidSinceMs}`);
+  if (await hasRow(transaction.selectFrom("sign_in_mail_attempts").select("id").where("id", "=", id))) return;
+  const mail = { kind: "payment failed", subscriptionId, unpaidSinceMs } as const;
+  await enqueueMail(transaction, mail, { id, nowMs, untilMs });
 }
 
 /** Queues the mail at the end of an account's licence, in the transaction that ends it. */
@@ -51,32 +47,30 @@ export async function enqueueLicenceEnded(transaction: Db, accountId: string, no
   await enqueueMail(transaction, mail, { id, nowMs, untilMs: nowMs + endedForMs });
 }
 
-/** Queues mails about cancelled licences that end soon, in the transaction that notes it. Returns how many. */
-export async function enqueueLicenceEnding(db: Db, nowMs: number): Promise<number> {
-  if (!settings().billing) return 0;
-  return transact(db, async (transaction) => {
-    const due = transaction
-      .selectFrom("billing_subscriptions")
-      .select("id")
-      .where("ends_at_ms", ">", nowMs)
-      .where("ends_at_ms", "<=", nowMs + endingLeadMs)
-      .where("licence_until_ms", ">", nowMs)
-      .where("status", "in", ["active", "trialing"])
-      .where(({ or, eb, ref }) =>
-        or([eb("ending_mail_ms", "is", null), eb("ending_mail_ms", "<>", ref("ends_at_ms"))]),
-      )
-      .orderBy("ends_at_ms");
-    const change = { ending_mail_ms: sql<number>`ends_at_ms` };
-    const rows =
-      (await takeDueRows(transaction, "billing_subscriptions", { due, limit: scheduledAtOnce, change })) ??
-      [];
-    for (const { id: subscriptionId, ends_at_ms } of rows) {
-      const endsAtMs = ends_at_ms ?? nowMs;
-      const id = deriveMailId(`licence-ending:v1:${subscriptionId}:${endsAtMs}`);
-      const mail = { kind: "licence ending", subscriptionId, endsAtMs } as const;
-      await enqueueMail(transaction, mail, { id, nowMs, untilMs: endsAtMs });
-    }
-    return rows.length;
+/** Marks the cancelled licences that end soon, in the transaction that queues the mails. */
+export async function takeLicenceEndingMails(transaction: Db, nowMs: number): Promise<DueMail[]> {
+  if (!settings().billing) return [];
+  const due = transaction
+    .selectFrom("billing_subscriptions")
+    .select("id")
+    .where("ends_at_ms", ">", nowMs)
+    .where("ends_at_ms", "<=", nowMs + endingLeadMs)
+    .where("licence_until_ms", ">", nowMs)
+    .where("status", "in", ["active", "trialing"])
+    .where(({ or, eb, ref }) =>
+      or([eb("ending_mail_ms", "is", null), eb("ending_mail_ms", "<>", ref("ends_at_ms"))]),
+    )
+    .orderBy("ends_at_ms");
+  const change = { ending_mail_ms: sql<number>`ends_at_ms` };
+  const rows = await takeDueRows(transaction, "billing_subscriptions", {
+    due,
+    limit: scheduledAtOnce,
+    change,
+  });
+  return (rows ?? []).map(({ id: subscriptionId, ends_at_ms }) => {
+    const endsAtMs = ends_at_ms ?? nowMs;
+    const mail = { kind: "licence ending", subscriptionId, endsAtMs } as const;
+    return { mail, about: `licence-ending:v1:${subscriptionId}:${endsAtMs}`, untilMs: endsAtMs };
   });
 }
 

@@ -9,6 +9,7 @@ import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { takeDueRows } from "@/lib/mail/due-rows";
 import { onboardingSeries } from "@/lib/mail/onboarding-series";
 import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
 
@@ -26,11 +27,7 @@ import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
 export type EmailState = "scheduled" | "sending" | "sent" | "stopped" | "failed";
 
 /** A mail is still being sent, so one may still be delivered. */
-export class StillSendingError extends Error {
-  constructor() {
-    super("an onboarding mail was still being sent");
-  }
-}
+export class StillSendingError extends Error {}
 
 const maxLeaseMs = 75_000; // 75 seconds: more than any lease and any clock skew between instances
 
@@ -68,7 +65,7 @@ export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): 
   await suppressAndStop(db, { by: "unsubscribe link", whom: accountId }, { recipientHashes, to }, nowMs);
   // Mails that a runner reschedules in the meantime are stopped too, so that none is left to claim in the end.
   for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
-    if (waitedMs > waitForLeasesMs) throw new StillSendingError();
+    if (waitedMs > waitForLeasesMs) throw new StillSendingError("an onboarding mail was still being sent");
     await sleep(pollEveryMs);
     waitedMs = Math.round(performance.now() - startedAtMs);
     await stopPending(db, to, nowMs + waitedMs);
@@ -158,43 +155,40 @@ async function stopPending(db: Db, to: Condition, nowMs: number): Promise<void> 
     .execute();
 }
 
-/** Which failed mails to try again: one, or all that failed with the same words. */
-type FailedMails = { id: string } | { failure: string };
-
 const maxRetried = 1000;
 
 /**
- * Schedules failed mails again, at most a thousand, except to addresses that want none. Returns how many there were.
+ * Schedules failed mails again, the one with this id or those that failed with these words, at most a thousand, except to
+ * addresses that want none. Returns how many there were.
  */
-export function retryFailedMails(db: Db, which: FailedMails, by: Operator, nowMs: number): Promise<number> {
-  const failed = (transaction: Db) =>
-    transaction
-      .selectFrom("onboarding_emails")
-      .innerJoin("accounts", "accounts.id", "onboarding_emails.account_id")
-      .leftJoin("email_suppressions", "email_suppressions.email_hash", "onboarding_emails.recipient_hash")
-      .select("onboarding_emails.id")
-      .where("email_suppressions.email_hash", "is", null)
-      .where(sql`state`, "=", sql`'failed'`) // as in the partial index
-      .where(({ eb }) =>
-        "id" in which ? eb("onboarding_emails.id", "=", which.id) : eb("failure", "=", which.failure),
-      )
-      .limit(maxRetried);
-  const whom = "id" in which ? which.id : null;
+export function retryFailedMails(
+  db: Db,
+  column: "id" | "failure",
+  value: string,
+  by: Operator,
+  nowMs: number,
+): Promise<number> {
+  const whom = column === "id" ? value : null;
   const readState = async (_: Db, retried: unknown = 0) => ({ retried });
   return auditedTransaction(db, { by, what: "mails retry", whom, readState }, nowMs, async (transaction) => {
-    const rows = await transaction
-      .updateTable("onboarding_emails")
-      .set({
-        state: "scheduled" satisfies EmailState,
-        next_attempt_at_ms: nowMs,
-        attempts: 0,
-        first_attempt_at_ms: null,
-        lease_until_ms: null,
-      })
-      .where("id", "in", failed(transaction))
-      .returning("id")
-      .execute();
-    return rows.length;
+    const due = transaction
+      .selectFrom("onboarding_emails")
+      .select("id")
+      .where(sql`state`, "=", sql`'failed'`) // as in the partial index
+      .where(column, "=", value)
+      .where("account_id", "in", (query) => query.selectFrom("accounts").select("id"))
+      .where("recipient_hash", "not in", (query) =>
+        query.selectFrom("email_suppressions").select("email_hash"),
+      );
+    const change = {
+      state: "scheduled" satisfies EmailState,
+      next_attempt_at_ms: nowMs,
+      attempts: 0,
+      first_attempt_at_ms: null,
+      lease_until_ms: null,
+    };
+    const rows = await takeDueRows(transaction, "onboarding_emails", { due, limit: maxRetried, change });
+    return rows?.length ?? 0;
   });
 }
 

@@ -21,7 +21,7 @@ export type ClaimOptions = { limit: number; leaseUntilMs: number; nowMs: number;
 export type WantedMail = { to: string; send: (mailSender: Sender) => Promise<SendError | undefined> };
 
 /** What became of an attempt: it was sent, or why not, and when it is tried again, if it is. */
-export type Outcome = { failure?: SendError | undefined; next?: NextAttempt | undefined };
+type Outcome = { to: string; failure: SendError | undefined; next: NextAttempt | undefined };
 
 type NextAttempt = { attempts: number; atMs: number };
 
@@ -35,7 +35,7 @@ export type Outbox<Mail extends Claimed> = {
   /** Looks up who gets a mail. One that is not wanted, or not now, is settled and left out: `undefined`. */
   address: (db: Db, mail: Mail, nowMs: number) => Promise<WantedMail | undefined>;
   /** Records an outcome, unless another runner has claimed the mail since. */
-  record: (db: Db, mail: Mail, outcome: Outcome & { to: string }, nowMs: number) => Promise<void>;
+  record: (db: Db, mail: Mail, outcome: Outcome, nowMs: number) => Promise<void>;
 };
 
 export type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };

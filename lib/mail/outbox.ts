@@ -5,7 +5,7 @@ import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import type { ClaimOptions } from "@/lib/mail/outbox-runner";
-import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
+import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
 /** Mails that a date makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
 const scheduledMail = z.discriminatedUnion("kind", [
@@ -20,6 +20,9 @@ const scheduledMail = z.discriminatedUnion("kind", [
 export type ScheduledMail = z.infer<typeof scheduledMail>;
 
 const scheduledKinds = scheduledMail.options.flatMap(({ shape }) => [...shape.kind.values]);
+
+/** One that has come due, until when it is tried, and what its id is derived from. */
+export type DueMail = { mail: ScheduledMail; untilMs: number; about: string };
 
 /** Of each kind of them, so many are queued in a transaction at most. */
 export const scheduledAtOnce = 100;
@@ -154,7 +157,7 @@ export async function deleteMailsTo(transaction: Db, email: string): Promise<boo
   const ids = rows
     .filter(({ id, sealed }) => recipientOf(openMail(id, sealed)) === email)
     .map(({ id }) => id);
-  for (const id of ids) await transaction.deleteFrom("sign_in_mails").where("id", "=", id).execute();
+  if (ids.length > 0) await transaction.deleteFrom("sign_in_mails").where("id", "in", ids).execute();
   return ids.length > 0;
 }
 
@@ -186,24 +189,28 @@ export async function countSealedMails(db: Db) {
     .orderBy("expires_at_ms", "desc")
     .limit(maxCounted)
     .execute();
-  const isSealedBy = (by: SealedBy) =>
-    rows.filter(
-      ({ id, sealed }) => (sealedBy(purpose, id, sealed) ?? sealedBy(formerPurpose, id, sealed)) === by,
-    );
-  const lost = isSealedBy(undefined);
+  const by = rows.map(
+    ({ id, sealed }) => sealedBy(purpose, id, sealed) ?? sealedBy(formerPurpose, id, sealed),
+  );
   return {
-    ofPrevious: isSealedBy("previous").length,
-    lost: lost.length,
-    lostUntilMs: lost[0]?.expires_at_ms ?? 0,
+    ofPrevious: by.filter((secret) => secret === "previous").length,
+    lost: by.filter((secret) => secret === undefined).length,
+    lostUntilMs: rows[by.indexOf(undefined)]?.expires_at_ms ?? 0,
   };
 }
+
+type Attempt = {
+  id: string;
+  to: string;
+  kind: string;
+  state: "sent" | "retrying" | "failed";
+  failure?: string | undefined;
+};
 
 /** Notes what became of the last attempt to send a mail, for the operator. */
 export async function recordAttempt(
   db: Db,
-  id: string,
-  { to: email, kind }: { to: string; kind: string },
-  { state, failure }: { state: "sent" | "retrying" | "failed"; failure?: string | undefined },
+  { id, to: email, kind, state, failure }: Attempt,
   nowMs: number,
 ): Promise<void> {
   const attempt = { at_ms: nowMs, state, failure: failure || null };

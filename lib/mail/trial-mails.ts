@@ -2,10 +2,8 @@ import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
 import { takeDueRows } from "@/lib/mail/due-rows";
-import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
+import { type DueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 
 /*
  * A mail three days before the end of a trial, and one at its end. The end in the account's row says when each is due, so
@@ -33,33 +31,28 @@ const trialMailKinds = [
   },
 ] as const;
 
-/** Queues mails of each kind that are due, each in the transaction that notes it. Returns how many. */
-export async function enqueueTrialMails(db: Db, nowMs: number): Promise<number> {
-  let enqueued = 0;
+/** Marks the trials whose mails are due, in the transaction that queues the mails. */
+export async function takeTrialMails(transaction: Db, nowMs: number): Promise<DueMail[]> {
+  const mails: DueMail[] = [];
   for (const { kind, leadMs, isPending } of trialMailKinds) {
-    enqueued += await transact(db, async (transaction) => {
-      // An account without a subject belongs to no one who could sign in.
-      const due = transaction
-        .selectFrom("accounts")
-        .select("id")
-        .where(isPending)
-        .where("subject", "is not", null)
-        .where("trial_ends_at_ms", "<=", nowMs + leadMs)
-        .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs)
-        .orderBy("trial_ends_at_ms");
-      const change = { trial_mail_done_ms: sql<number>`trial_ends_at_ms - ${leadMs}` };
-      const rows =
-        (await takeDueRows(transaction, "accounts", { due, limit: scheduledAtOnce, change })) ?? [];
-      for (const { id: accountId, trial_ends_at_ms } of rows) {
-        const endsAtMs = trial_ends_at_ms ?? nowMs;
-        const id = deriveMailId(`${kind.replace(" ", "-")}:v1:${accountId}:${endsAtMs}`);
-        const untilMs = endsAtMs - leadMs + missedAfterMs;
-        await enqueueMail(transaction, { kind, accountId, endsAtMs }, { id, nowMs, untilMs });
-      }
-      return rows.length;
-    });
+    // An account without a subject belongs to no one who could sign in.
+    const due = transaction
+      .selectFrom("accounts")
+      .select("id")
+      .where(isPending)
+      .where("subject", "is not", null)
+      .where("trial_ends_at_ms", "<=", nowMs + leadMs)
+      .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs)
+      .orderBy("trial_ends_at_ms");
+    const change = { trial_mail_done_ms: sql<number>`trial_ends_at_ms - ${leadMs}` };
+    const rows = await takeDueRows(transaction, "accounts", { due, limit: scheduledAtOnce, change });
+    for (const { id: accountId, trial_ends_at_ms } of rows ?? []) {
+      const endsAtMs = trial_ends_at_ms ?? nowMs;
+      const about = `${kind.replace(" ", "-")}:v1:${accountId}:${endsAtMs}`;
+      mails.push({ mail: { kind, accountId, endsAtMs }, about, untilMs: endsAtMs - leadMs + missedAfterMs });
+    }
   }
-  return enqueued;
+  return mails;
 }
 
 /** Addresses a mail to its owner; `undefined` if the trial does not end then any more. */

@@ -95,9 +95,8 @@ const retry: OfficeAct = {
   name: "send mails again",
   done: "They are tried again now.",
   async run({ db, nowMs, by, input }) {
-    const id = input("id");
-    const which = id ? { id } : { failure: input("failure") ?? "" };
-    const retried = await retryFailedMails(db, which, by, nowMs);
+    const column = input("id") ? "id" : "failure";
+    const retried = await retryFailedMails(db, column, input(column) ?? "", by, nowMs);
     if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
   },
 };
