@@ -3,13 +3,15 @@ import { settings } from "@/lib/config/settings";
 import { colours } from "@/lib/config/theme";
 import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
-import { files, type Page, pages } from "@/lib/http/pages";
+import { actions, files, type Page, pages } from "@/lib/http/pages";
+import type { SiteBanner } from "@/lib/http/schemas";
 import { Mark } from "./logo";
 
 const tagline = "Run a company of AI assistants: they prepare, you approve, and nothing leaves without you.";
 
 type FrameProps = {
   page: Page;
+  notice: SiteBanner | null;
   title: string | undefined;
   description: string | undefined;
   isSignedIn: boolean;
@@ -17,7 +19,7 @@ type FrameProps = {
 };
 
 /** A whole HTML page: the head that browsers and crawlers read, and the layout around the content. */
-export function Frame({ page, title, description = tagline, isSignedIn, children }: FrameProps) {
+export function Frame({ page, notice, title, description = tagline, isSignedIn, children }: FrameProps) {
   const isDocument = page.loads.includes("documents");
   return (
     <html lang="en">
@@ -60,13 +62,28 @@ export function Frame({ page, title, description = tagline, isSignedIn, children
           </nav>
         </header>
         <main id="main">
-          {/* lib/http/notice.ts inserts the current notice when the page is sent. */}
-          <div className="notice" />
+          <div className="notice">{notice && <Notice banner={notice} page={page} />}</div>
           {children}
         </main>
         <Foot />
       </body>
     </html>
+  );
+}
+
+function Notice({ banner: { kind, message }, page }: { banner: SiteBanner; page: Page }) {
+  return (
+    <aside className="banner" data-kind={kind} aria-label="Notice">
+      <p>{message}</p>
+      {/* `/unsubscribe` sends no referrer, so its browser cannot prove the origin of the form. */}
+      {page.path !== pages.unsubscribe.path && (
+        <form method="post" action={actions.dismissNotice.path}>
+          <button type="submit" className="linklike" aria-label="Dismiss this notice">
+            ×
+          </button>
+        </form>
+      )}
+    </aside>
   );
 }
 
@@ -76,7 +93,7 @@ function cardOf(page: Page) {
 }
 
 /** The preview that other sites show of a link to the page. Its URLs must be absolute. */
-function SocialCard({ page, title, description }: Omit<FrameProps, "children" | "isSignedIn">) {
+function SocialCard({ page, title, description }: Pick<FrameProps, "page" | "title" | "description">) {
   const { appUrl } = settings();
   const isDocument = page.loads.includes("documents");
   return (

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import type { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
-import { insertNotice, showsNotice } from "@/lib/http/notice";
+import { showsNotice } from "@/lib/http/notice";
 import type { Page } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { renderHtml } from "@/lib/http/render-html";
@@ -74,9 +74,11 @@ async function respond(
   { title, description, problem, content, status = 200, headers = [] }: PageContent,
   { headers: sent }: HandlerRequest,
 ): Promise<ResponseParts> {
-  const html = await renderHtml(
+  const banner = await readSiteBanner();
+  const body = await renderHtml(
     <Frame
       page={page}
+      notice={showsNotice(banner, page, sent) ? banner : null}
       title={problem ? `${problem.words} · ${title}` : title}
       description={description}
       isSignedIn={hasSessionCookie(sent)}
@@ -84,10 +86,9 @@ async function respond(
       {content}
     </Frame>,
   );
-  const banner = await readSiteBanner();
   return {
     status,
-    body: insertNotice(html, showsNotice(banner, page, sent) ? banner : null, page),
+    body,
     mediaType: "text/html; charset=utf-8",
     headers: page.isShared || page.isSharedWithoutCookies ? ["vary", "Cookie", ...headers] : headers,
     caching: page.isShared && status === 200 ? cachingFor(sent) : "no-store",

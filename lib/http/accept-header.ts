@@ -16,7 +16,9 @@ export function weightsOf(field: string): Map<string, number> {
 
 /** Whether a client prefers Markdown to HTML: browsers, and others that do not name it, do not. */
 export function prefersMarkdown(headers: Pick<Headers, "get">): boolean {
-  const weights = weightsOf(headers.get("accept") ?? "");
+  const accept = headers.get("accept") ?? "";
+  if (!/text\/markdown/i.test(accept)) return false;
+  const weights = weightsOf(accept);
   const markdown = weights.get("text/markdown") ?? 0;
   return markdown > 0 && markdown >= (weights.get("text/html") ?? 0);
 }

@@ -80,7 +80,12 @@ function withoutBlanksAtEnd(text: string): string {
 /** A `Set-Cookie` that is HttpOnly, SameSite=Lax, and Secure if the service has HTTPS. */
 export function writeCookie(name: AnyCookieName, value: string, maxAgeSeconds: number): string {
   const secure = isHttps(name) ? "; Secure" : "";
-  return `${nameSent(name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${cookiePair(name, value)}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** A cookie as its browser sends it. */
+export function cookiePair(name: AnyCookieName, value: string): string {
+  return `${nameSent(name)}=${value}`;
 }
 
 /** The `Set-Cookie` headers of a response. */

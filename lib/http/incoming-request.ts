@@ -31,8 +31,8 @@ export class IncomingRequest {
 
 /** A GET of our own, for a page that is kept: it is not logged. */
 export class OwnRequest extends IncomingRequest {
-  constructor(url: string, cookie: string | undefined) {
-    super({ method: "GET", headers: cookie ? { cookie } : {} } as IncomingMessage & IncomingBody, url);
+  constructor(url: string, headers: IncomingMessage["headers"]) {
+    super({ method: "GET", headers } as IncomingMessage & IncomingBody, url);
   }
 }
 

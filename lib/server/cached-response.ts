@@ -7,29 +7,19 @@ import type { Answer, HeaderList } from "@/lib/http/response";
 
 type Encoding = "br" | "gzip" | "identity";
 
-type Representation = { content: Buffer; etag: string; fields: HeaderList };
-
 const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) };
 
 const minCompressedBytes = 1024; // less fits into one packet anyway
 
 /** A response that is the same for everyone, kept in memory in each encoding, with its `ETag`. */
 export class CachedResponse {
+  private readonly answer: Answer;
   private readonly hash: string;
-  private readonly fields: HeaderList;
-  private readonly isCompressible: boolean;
-  private readonly made = new Map<Encoding, Promise<Representation>>();
+  private readonly made = new Map<Encoding, Promise<Answer>>();
 
-  /** @param fields - the headers that do not depend on the encoding, names in lower case */
-  constructor(
-    private readonly status: number,
-    fields: HeaderList,
-    private readonly content: Buffer,
-  ) {
-    this.hash = hashContent(content);
-    const type = fields[fields.indexOf("content-type") + 1] ?? "";
-    this.isCompressible = content.length >= minCompressedBytes && /^text\/|json|javascript|xml/.test(type);
-    this.fields = this.isCompressible ? [...fields, "vary", "Accept-Encoding"] : fields;
+  constructor(answer: Answer) {
+    this.answer = { ...answer, fields: without(answer.fields, "etag", "x-request-id") };
+    this.hash = hashContent(answer.content ?? "");
   }
 
   /**
@@ -42,25 +32,20 @@ export class CachedResponse {
     outgoing: ServerResponse,
     own: HeaderList = [],
   ): Promise<number> {
-    const encoding = this.isCompressible ? bestEncoding(headers["accept-encoding"]) : "identity";
-    const made = this.made.get(encoding) ?? this.represent(encoding);
+    const encoding = chooseEncoding(this.answer, headers["accept-encoding"]);
+    const made = this.made.get(encoding) ?? encode(this.answer, encoding);
     this.made.set(encoding, made);
-    const { content, etag, fields } = await made;
-    if (this.status === 200 && matchesEtag(headers["if-none-match"], etag)) {
-      outgoing.writeHead(304, ["etag", etag, ...this.fields, ...own]).end();
+    const { status, fields, content } = await made;
+    const etag = encoding === "identity" ? `"${this.hash}"` : `"${this.hash}-${encoding}"`;
+    if (status === 200 && matchesEtag(headers["if-none-match"], etag)) {
+      const kept = without(fields, "content-encoding", "content-length");
+      outgoing.writeHead(304, ["etag", etag, ...kept, ...own]).end();
       return 304;
     }
-    outgoing.writeHead(this.status, [...fields, ...own]).end(method === "HEAD" ? undefined : content);
-    return this.status;
-  }
-
-  private async represent(encoding: Encoding): Promise<Representation> {
-    const isPlain = encoding === "identity";
-    const content = isPlain ? this.content : await compress[encoding](this.content);
-    const etag = isPlain ? `"${this.hash}"` : `"${this.hash}-${encoding}"`;
-    const about = isPlain ? [] : ["content-encoding", encoding];
-    const length = ["content-length", String(content.length)];
-    return { content, etag, fields: [...this.fields, ...about, "etag", etag, ...length] };
+    outgoing
+      .writeHead(status, ["etag", etag, ...fields, ...own])
+      .end(method === "HEAD" ? undefined : content);
+    return status;
   }
 }
 
@@ -68,19 +53,31 @@ const quickly = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 /** An answer that is sent once, compressed in an encoding that the client takes and at a level that costs little. */
 export async function compressOnce(answer: Answer, accepted: string | undefined): Promise<Answer> {
-  if (answer.content === null) return answer;
-  const plain = Buffer.from(answer.content);
-  const encoding = plain.length < minCompressedBytes ? "identity" : bestEncoding(accepted);
+  return answer.content === null ? answer : encode(answer, chooseEncoding(answer, accepted), quickly);
+}
+
+async function encode(answer: Answer, encoding: Encoding, ofBrotli = {}): Promise<Answer> {
+  const plain = answer.content instanceof Buffer ? answer.content : Buffer.from(answer.content ?? "");
   const isPlain = encoding === "identity";
-  const content = isPlain ? plain : await compress[encoding](plain, encoding === "br" ? quickly : {});
-  const fields = answer.fields.filter((_, at, all) => all[at - (at % 2)] !== "content-length");
-  fields.push("content-length", String(content.length), "vary", "Accept-Encoding");
+  const content = isPlain ? plain : await compress[encoding](plain, encoding === "br" ? ofBrotli : {});
+  const fields = [...without(answer.fields, "content-length"), "content-length", String(content.length)];
+  if (isCompressible(answer)) fields.push("vary", "Accept-Encoding");
   if (!isPlain) fields.push("content-encoding", encoding);
   return { status: answer.status, fields, content };
 }
 
+function without(fields: HeaderList, ...names: string[]): HeaderList {
+  return fields.filter((_, at) => !names.includes(fields[at - (at % 2)] ?? ""));
+}
+
+function isCompressible({ fields, content }: Answer): boolean {
+  const type = fields[fields.indexOf("content-type") + 1] ?? "";
+  return (content?.length ?? 0) >= minCompressedBytes && /^text\/|json|javascript|xml/.test(type);
+}
+
 /** The client's preferred encoding among ours (RFC 9110 §12.5.3). */
-function bestEncoding(accepted = ""): Encoding {
+function chooseEncoding(answer: Answer, accepted = ""): Encoding {
+  if (!isCompressible(answer)) return "identity";
   const weights = weightsOf(accepted);
   const weightOf = (name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
   const [br, gzip] = [weightOf("br"), weightOf("gzip")];

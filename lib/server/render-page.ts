@@ -37,8 +37,8 @@ export function rendersAt(method: string, path: string): boolean {
  */
 export function createPageHandler() {
   const limiter = new ConcurrencyLimiter(concurrency);
-  const pageCache = new PageCache((target, cookie) =>
-    ask(handlerAt(pathOf(target)), new OwnRequest(settings().appUrl + target, cookie)),
+  const pageCache = new PageCache((target, headers) =>
+    ask(handlerAt(pathOf(target)), new OwnRequest(settings().appUrl + target, headers)),
   );
 
   return async (

@@ -154,14 +154,14 @@ describe("with sign-in", async () => {
     async function show(message: string): Promise<void> {
       await service.adminJson("banner", "set", kind, message);
       clock.pass(15_000); // the lifetime of the service's cached banner
-      const shown = message.replace(/[<>&]/g, (character) => `&#${character.charCodeAt(0)};`);
+      const shown = message.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
       // Pages never wait for the banner: a response that finds it expired refreshes it for the next one.
       await eventually(async () => expect((await service.ask("/docs")).text).toContain(`<p>${shown}</p>`));
     }
 
     it("is shown on the pages of its kind, in the HTML itself, as text", async () => {
       await show("Closed on <Friday> & $& after");
-      const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>Closed on &#60;Friday&#62; &#38; $&#38; after</p>`;
+      const notice = `<aside class="banner" data-kind="${kind}" aria-label="Notice"><p>Closed on &lt;Friday&gt; &amp; $&amp; after</p>`;
       for (const { path } of open) {
         const { text } = await service.ask(path === "/nothing-here" ? "/no/such/page" : path);
         const isShownHere = kind === "warning" || path !== "/unsubscribe";

@@ -9,7 +9,8 @@ import { listen } from "@/tests/support/port";
 
 describe("a cached response", async () => {
   const text = "All that is said, and said again. ".repeat(100);
-  const kept = new CachedResponse(200, ["content-type", "text/plain", "x-own", "1"], Buffer.from(text));
+  const fields = ["content-type", "text/plain", "x-own", "1"];
+  const kept = new CachedResponse({ status: 200, fields, content: text });
   const port = await listen(createServer((incoming, outgoing) => kept.send(incoming, outgoing)));
   const url = `http://127.0.0.1:${port}/`;
   const get = (headers: Record<string, string>, method = "GET") => fetch(url, { method, headers });
@@ -31,7 +32,7 @@ describe("a cached response", async () => {
   });
 
   it("is no 304 unless its status is 200 (RFC 9110 §13.2.1)", async () => {
-    const notFound = new CachedResponse(404, ["content-type", "text/plain"], Buffer.from("Nothing."));
+    const notFound = new CachedResponse({ status: 404, fields, content: "Nothing." });
     const port = await listen(createServer((incoming, outgoing) => notFound.send(incoming, outgoing)));
     const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { "If-None-Match": "*" } });
     expect([answer.status, await answer.text()]).toEqual([404, "Nothing."]);
@@ -85,9 +86,10 @@ describe("cached pages", () => {
       kept.find("/a", "", anonymous),
       kept.find("/b/c", "", anonymous),
     ]);
+    const nothingSent = { cookie: "", accept: "" };
     expect(make.mock.calls).toEqual([
-      [path, undefined],
-      [pages.nothingHere.path, undefined],
+      [path, nothingSent],
+      [pages.nothingHere.path, nothingSent],
     ]);
     expect(await kept.find(pages.home.path, "", anonymous), "a page of one account").toBeUndefined();
   });
@@ -121,6 +123,25 @@ describe("cached pages", () => {
     expect(await kept.find(path, "", anonymous)).toBe(first);
     expect(await kept.find(path, "", anonymous)).not.toBe(first);
     expect(make).toHaveBeenCalledTimes(3);
+  });
+
+  it("are as many as a page has, whatever cookies and Accept fields are sent", async () => {
+    const make = vi.fn(async () => made());
+    const kept = new PageCache(make);
+    for (let n = 0; n < 20; n++) {
+      const cookie = `__session=${n}; __Host-office-notice=${n}; theirs=${n}`;
+      const accept = `text/markdown, text/x-${n};q=0.1`;
+      await kept.find("/docs", "", new Headers({ cookie, accept }));
+    }
+    expect(make.mock.calls).toEqual([
+      [
+        "/docs",
+        {
+          cookie: expect.stringMatching(/^__session=x; (__Host-)?office-notice=another$/),
+          accept: "text/markdown",
+        },
+      ],
+    ]);
   });
 
   it("reject a failed first render", async () => {
