@@ -1,11 +1,10 @@
 import { keyRing } from "@/lib/auth/key-ring";
-import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { readClient } from "@/lib/docs/client-files";
 import { makePortable, publishedMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { type Publication, publish } from "@/lib/docs/publication-handler";
+import { type MakePublication, type Publication, publish } from "@/lib/docs/publication-handler";
 import type { RouteHandler } from "@/lib/http/handler";
 import { mcpServer } from "@/lib/http/operations";
 import { clientFiles, markdownForm, type Page, pages, publications } from "@/lib/http/pages";
@@ -22,34 +21,27 @@ import { writeLlms } from "./llms";
 import { writeSecurityTxt } from "./security-txt";
 import { describeStatus } from "./status-data";
 
-type Row = {
-  make: () => Publication | undefined | Promise<Publication | undefined>;
-  maxAgeSeconds?: number;
-};
-
-/** What each publication says, and how long its copies last. */
-const rows: Record<keyof typeof publications, Row> = {
-  openApi: { make: () => ({ body: openApiDocument() }) },
-  llms: { make: writeLlms },
-  llmsFull: {
-    make: () => plainText(documents.map(({ markdown }) => makePortable(markdown(), settings().appUrl))),
-  },
-  statusData: { make: describeStatus, maxAgeSeconds: pages.status.freshForMs / 1000 },
-  changesFeed: { make: writeChangesFeed },
-  relatedOrigins: { make: listRelatedOrigins },
-  jwks: { make: listPublicKeys, maxAgeSeconds: 30 },
-  authorizationServer: { make: () => ({ body: authorizationServerMetadata() }) },
-  openIdConfiguration: { make: () => ({ body: openIdConfiguration() }) },
-  wholeResource: { make: () => ({ body: protectedResourceMetadata("") }) },
-  apiResource: { make: () => ({ body: protectedResourceMetadata("/api") }) },
-  mcpResource: { make: () => ({ body: protectedResourceMetadata("/mcp") }) },
-  mcpAccountResource: { make: () => ({ body: protectedResourceMetadata("/mcp/account") }) },
-  mcpResourceUnderApi: { make: () => ({ body: protectedResourceMetadata("/api/mcp") }) },
-  mcpServer: { make: describeMcpServer },
-  apiCatalog: { make: describeApis },
-  securityTxt: { make: writeSecurityTxt },
-  sitemap: { make: listPublicPages },
-  robots: { make: listClosedPages },
+/** What each publication says. */
+const rows: Record<keyof typeof publications, MakePublication> = {
+  openApi: () => ({ body: openApiDocument() }),
+  llms: writeLlms,
+  llmsFull: () => plainText(documents.map(({ markdown }) => makePortable(markdown(), settings().appUrl))),
+  statusData: describeStatus,
+  changesFeed: writeChangesFeed,
+  relatedOrigins: listRelatedOrigins,
+  jwks: listPublicKeys,
+  authorizationServer: () => ({ body: authorizationServerMetadata() }),
+  openIdConfiguration: () => ({ body: openIdConfiguration() }),
+  wholeResource: () => ({ body: protectedResourceMetadata("") }),
+  apiResource: () => ({ body: protectedResourceMetadata("/api") }),
+  mcpResource: () => ({ body: protectedResourceMetadata("/mcp") }),
+  mcpAccountResource: () => ({ body: protectedResourceMetadata("/mcp/account") }),
+  mcpResourceUnderApi: () => ({ body: protectedResourceMetadata("/api/mcp") }),
+  mcpServer: describeMcpServer,
+  apiCatalog: describeApis,
+  securityTxt: writeSecurityTxt,
+  sitemap: listPublicPages,
+  robots: listClosedPages,
 };
 
 /** What the host of the passkeys tells browsers: an origin elsewhere that may use them (WebAuthn §5.11). */
@@ -60,25 +52,20 @@ function listRelatedOrigins(): Publication | undefined {
 
 /** The route handlers of the publications, the client files and the documents in Markdown, by path. */
 export const publicationHandlers: ReadonlyMap<string, RouteHandler> = new Map([
-  ...Object.entries(rows).map(([name, { make, maxAgeSeconds }]) =>
-    handlerOf(publications[name as keyof typeof rows], make, maxAgeSeconds),
-  ),
+  ...Object.entries(rows).map(([name, make]) => handlerOf(publications[name as keyof typeof rows], make)),
   ...Object.keys(clientFiles).map((name) => handlerOfClient(name as keyof typeof clientFiles)),
   ...documents.map((document) => handlerOf(markdownForm(document), () => publishedMarkdown(document))),
 ]);
 
-function handlerOf(route: Route, make: Row["make"], maxAgeSeconds?: number) {
-  return [route.path as string, publish(route, make, maxAgeSeconds)] as const;
+function handlerOf(route: Route, make: MakePublication) {
+  return [route.path as string, publish(route, make)] as const;
 }
 
 /** A client file: plain text, because no media type of these languages is registered. It never changes. */
 function handlerOfClient(language: keyof typeof clientFiles) {
   const route: Route = clientFiles[language];
-  const make = () => ({
-    ...plainText([readClient(language)]),
-    headers: ["content-disposition", `attachment; filename="${route.path.split("/").at(-1)}"`],
-  });
-  return handlerOf(route, make, (365 * dayMs) / 1000);
+  const headers = ["content-disposition", `attachment; filename="${route.path.split("/").at(-1)}"`];
+  return handlerOf(route, () => ({ ...plainText([readClient(language)]), headers }));
 }
 
 const plainText = (lines: readonly string[]) => ({

@@ -7,25 +7,20 @@ import type { Route } from "@/lib/http/route";
 /** What a publication says: a text, or an object that is sent as JSON. */
 export type Publication = Pick<ResponseParts, "mediaType" | "headers"> & { body: string | object };
 
-const forAnyOrigin = ["access-control-allow-origin", "*", "access-control-expose-headers", "ETag, Link"];
+export type MakePublication = () => Publication | undefined | Promise<Publication | undefined>;
 
-/** The handler of a publication for programs: any origin may read it, with `ETag` and 304. 404 if there is none. */
-export function publish(
-  route: Route,
-  make: () => Publication | undefined | Promise<Publication | undefined>,
-  maxAgeSeconds = 300,
-): RouteHandler {
+/** The handler of a publication for programs, with `ETag` and 304. 404 if there is none. */
+export function publish(route: Route, make: MakePublication): RouteHandler {
   return createHandler(
     route,
-    async (call) => {
+    async ({ headers: sent }) => {
       const publication = await make();
       if (!publication) throw new ApiError("not_found");
-      const { mediaType = "application/json", body: said, headers: own = [] } = publication;
+      const { mediaType = "application/json", body: said, headers = [] } = publication;
       const body = typeof said === "string" ? said : JSON.stringify(said);
       const etag = `"${hashContent(body)}"`;
-      const headers = [...own, "etag", etag, ...forAnyOrigin];
-      const answer = { mediaType, headers, caching: `public, max-age=${maxAgeSeconds}` };
-      return matchesEtag(call.headers.get("if-none-match"), etag)
+      const answer = { mediaType, headers: [...headers, "etag", etag] };
+      return matchesEtag(sent.get("if-none-match"), etag)
         ? { ...answer, status: 304, body: null }
         : { ...answer, status: 200, body };
     },

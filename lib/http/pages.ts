@@ -203,7 +203,12 @@ export const hooks = {
 /** For load balancers. */
 export const probes = { ready: { path: "/ready", methods: read } } as const satisfies Record<string, Route>;
 
-const published = { methods: read, isShared: true } as const;
+const file = { methods: read, isShared: true } as const;
+const published = {
+  ...file,
+  caching: "public, max-age=300",
+  anyOrigin: { sends: "", reads: "ETag, Link" },
+} as const;
 const forConnecting = { ...published, under: ["local", "clerk"] } as const;
 
 /** Published for programs. */
@@ -211,9 +216,9 @@ export const publications = {
   openApi: { path: "/openapi.json", ...published },
   llms: { path: "/llms.txt", ...published },
   llmsFull: { path: "/llms-full.txt", ...published },
-  statusData: { path: "/status.json", ...published },
+  statusData: { path: "/status.json", ...published, caching: "public, max-age=1" },
   changesFeed: { path: "/changes.atom", ...published },
-  jwks: { path: "/.well-known/jwks.json", ...published },
+  jwks: { path: "/.well-known/jwks.json", ...published, caching: "public, max-age=30" },
   relatedOrigins: { path: "/.well-known/webauthn", ...published },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
   openIdConfiguration: { path: "/.well-known/openid-configuration", ...forConnecting },
@@ -237,40 +242,41 @@ export const previews = {
 /** The version of the client files, in their first line and their address. A changed file needs another. */
 export const clientVersion = "1.1.0";
 
+const clientFile = { ...published, caching: "public, max-age=31536000" } as const;
 const clientFolder = `${documentPages.client.path}/${clientVersion}` as const;
 
 /** The client files of the documents, for download. */
 export const clientFiles = {
-  typescript: { path: `${clientFolder}/corner-office.ts`, ...published },
-  python: { path: `${clientFolder}/corner_office.py`, ...published },
-  swift: { path: `${clientFolder}/CornerOffice.swift`, ...published },
-  kotlin: { path: `${clientFolder}/CornerOffice.kt`, ...published },
+  typescript: { path: `${clientFolder}/corner-office.ts`, ...clientFile },
+  python: { path: `${clientFolder}/corner_office.py`, ...clientFile },
+  swift: { path: `${clientFolder}/CornerOffice.swift`, ...clientFile },
+  kotlin: { path: `${clientFolder}/CornerOffice.kt`, ...clientFile },
 } as const satisfies Record<string, Route>;
 
 /** The files of `public/`. */
 export const files = {
-  icon: { path: "/favicon.ico", ...published },
-  vectorIcon: { path: "/favicon.svg", ...published },
-  office: { path: "/office.svg", ...published },
-  clientLoop: { path: "/client-loop-wide.svg", ...published },
-  clientLoopOnPhones: { path: "/client-loop-narrow.svg", ...published },
-  touchIcon: { path: "/apple-touch-icon.png", ...published },
-  socialCard: { path: "/social-card.png", ...published },
-  documentsCard: { path: "/social-card-documents.png", ...published },
-  newsCard: { path: "/social-card-news.png", ...published },
-  frontPicture: { path: "/picture-front.jpg", ...published },
-  operationPicture: { path: "/picture-operation.jpg", ...published },
-  homePicture: { path: "/picture-home-trial.jpg", ...published },
-  palettePicture: { path: "/picture-palette.jpg", ...published },
-  style: { path: "/pages.css", ...published },
-  documentsStyle: { path: "/documents.css", ...published },
-  script: { path: "/pages.js", ...published },
-  homeScript: { path: "/home.js", ...published },
-  clerkScript: { path: "/clerk.js", ...published },
-  documentsScript: { path: "/documents.js", ...published },
-  serif: { path: "/newsreader-2.woff2", ...published },
-  serifLicence: { path: "/newsreader-licence.txt", ...published },
-  licence: { path: "/licence.txt", ...published },
+  icon: { path: "/favicon.ico", ...file },
+  vectorIcon: { path: "/favicon.svg", ...file },
+  office: { path: "/office.svg", ...file },
+  clientLoop: { path: "/client-loop-wide.svg", ...file },
+  clientLoopOnPhones: { path: "/client-loop-narrow.svg", ...file },
+  touchIcon: { path: "/apple-touch-icon.png", ...file },
+  socialCard: { path: "/social-card.png", ...file },
+  documentsCard: { path: "/social-card-documents.png", ...file },
+  newsCard: { path: "/social-card-news.png", ...file },
+  frontPicture: { path: "/picture-front.jpg", ...file },
+  operationPicture: { path: "/picture-operation.jpg", ...file },
+  homePicture: { path: "/picture-home-trial.jpg", ...file },
+  palettePicture: { path: "/picture-palette.jpg", ...file },
+  style: { path: "/pages.css", ...file },
+  documentsStyle: { path: "/documents.css", ...file },
+  script: { path: "/pages.js", ...file },
+  homeScript: { path: "/home.js", ...file },
+  clerkScript: { path: "/clerk.js", ...file },
+  documentsScript: { path: "/documents.js", ...file },
+  serif: { path: "/newsreader-2.woff2", ...file },
+  serifLicence: { path: "/newsreader-licence.txt", ...file },
+  licence: { path: "/licence.txt", ...file },
 } as const satisfies Record<string, Route>;
 
 /** The path of a document's Markdown form. */

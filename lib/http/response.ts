@@ -34,7 +34,8 @@ export function finalizeResponse(
   rateLimitHeaders: HeaderList = [],
 ): Answer {
   const { status, body, mediaType, headers = [] } = parts;
-  const caching = parts.caching ?? (status === 200 ? route?.caching : undefined) ?? "no-store";
+  const isFresh = status === 200 || status === 304;
+  const caching = parts.caching ?? (isFresh ? route?.caching : undefined) ?? "no-store";
   if (!context.isOwn) logRequest(context, status, route?.site);
   let content: Answer["content"] = null;
   let contentHeaders: HeaderList = [];

@@ -12,7 +12,7 @@ type Address = {
   path: `/${string}`;
   /** Whose headers its responses have: those of the API, of the operators' office, or of the public site. */
   site?: "api" | "office";
-  /** `Cache-Control` of a 200, unless its handler returns another. Every other response is `no-store`. */
+  /** `Cache-Control` of a 200 or 304, unless its handler returns another. Every other response is `no-store`. */
   caching?: string;
   /** CORS for any origin, without credentials: the headers that a request may send, and a response exposes. */
   anyOrigin?: { sends: string; reads: string };
