@@ -67,14 +67,14 @@ export function logRequest(
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
-  logFields(filePaths.has(address) ? "debug" : "info", () => {
-    // Every value is known, generated or matched by a pattern, so none needs escaping.
-    const known = knownMethods.has(method) ? method : "other";
-    const trace = traceId ? `,"traceId":"${traceId}"` : "";
-    const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
-    const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
-    const where = isOffice ? "office" : "path";
-    return `"method":"${known}","${where}":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
+  logFields(filePaths.has(address) ? "debug" : "info", {
+    method: knownMethods.has(method) ? method : "other",
+    [isOffice ? "office" : "path"]: address,
+    status,
+    ms: Math.round(ms * 100) / 100,
+    requestId,
+    traceId,
+    subject: subject && hashSubject(subject),
   });
 }
 

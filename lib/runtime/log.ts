@@ -13,13 +13,10 @@ export function log(): pino.Logger {
   return processSingleton("log", () => makeLog(settings().logLevel));
 }
 
-/**
- * Writes an entry whose fields are already ASCII JSON. Used for the line that every request logs: pino inspects every
- * value, which takes four times as long as everything else for that line.
- */
-export function logFields(level: "debug" | "info", toFields: () => string): void {
+/** Writes the entry that every request logs. Its fields are plain, and pino inspects every value, for twice the time. */
+export function logFields(level: "debug" | "info", fields: object): void {
   if (!log().isLevelEnabled(level)) return;
-  destination().writeAscii(`{"level":"${level}","time":${Date.now()},${toFields()}}\n`);
+  destination().write(`${JSON.stringify({ level, time: Date.now(), ...fields })}\n`);
 }
 
 /** A log for use before the settings are known, or when they are invalid. */
@@ -43,13 +40,8 @@ const destination = () =>
   processSingleton("standard error", () => {
     const stderr = new NonblockingStderr();
     process.on("exit", () => stderr.finish());
-    const isForPeople = process.env.NODE_ENV !== "production";
-    const toLine = isForPeople ? toReadable : toAscii;
-    return {
-      write: (line: string) => stderr.write(toLine(line)),
-      /** For a line that is already ASCII. */
-      writeAscii: (line: string) => stderr.write(isForPeople ? toReadable(line) : line),
-    };
+    const toLine = process.env.NODE_ENV === "production" ? toAscii : toReadable;
+    return { write: (line: string) => stderr.write(toLine(line)) };
   });
 
 const maxCauses = 8;
