@@ -1,7 +1,7 @@
 import { type Owner, rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import type { PublicErrorCode } from "@/lib/http/errors";
-import { type ExternalRedirect, type FormSubmission, form, type Redirect, readFields } from "@/lib/http/form";
+import { type FormHandler, form } from "@/lib/http/form";
 import {
   createHandler,
   type Handler,
@@ -9,7 +9,6 @@ import {
   type HandlerRequest,
   type RouteHandler,
 } from "@/lib/http/handler";
-import type { ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
 const byOwner = {
@@ -25,7 +24,7 @@ export function ownerHandler(route: Route, handler: Handler<Owner>): RouteHandle
 /** Creates the POST handler of a form on one of the owner's pages, which explains its failures. */
 export function ownerForm(
   route: Route,
-  handler: (submission: FormSubmission, owner: Owner) => Promise<Redirect | ExternalRedirect | ResponseParts>,
+  handler: FormHandler<Owner>,
   explained?: readonly PublicErrorCode[],
 ): RouteHandler {
   return form(route, handler, { ...byOwner, ...(explained && { explained }) });
@@ -33,7 +32,7 @@ export function ownerForm(
 
 async function identify(call: HandlerRequest): Promise<Owner> {
   const { takes, notImpersonated } = call.route;
-  const owner = await requireOwner(call, takes === "form" ? readFields(call)("account") : undefined);
+  const owner = await requireOwner(call, takes === "form" ? call.field("account") : undefined);
   if (notImpersonated) await rejectImpersonator(owner, notImpersonated, call.nowMs);
   return owner;
 }

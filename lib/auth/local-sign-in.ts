@@ -22,11 +22,12 @@ import { auditEntries } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
-import type { FormSubmission, Redirect } from "@/lib/http/form";
+import type { Redirect } from "@/lib/http/form";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
 import { sender } from "@/lib/mail/sender";
-import { isFrontServer } from "@/lib/rate-limit/client-address";
+import { isFrontServer, knownClientKey } from "@/lib/rate-limit/client-address";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
 
@@ -45,12 +46,9 @@ export const codeCookieSeconds = codesKeptMs / 1000;
  * Queues a code for an email and redirects the browser to the page where it is typed. Neither the response nor its
  * timing shows whether the email has an account, because the runner checks that after the response was sent.
  */
-export async function sendCode(
-  email: string,
-  { field, headers, client, nowMs }: FormSubmission,
-): Promise<Redirect> {
+export async function sendCode(email: string, { field, headers, nowMs }: HandlerRequest): Promise<Redirect> {
   await requireSigningKey(nowMs); // without the right secret no runner could open the mail
-  const requester = { email, address: client, isKnown: isKnownTo(headers, email) };
+  const requester = { email, address: knownClientKey(headers), isKnown: isKnownTo(headers, email) };
   const { browser } = await makeCode(await store(), requester, nowMs);
   afterResponse(sendWithoutRunner);
   const back = findPlace(field("back"));
@@ -80,7 +78,7 @@ export async function signIn(
   db: Db,
   email: string,
   by: Confirmation,
-  { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
+  { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
 ): Promise<Redirect | undefined> {
   const account = await accountBy(db, "email", email).select(["id", "created_at_ms"]).executeTakeFirst();
   if (!account) return undefined;
@@ -115,7 +113,7 @@ async function startBrowserSession(
   email: string,
   account: { id: string; created_at_ms: number },
   by: Confirmation,
-  { headers, nowMs }: Pick<FormSubmission, "headers" | "nowMs">,
+  { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
 ): Promise<string> {
   const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
   const secret = mintSecret();

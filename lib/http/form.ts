@@ -1,4 +1,4 @@
-import { type CookieName, cookieHeaders, readCookie } from "@/lib/http/cookies";
+import { cookieHeaders } from "@/lib/http/cookies";
 import type { PublicErrorCode } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
 import {
@@ -13,27 +13,21 @@ import { pages } from "@/lib/http/pages";
 import { errorParts, inPlainText, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { rememberTypedEmail } from "@/lib/http/typed-email";
-import { knownClientKey } from "@/lib/rate-limit/client-address";
 
 /** Where the browser is redirected after a form, and the cookies it gets. */
 export type Redirect = { to: string; cookies?: string[] };
 
-/** The address at another service to which the browser is led after a form. */
-export type ExternalRedirect = { away: string };
-
-/** The input of a form's handler. Fields are trimmed. */
-export type FormSubmission = Pick<HandlerRequest, "headers" | "browser" | "context" | "nowMs"> & {
-  field: (name: string) => string;
-  cookie: (name: CookieName) => string | undefined;
-  /** The hashed client address; none if it cannot be told from others. */
-  client: string | undefined;
-};
+/** Does the work of a form, and says where its browser goes, `away` to another service, or answers it. */
+export type FormHandler<Who = undefined> = (
+  call: HandlerRequest,
+  who: Who,
+) => Promise<Redirect | { away: string } | ResponseParts>;
 
 type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
   /** The codes of refusals that the page explains as well; programs then get every refusal as an ApiError. */
   explained?: readonly PublicErrorCode[];
   /** The address of the page with the form, if its route does not say it: it explains the `problem` in its query. */
-  page?: (field: FormSubmission["field"]) => string;
+  page?: (call: HandlerRequest) => string;
 };
 
 /**
@@ -43,21 +37,17 @@ type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
  */
 export function form<Who = undefined>(
   route: Route,
-  handler: (submission: FormSubmission, who: Who) => Promise<Redirect | ExternalRedirect | ResponseParts>,
+  handler: FormHandler<Who>,
   { explained, page = () => route.page ?? pages.home.path, ...checks }: FormOptions<Who> = {},
 ): RouteHandler {
   const send = (call: HandlerRequest, { to, cookies = [] }: Redirect) =>
-    redirectTo({ to, cookies: [...rememberTypedEmail(readFields(call)("email")), ...cookies] });
+    redirectTo({ to, cookies: [...rememberTypedEmail(call.field("email")), ...cookies] });
   const back = (call: HandlerRequest, problem: string) =>
-    send(call, { to: withProblem(page(readFields(call)), problem) });
+    send(call, { to: withProblem(page(call), problem) });
   return createHandler(
     route,
     async (call, who) => {
-      const { headers, browser, context, nowMs } = call;
-      const client = knownClientKey(headers);
-      const cookie = (name: CookieName) => readCookie(headers, name);
-      const submission = { field: readFields(call), cookie, headers, browser, client, context, nowMs };
-      const done = await handler(submission, who);
+      const done = await handler(call, who);
       if ("status" in done) return done;
       return "away" in done ? redirectAway(done.away) : send(call, done);
     },
@@ -66,8 +56,7 @@ export function form<Who = undefined>(
       renderError: (error, call) => {
         const { status, code } = error;
         if (error === keepsNoCookies) return back(call, "cookies");
-        if (error === provesNothing)
-          return send(call, { to: `${withProblem(page(readFields(call)), "confirm")}#ways` });
+        if (error === provesNothing) return back(call, "confirm#ways");
         if (explained && !call.headers.get("accept")?.includes("text/html")) return errorParts(error);
         if (explained?.includes(code)) return back(call, code);
         if (status === 429) return back(call, `too-many&wait=${error.headers["retry-after"]}`);
@@ -78,19 +67,6 @@ export function form<Who = undefined>(
       },
     },
   );
-}
-
-/**
- * Returns a function that reads the trimmed fields of a form. If it was refused before its body was read, they are those
- * in the address of its page.
- */
-export function readFields({
-  body,
-  headers,
-}: Pick<HandlerRequest, "body" | "headers">): FormSubmission["field"] {
-  const ofPage = () => headers.get("referer")?.split("?", 2)[1];
-  const fields = new URLSearchParams(body.length > 0 ? body.toString() : ofPage());
-  return (name) => fields.get(name)?.trim() ?? "";
 }
 
 /** The address of a page that explains a problem. */

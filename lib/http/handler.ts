@@ -35,9 +35,7 @@ type Check = {
   isAsked: (route: Route) => unknown;
   ofPost?: true;
   /** Refuses by throwing an {@link ApiError}, or answers in place of the handler. */
-  run: (
-    call: HandlerRequest,
-  ) => ResponseParts | undefined | void | Promise<void> | Promise<ResponseParts | undefined>;
+  run: (call: HandlerRequest) => ResponseParts | undefined | void | Promise<void>;
 };
 
 const always = () => true;
@@ -90,6 +88,13 @@ export class HandlerRequest {
 
   get url(): URL {
     return new URL(this.request.url);
+  }
+
+  /** Reads a trimmed field of a form. If it was refused before its body was read, those are in the address of its page. */
+  get field(): (name: string) => string {
+    const ofPage = () => this.headers.get("referer")?.split("?", 2)[1];
+    const fields = new URLSearchParams(this.body.length > 0 ? this.body.toString() : ofPage());
+    return (name) => fields.get(name)?.trim() ?? "";
   }
 
   /** The id of its browser, if that has signed in before. */
@@ -224,28 +229,13 @@ function answerOptions({
   return { status: 204, body: null, headers };
 }
 
-/** The refusals by what their clients are told, which is the same object for the same wait. */
-const refusals = new WeakMap<object, ApiError>();
-
-/** Answers a refusal instead of throwing it: a flood of them costs a twentieth less. */
-function requireWithinQuota(
-  call: HandlerRequest,
-): ResponseParts | undefined | Promise<ResponseParts | undefined> {
+async function requireWithinQuota(call: HandlerRequest): Promise<void> {
   const { quota } = call.route;
-  if (!quota) return undefined;
-  const take = ({ headers, refused }: Awaited<ReturnType<typeof consumeRateLimit>>) => {
-    call.quotaHeaders = headers;
-    if (!refused) return undefined;
-    const refusal = refusals.get(refused) ?? tooManyRequests(refused.retryAfterSeconds, refused.message);
-    refusals.set(refused, refusal);
-    return errorParts(refusal);
-  };
-  const consume = (key = rateLimitKey(call.headers)) => {
-    const consumed = consumeRateLimit(quota, key);
-    return consumed instanceof Promise ? consumed.then(take) : take(consumed);
-  };
-  const key = call.options.quotaKey?.(call);
-  return key ? key.then(consume) : consume();
+  if (!quota) return;
+  const key = (await call.options.quotaKey?.(call)) ?? rateLimitKey(call.headers);
+  const { headers, refused } = await consumeRateLimit(quota, key);
+  call.quotaHeaders = headers;
+  if (refused) throw tooManyRequests(refused.retryAfterSeconds, refused.message);
 }
 
 /**

@@ -39,7 +39,8 @@ export const quotas: Mistakes = {
       ],
     },
     "lib/http/handler.ts": {
-      "a spent quota refuses no one": ["if (!refused) return undefined;", "return undefined;"],
+      "a spent quota refuses no one":
+        "if (refused) throw tooManyRequests(refused.retryAfterSeconds, refused.message);",
       "any version is served": ["isAsked: ({ isVersioned }) => isVersioned", "isAsked: () => false"],
       "a version that begins with 1 is served": ["/^[ \\t]*1[ \\t]*$/", "/^[ \\t]*1/"],
     },

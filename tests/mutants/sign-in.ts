@@ -132,7 +132,7 @@ export const signIn: Mistakes = {
         "isKnown: isKnownTo(headers, email)",
         "isKnown: true",
       ],
-      "one address takes the share of all strangers": "address: client, ",
+      "one address takes the share of all strangers": "address: knownClientKey(headers), ",
     },
   },
   "tests/app/pages/invitation.test.ts": {

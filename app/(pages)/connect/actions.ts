@@ -1,6 +1,6 @@
 import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
 import { store } from "@/lib/db/store";
-import { writeCookie } from "@/lib/http/cookies";
+import { readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
@@ -24,10 +24,10 @@ export const connectHandlers = {
    * `form-action` to every redirect after the form, and the app's address is not ours.
    */
   answerApp: form(actions.answerApp, async (submission) => {
-    const { field, cookie, nowMs } = submission;
+    const { field, headers, nowMs } = submission;
     const answer = field("answer");
     if (answer === "sign-in") return { to: pages.signIn.path };
-    const cookieValue = cookie("office-request");
+    const cookieValue = readCookie(headers, "office-request");
     const authorizationRequest =
       field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined;
     if (!authorizationRequest) return { to: page };
@@ -38,7 +38,7 @@ export const connectHandlers = {
       if (answer === "approve") await rejectImpersonator(owner, "app approve refused", nowMs);
       const db = await store();
       if (answer === "approve") {
-        await approve(db, authorizationRequest, client, owner, submission.headers, nowMs);
+        await approve(db, authorizationRequest, client, owner, headers, nowMs);
       } else await decline(db, authorizationRequest, client, owner, nowMs);
     }
     const outcome = await findOutcome(authorizationRequest);

@@ -33,7 +33,7 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
   }),
 
   redeemCode: form(signInActions.redeemCode, async (submission) => {
-    const browser = submission.cookie("office-code");
+    const browser = readCookie(submission.headers, "office-code");
     if (!browser) return startAgain("unasked");
     await requireSigningKey(submission.nowMs); // before the code is used up
     // In one transaction, so that an outage in between does not use the code up.

@@ -13,12 +13,12 @@ const page = pages.waitlist.path;
 /** What the page of the waitlist sends. */
 export const waitlistHandlers = {
   /** Joins the waitlist. The response is the same if the email is on it already or has an account. */
-  joinWaitlist: form(actions.joinWaitlist, async ({ field, nowMs, ...sender }) => {
-    const email = parseEmailAddress(field("email"));
+  joinWaitlist: form(actions.joinWaitlist, async (call) => {
+    const email = parseEmailAddress(call.field("email"));
     if (!email) return { to: withProblem(page, "email") };
-    if (await consumeLimit("waitlist", rateLimits.waitlist, sender))
+    if (await consumeLimit("waitlist", rateLimits.waitlist, call))
       return { to: withProblem(page, "network") };
-    if (await joinWaitlist(await store(), email, nowMs)) return { to: `${page}?joined` };
+    if (await joinWaitlist(await store(), email, call.nowMs)) return { to: `${page}?joined` };
     log().warn("the waitlist is full: no one can join until some are invited or removed");
     return { to: withProblem(page, "full") };
   }),
@@ -30,6 +30,6 @@ export const waitlistHandlers = {
       const isConfirmed = await confirmByToken(await store(), field("token"), nowMs);
       return { to: isConfirmed ? `${page}?confirmed` : withProblem(page, "link") };
     },
-    { page: (field) => `${page}?token=${encodeURIComponent(field("token"))}` },
+    { page: ({ field }) => `${page}?token=${encodeURIComponent(field("token"))}` },
   ),
 };

@@ -6,11 +6,12 @@ import { sendCode, signIn } from "@/lib/auth/local-sign-in";
 import { mintLocalSubject } from "@/lib/auth/session";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { type FormSubmission, form, withProblem } from "@/lib/http/form";
+import { form, withProblem } from "@/lib/http/form";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
 
-const page = (field: FormSubmission["field"]) => {
+const page = ({ field }: HandlerRequest) => {
   const [token, proof] = [field("token"), field("proof")];
   return `${pages.invitation.path}?${new URLSearchParams({ token, ...(proof && { proof }) })}`;
 };
@@ -21,15 +22,15 @@ export const POST = form(
   async (submission) => {
     const { field, nowMs } = submission;
     const email = parseEmailAddress(field("email"));
-    if (!email) return { to: withProblem(page(field), "email") };
+    if (!email) return { to: withProblem(page(submission), "email") };
     const isMailed = isMailedProof(field("proof"), field("token"));
     if (isMailed) await requireSigningKey(nowMs); // before the invitation is used up
     const db = await store();
     const credential = { token: field("token"), email, subject: mintLocalSubject() };
     const accepted = await acceptInvitation(db, credential, nowMs);
-    if (accepted === "foreign-email") return { to: withProblem(page(field), accepted) };
+    if (accepted === "foreign-email") return { to: withProblem(page(submission), accepted) };
     // The page explains what is wrong with the link.
-    if (typeof accepted === "string") return { to: page(field) };
+    if (typeof accepted === "string") return { to: page(submission) };
     if (isMailed) {
       const signedIn = await transact(db, (transaction) =>
         signIn(transaction, email, "invitation", submission),

@@ -1,19 +1,20 @@
 import { readKeepLink, stay } from "@/lib/accounts/leaving";
 import { store } from "@/lib/db/store";
-import { type FormSubmission, form } from "@/lib/http/form";
+import { form } from "@/lib/http/form";
+import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
 
-const page = (field: FormSubmission["field"]) =>
+const page = ({ field }: HandlerRequest) =>
   `${pages.keepAccount.path}?token=${encodeURIComponent(field("token"))}`;
 
 /** Keeps the account of a mail's link. The page then says whether it stays. */
 export const POST = form(
   actions.keepAccount,
-  async ({ field, nowMs }) => {
+  async (call) => {
     const db = await store();
-    const link = await readKeepLink(db, field("token"), nowMs);
-    if (link.state === "leaving") await stay(db, link.account, "mail link", nowMs);
-    return { to: page(field) };
+    const link = await readKeepLink(db, call.field("token"), call.nowMs);
+    if (link.state === "leaving") await stay(db, link.account, "mail link", call.nowMs);
+    return { to: page(call) };
   },
   { page },
 );
