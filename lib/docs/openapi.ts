@@ -11,7 +11,6 @@ import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/request-context";
-import { retirementOf } from "@/lib/http/retirement";
 import * as schemas from "@/lib/http/schemas";
 
 /** OpenAPI 3.1. Schemas are published open, because clients must ignore unknown fields; responses are sent closed. */
@@ -97,7 +96,7 @@ function describeOperation(name: OperationName, operation: Operation, method: st
       description: "Samples in curl, TypeScript and Python",
       url: `${placeholderAddress}${pages.apiReference.path}#${anchorOf(`${method} ${path}`)}`,
     },
-    ...(retirementOf(operation) ? { deprecated: true } : {}),
+    ...(operation.retirement ? { deprecated: true } : {}),
     security: access === "session" ? [{ bearerAuth: [] }, { sessionCookie: [] }] : [],
     parameters: [
       { $ref: "#/components/parameters/ApiVersion" },

@@ -3,7 +3,6 @@ import { placeholderAddress } from "@/lib/docs/markdown";
 import type { Operation } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { requestIdPattern } from "@/lib/http/request-context";
-import { retirementOf } from "@/lib/http/retirement";
 
 export type HeaderDocument = {
   name: string;
@@ -50,7 +49,7 @@ function header(
 /** The headers of an operation's responses with this status. */
 export function headersOf(operation: Operation, status: number): HeaderDocument[] {
   const { anyOrigin, caching, methods, quota } = operation;
-  const isRetiring = retirementOf(operation) !== undefined;
+  const isRetiring = operation.retirement !== undefined;
   const scheme = 'Bearer realm="corner-office"';
   return [
     ...defaults(status === 200 ? caching : "no-store"),

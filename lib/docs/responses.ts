@@ -6,7 +6,6 @@ import { defaults, type HeaderDocument, headersOf } from "@/lib/docs/response-he
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
-import { retirementOf } from "@/lib/http/retirement";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 
@@ -36,7 +35,7 @@ const meanings: Record<Status, string> = {
 
 /** The responses of an operation, by ascending status. */
 export function answersOf(operation: Operation): AnswerDocument[] {
-  const retired: Operation["codes"] = retirementOf(operation) ? { 410: ["not_found"] } : {};
+  const retired: Operation["codes"] = operation.retirement ? { 410: ["not_found"] } : {};
   return Object.entries({ 200: [], ...operation.codes, ...retired }).map(([text, codes]) => {
     const status = Number(text) as Status;
     const schema = schemaOf(operation, status);

@@ -1,7 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { officePolicy, pagePolicy, showNothing } from "@/lib/http/content-security-policy";
 import { files, isPage, pages, previews } from "@/lib/http/pages";
-import { retirementHeaders, retirementOf } from "@/lib/http/retirement";
 import type { Route } from "@/lib/http/route";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -59,7 +58,6 @@ const headersOfPage = (policy: string): readonly string[] => [
 /** The headers of every response under `/api`, `/mcp` and `/hooks`, and of each refusal that no route answers. */
 function headersOfApi(route: Route | undefined): readonly string[] {
   const { appUrl } = settings();
-  const retirement = route && retirementOf(route);
   const links = [`<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`];
   const headers = [
     "api-version",
@@ -70,10 +68,12 @@ function headersOfApi(route: Route | undefined): readonly string[] {
     showNothing,
   ];
   if (route?.caching?.startsWith("public")) headers.push("vary", "API-Version");
-  if (retirement) {
-    const { deprecation, sunset, guideLink } = retirementHeaders(retirement, appUrl);
-    headers.push("deprecation", deprecation, "sunset", sunset);
-    links.push(guideLink);
+  if (route?.retirement) {
+    const { deprecatedAt, sunsetAt, guide } = route.retirement;
+    // RFC 9745: `@` and Unix seconds. RFC 8594: an HTTP date.
+    headers.push("deprecation", `@${Math.floor(Date.parse(deprecatedAt) / 1000)}`);
+    headers.push("sunset", new Date(sunsetAt).toUTCString());
+    links.push(`<${appUrl}${guide}>; rel="sunset"; type="text/html"`);
   }
   return [...headers, "link", links.join(", ")];
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { PublicErrorCode } from "@/lib/http/errors";
 import { routes } from "@/lib/http/pages";
-import type { Retirement, Route } from "@/lib/http/route";
+import type { Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
 
 /** The statuses of operations; `lib/docs/responses.ts` describes each. */
@@ -35,10 +35,8 @@ export function schemaOf({ answer, denial = schemas.apiError }: Operation, statu
   return status === 401 || status === 403 || status === 503 ? denial : schemas.apiError;
 }
 
-/** The major version of every operation. */
-export const version1: { retirement?: Retirement } = {};
-
 const versioned = { site: "api", isVersioned: true } as const;
+/** What all operations share that can be retired: the links of mails do not expire. */
 const reads = { ...versioned, methods: ["GET", "HEAD", "OPTIONS"] } as const;
 
 const readsAccount = {

@@ -2,43 +2,23 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
-import { type Operation, operations, version1 } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/operations";
 import type { Retirement, Route } from "@/lib/http/route";
 
 /** The minimum time from the announcement of a retirement to its sunset. */
 export const minNoticeDays = 90;
 
-const operationPaths = new Set<string>(Object.values(operations).map(({ path }) => path));
-
 /** Every retirement, by what is retired. */
 export function listRetirements(
   register: Record<string, Operation> = operations,
 ): { what: string; retirement: Retirement }[] {
-  const retirable = [
-    { what: "Version 1", ...version1 },
-    ...Object.values(register).map(({ methods, path, retirement }) => ({
-      what: `${methods[0]} ${path}`,
-      retirement,
-    })),
-  ];
-  return retirable.flatMap(({ what, retirement }) => (retirement ? [{ what, retirement }] : []));
-}
-
-/**
- * The retirement that a route announces: an operation's own or its version's, whichever ends first. The links of mails
- * do not expire, so the unsubscribe operation has none.
- */
-export function retirementOf(route: Route): Retirement | undefined {
-  if (route.path === operations.unsubscribe.path) return undefined;
-  const ofVersion = operationPaths.has(route.path) ? version1.retirement : undefined;
-  const { retirement: own } = route;
-  if (!own || !ofVersion) return own ?? ofVersion;
-  return Date.parse(own.sunsetAt) <= Date.parse(ofVersion.sunsetAt) ? own : ofVersion;
+  return Object.values(register).flatMap(({ methods, path, retirement }) =>
+    retirement ? [{ what: `${methods[0]} ${path}`, retirement }] : [],
+  );
 }
 
 /** Throws the 410 of an operation after its sunset, with the guide in its hint. The list of codes is closed. */
-export function requireBeforeSunset(route: Route, nowMs: number): void {
-  const retirement = retirementOf(route);
+export function requireBeforeSunset({ retirement }: Route, nowMs: number): void {
   if (!retirement || nowMs < Date.parse(retirement.sunsetAt)) return;
   throw new ApiError("not_found", {
     status: 410,
@@ -79,13 +59,4 @@ export function checkRetirements(
     const [broken] = rules.filter(([isBroken]) => isBroken);
     if (broken) throw new Error(`The retirement of ${what} ${broken[1]}.`);
   }
-}
-
-/** `Deprecation` (RFC 9745: `@` and Unix seconds), `Sunset` (RFC 8594: an HTTP date) and the guide's link. */
-export function retirementHeaders({ deprecatedAt, sunsetAt, guide }: Retirement, appUrl: string) {
-  return {
-    deprecation: `@${Math.floor(Date.parse(deprecatedAt) / 1000)}`,
-    sunset: new Date(sunsetAt).toUTCString(),
-    guideLink: `<${appUrl}${guide}>; rel="sunset"; type="text/html"`,
-  };
 }

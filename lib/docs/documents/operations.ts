@@ -8,7 +8,6 @@ import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";
-import { retirementOf } from "@/lib/http/retirement";
 import * as schemas from "@/lib/http/schemas";
 
 /** The page of an operation: its description and fields, with samples and example responses in a panel. */
@@ -27,7 +26,7 @@ export function operationDocument(name: OperationName): DocumentText {
 
 function describeOperation(name: OperationName): string {
   const operation: Operation = operations[name];
-  const retirement = retirementOf(operation);
+  const { retirement } = operation;
   return [
     operation.summary,
     ...(retirement ? [`**Being retired:** ${describeRetirement(retirement)}`] : []),

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { GET as changesPage } from "@/app/(pages)/changes/route";
 import { publicationHandlers } from "@/app/publications/handlers";
 import { dayMs } from "@/lib/config/durations";
@@ -6,11 +6,9 @@ import { documents, isDocumentPath } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { createApiHandlers } from "@/lib/http/handler";
-import { mcpServer, type Operation, operations, version1 } from "@/lib/http/operations";
-import { type Answer, toResponse } from "@/lib/http/response";
-import { checkRetirements, listRetirements, requireBeforeSunset, retirementOf } from "@/lib/http/retirement";
+import { type Operation, operations } from "@/lib/http/operations";
+import { checkRetirements, listRetirements } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
-import { rejectUnrouted } from "@/lib/http/router";
 
 const announcedMs = Date.parse("2027-01-01T00:00:00Z");
 const inDays = (days: number) => new Date(announcedMs + days * dayMs).toISOString();
@@ -35,9 +33,6 @@ const headersOf = ({ headers }: Response) => ({
 });
 
 beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
-afterEach(() => {
-  delete version1.retirement;
-});
 
 describe("an operation being retired", () => {
   const { GET } = createApiHandlers({ ...operations.siteBanner, retirement }, () => ({
@@ -79,8 +74,9 @@ describe("an operation being retired", () => {
     vi.useRealTimers();
   });
 
-  it("is announced on its page, the page of changes and its feed, and 410 is documented for it alone", async () => {
+  it("is announced on its page, in the policy, the page of changes and its feed, and 410 is documented for it alone", async () => {
     const before = openApiDocument().paths;
+    expect(policy.markdown()).toContain("No public operation is currently deprecated.");
     const retired: Operation = operations.siteBanner;
     retired.retirement = retirement;
     try {
@@ -93,6 +89,9 @@ describe("an operation being retired", () => {
         "examples",
         "not_found",
       ]);
+      expect(openApiDocument().paths["/api/site-banner"]?.get).toMatchObject({ deprecated: true });
+      expect(policy.markdown()).toContain("- **GET /api/site-banner:** announced 2027-01-01T00:00:00.000Z");
+      expect(policy.markdown()).not.toContain("No public operation is currently deprecated.");
       const page = documents.find(({ title }) => title === "GET /api/site-banner")?.markdown();
       expect(page).toContain(
         "**Being retired:** announced 2027-01-01T00:00:00.000Z, deprecated from 2027-02-01",
@@ -111,47 +110,6 @@ describe("an operation being retired", () => {
       delete retired.retirement;
     }
     expect(JSON.stringify(before)).not.toContain('"410"');
-  });
-});
-
-describe("a version being retired", () => {
-  const { unsubscribe, ...retirable } = operations;
-
-  it("says so on the answers of its operations, and nowhere else: mailed links do not expire", async () => {
-    version1.retirement = retirement;
-    expect(retirementOf(unsubscribe)).toBeUndefined();
-    expect(() => requireBeforeSunset(unsubscribe, sunsetMs)).not.toThrow();
-    expect(() => requireBeforeSunset(operations.health, sunsetMs)).toThrow();
-    // Fresh copies, because what does not vary between the answers of an operation is made once.
-    for (const operation of Object.values<Operation>(retirable)) {
-      const { OPTIONS } = createApiHandlers({ ...operation }, () => ({ status: 200, body: "" }), {
-        identify: () => undefined,
-      });
-      const request = new Request(`https://office.example.com${operation.path}`, { method: "OPTIONS" });
-      expect(headersOf(await OPTIONS(request)), operation.path).toEqual(announced);
-    }
-    expect(retirementOf({ ...mcpServer, path: "/mcp" })).toBeUndefined();
-    const unknown = toResponse(rejectUnrouted("GET", "/api/nothing", new Headers()) as Answer);
-    expect(headersOf(unknown)).toMatchObject({ deprecation: null, sunset: null });
-  });
-
-  it("is in the policy and the description as well", () => {
-    expect(policy.markdown()).toContain("No public operation is currently deprecated.");
-    version1.retirement = retirement;
-    expect(policy.markdown()).toContain("- **Version 1:** announced 2027-01-01T00:00:00.000Z, deprecated");
-    expect(policy.markdown()).not.toContain("No public operation is currently deprecated.");
-    const { paths } = openApiDocument();
-    for (const { path } of Object.values(retirable))
-      expect(paths[path]?.get).toMatchObject({ deprecated: true });
-    expect(paths[unsubscribe.path]?.post).not.toHaveProperty("deprecated");
-  });
-
-  it("gives way to the retirement of an operation that ends sooner", () => {
-    const sooner = { ...retirement, sunsetAt: inDays(95) };
-    const later = { ...retirement, sunsetAt: inDays(200) };
-    version1.retirement = retirement;
-    expect(retirementOf({ ...operations.health, retirement: sooner })).toBe(sooner);
-    expect(retirementOf({ ...operations.health, retirement: later })).toBe(retirement);
   });
 });
 
@@ -184,12 +142,5 @@ describe("checkRetirements", () => {
     [{ guide: "/docs/api/policy#nothing" }, "has a guide that does not open: /docs/api/policy#nothing"],
   ])("refuses %j: it %s", (changed, fault, nowMs) => {
     expect(check(changed, nowMs)).toThrow(`The retirement of GET /api/site-banner ${fault}.`);
-  });
-
-  it("checks the retirement of the version, too", () => {
-    version1.retirement = { ...retirement, guide: "/docs/nothing" };
-    expect(() => checkRetirements(listRetirements({}), announcedMs, isDocumentPath)).toThrow(
-      "The retirement of Version 1 has a guide that does not open: /docs/nothing.",
-    );
   });
 });
