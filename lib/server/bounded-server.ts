@@ -6,7 +6,6 @@ import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
 import { serializePipelined } from "@/lib/server/pipeline";
-import { limitRequestDuration } from "@/lib/server/request-deadline";
 import { closeInStages } from "@/lib/server/staged-close";
 
 /** Creates a server whose connections, headers and exchanges are bounded, and whose refusals reach their clients. */
@@ -39,7 +38,6 @@ export function createBoundedServer(
   // One more than allowed, because Node drops headers above this silently.
   server.maxHeadersCount = headBounds.lines + 1;
   const connections = new Connections(server);
-  limitRequestDuration(connections);
   server.on("clientError", (error, duplex) => {
     const socket = duplex as Socket;
     answerClientError(error, socket, connections.latestAnswer(socket), (resumed) =>

@@ -33,8 +33,8 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/server/request-deadline.test.ts": {
-    "lib/server/request-deadline.ts": {
-      "a client that never reads is never disconnected": "begunAtMs(connection) >= overdueMs && ",
+    "lib/server/connections.ts": {
+      "a client that never reads is never disconnected": "begunAtMs >= overdueMs && ",
     },
   },
   "tests/lib/http/retirement.test.ts": {
@@ -119,11 +119,11 @@ export const bounds: Mistakes = {
     },
     "lib/server/connections.ts": {
       "a connection with a request in work is closed for a new one": [
-        "this.idle.delete(socket);\n    outgoing.on",
-        "outgoing.on",
+        "this.idle.delete(socket);\n    this.inWork",
+        "this.inWork",
       ],
       "a connection that was answered counts as in work for ever":
-        "if (this.bySocket.has(socket)) this.idle.add(socket);",
+        "this.inWork.delete(socket);\n      this.idle.add(socket);",
     },
   },
   "tests/app/unsubscribe.test.ts": {

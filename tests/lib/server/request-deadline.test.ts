@@ -4,16 +4,14 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { Connections } from "@/lib/server/connections";
-import { limitRequestDuration } from "@/lib/server/request-deadline";
 import { listen } from "@/tests/support/port";
 
 const withinMs = 400;
 const mebibyte = Buffer.alloc(1024 * 1024);
 
-function connectionsOf(server: Server): Connections {
-  const connections = new Connections(server);
+function limit(server: Server, bounds: { withinMs: number; unreadBytes: number }): void {
+  const connections = new Connections(server, bounds, 50);
   server.on("request", (incoming, outgoing) => connections.begin(incoming, outgoing));
-  return connections;
 }
 
 describe("an exchange past its deadline", async () => {
@@ -21,7 +19,7 @@ describe("an exchange past its deadline", async () => {
     if (incoming.url === "/never") return;
     outgoing.end(incoming.url === "/large" ? Buffer.concat(Array(32).fill(mebibyte)) : "small");
   });
-  limitRequestDuration(connectionsOf(server), { withinMs, unreadBytes: Number.POSITIVE_INFINITY }, 50);
+  limit(server, { withinMs, unreadBytes: Number.POSITIVE_INFINITY });
   const port = await listen(server);
   afterAll(() => {
     server.closeAllConnections();
@@ -65,7 +63,7 @@ describe("an exchange past its deadline", async () => {
     vi.useFakeTimers({ toFake: ["setInterval"] });
     const asked: ServerResponse[] = [];
     const patient = createServer((_, outgoing) => asked.push(outgoing));
-    limitRequestDuration(connectionsOf(patient), { withinMs: 60_000, unreadBytes: 0 }, 50);
+    limit(patient, { withinMs: 60_000, unreadBytes: 0 });
     const answer = fetch(`http://127.0.0.1:${await listen(patient)}`);
     await vi.waitFor(() => expect(asked).toHaveLength(1));
     vi.advanceTimersByTime(500);
@@ -79,7 +77,7 @@ describe("an exchange past its deadline", async () => {
 
 it("responses that are not read are bounded in all: the oldest exchanges are reset", async () => {
   const server = createServer((_, outgoing) => outgoing.end(Buffer.concat(Array(32).fill(mebibyte))));
-  limitRequestDuration(connectionsOf(server), { withinMs: 60_000, unreadBytes: 70 * mebibyte.length }, 50);
+  limit(server, { withinMs: 60_000, unreadBytes: 70 * mebibyte.length });
   const port = await listen(server);
   const atServer: Socket[] = [];
   server.on("connection", (socket) => atServer.push(socket));
