@@ -28,19 +28,17 @@ import * as creditsBalance from "@/app/api/credits/balance/route";
 import * as unsubscribe from "@/app/api/email/unsubscribe/route";
 import * as entitlement from "@/app/api/entitlement/route";
 import * as health from "@/app/api/health/route";
-import * as mcpUnderApi from "@/app/api/mcp/route";
 import * as siteBanner from "@/app/api/site-banner/route";
 import * as clerk from "@/app/hooks/clerk/route";
 import * as resend from "@/app/hooks/resend/route";
 import * as stripe from "@/app/hooks/stripe/route";
-import * as mcpAccount from "@/app/mcp/account/route";
-import * as mcp from "@/app/mcp/route";
 import { fileHandler } from "@/app/publications/files";
 import { publicationHandlers } from "@/app/publications/handlers";
 import * as ready from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
-import { operations } from "@/lib/http/operations";
+import { mcpServer, operations } from "@/lib/http/operations";
 import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
+import { mcpEndpoint } from "@/lib/mcp/handler";
 import { connectEndpoint } from "@/lib/oauth/endpoint";
 import { register } from "@/lib/oauth/registration";
 
@@ -73,9 +71,7 @@ const { registration, ...ofTheLibrary } = connectEndpoints;
 /** Every address that a handler answers, and its handler: the same export that a platform calls. */
 const byPath = new Map<string, RouteHandler>([
   ...inRegister(operations, { health, siteBanner, entitlement, creditsBalance, unsubscribe }),
-  ["/mcp", mcp.POST],
-  ["/api/mcp", mcpUnderApi.POST],
-  ["/mcp/account", mcpAccount.POST],
+  ...mcpServer.paths.map((path): Entry => [path, mcpEndpoint(path)]),
   ...inRegister(actions, {
     ...signInHandlers,
     ...ownerHandlers,

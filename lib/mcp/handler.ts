@@ -13,7 +13,7 @@ import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/credential";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
-import { createApiHandlers, type HandlerRequest } from "@/lib/http/handler";
+import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
 import { traceIdOf } from "@/lib/http/request-context";
@@ -26,9 +26,9 @@ import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
 import { isHostedAgent } from "@/lib/rate-limit/client-address";
 
-/** The handlers of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
+/** The route handler of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
-  return createApiHandlers({ ...mcpServer, path }, (call) => answerMessage(call, createServer), {
+  return createHandler({ ...mcpServer, path }, (call) => answerMessage(call, createServer), {
     quotaKey: (call) => (isHostedAgent(call.headers) ? accountKey(call) : undefined),
   });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { POST } from "@/app/mcp/route";
+import { mcpEndpoint } from "@/lib/mcp/handler";
 import { prompts } from "@/lib/mcp/prompts";
 import { resources } from "@/lib/mcp/resources";
 import { tools } from "@/lib/mcp/tools";
@@ -25,7 +25,9 @@ function ask(method: string, params: object) {
     "x-request-id": "trace-1",
   };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-  return POST(new Request("https://office.example.com/mcp", { method: "POST", headers, body }));
+  return mcpEndpoint("/mcp")(
+    new Request("https://office.example.com/mcp", { method: "POST", headers, body }),
+  );
 }
 
 describe("an unexpected failure", () => {

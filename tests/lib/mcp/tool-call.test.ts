@@ -6,7 +6,7 @@ import { tools } from "@/lib/mcp/tools";
 import { createFolder } from "@/tests/support/leash";
 
 const createServer = vi.fn(createMcpServer);
-const { POST } = mcpEndpoint("/mcp", createServer);
+const POST = mcpEndpoint("/mcp", createServer);
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");

@@ -1,3 +1,0 @@
-import { mcpEndpoint } from "@/lib/mcp/handler";
-
-export const { POST, OPTIONS } = mcpEndpoint("/api/mcp");
