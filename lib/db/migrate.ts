@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
+import type { Migration } from "kysely/migration";
 import type pg from "pg";
 import { executeAll, type IndexChange, type SchemaChange } from "@/lib/db/migrations";
 import { repeatConflicts } from "@/lib/db/transaction";
@@ -33,8 +34,8 @@ export async function migrateEmbedded(
     const pending = await findPending(transaction, changes);
     for (const name of pending) {
       const change = changes[name] as SchemaChange;
-      if ("up" in change) await change.up(transaction);
-      else await executeAll(transaction, "makeIndexes" in change ? toStatements(change, "") : change);
+      if (isMigration(change)) await change.up(transaction);
+      else await executeAll(transaction, isStatements(change) ? change : toStatements(change, ""));
       await record(transaction, name);
     }
     return pending;
@@ -118,13 +119,13 @@ async function tryApply(
     select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
   if (!rows[0]?.is_ours) return "locked";
   if ((await findPending(transaction, { [name]: change })).length === 0) return "known";
-  if ("makeIndexes" in change) {
+  if (isMigration(change) || isStatements(change)) {
+    await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
+    await (isMigration(change) ? change.up(transaction) : executeAll(transaction, change));
+  } else {
     // Runs outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have written;
     // this one has not.
     await executeAll(store, toStatements(change, "concurrently"));
-  } else {
-    await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
-    await ("up" in change ? change.up(transaction) : executeAll(transaction, change));
   }
   await record(transaction, name);
   return "applied";
@@ -152,17 +153,15 @@ async function record(transaction: MigrationDb, name: string): Promise<void> {
   await transaction.insertInto("kysely_migration").values(row).execute();
 }
 
+const isMigration = (change: SchemaChange): change is Migration =>
+  typeof (change as Migration).up === "function";
+const isStatements = (change: SchemaChange): change is readonly string[] => Array.isArray(change);
+
 /** An index of an interrupted attempt is dropped and created again. */
-function toStatements(
-  { makeIndexes, makeOnPostgres, dropIndexes = [] }: IndexChange,
-  how: "concurrently" | "",
-): string[] {
-  const drop = (name: string) => `drop index ${how} if exists ${name}`;
-  return [
-    ...Object.entries({ ...makeIndexes, ...(how && makeOnPostgres) }).flatMap(([name, on]) => [
-      drop(name),
-      `create index ${how} ${name} on ${on}`,
-    ]),
-    ...dropIndexes.map(drop),
-  ];
+function toStatements(indexes: IndexChange, how: "concurrently" | ""): string[] {
+  return Object.entries(indexes).flatMap(([name, on]) => {
+    const columns = typeof on === "string" ? on : on?.[how ? "postgres" : "embedded"];
+    const drop = `drop index ${how} if exists ${name}`;
+    return columns ? [drop, `create index ${how} ${name} on ${columns}`] : drop;
+  });
 }

@@ -5,13 +5,8 @@ import type { Migration } from "kysely/migration";
 /** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
 export type SchemaChange = readonly string[] | Migration | IndexChange;
 
-/** Indexes to create, by name with their table and columns, and indexes to drop. */
-export type IndexChange = {
-  makeIndexes: Record<string, string>;
-  /** Those that only PostgreSQL needs, or needs otherwise. */
-  makeOnPostgres?: Record<string, string>;
-  dropIndexes?: string[];
-};
+/** Indexes by name, with their table and columns, or by engine where these differ; `null` drops one. */
+export type IndexChange = Record<string, string | { embedded?: string; postgres: string } | null>;
 
 /** Executes SQL statements one after the other. */
 export async function executeAll(db: QueryExecutorProvider, statements: readonly string[]): Promise<void> {
@@ -120,11 +115,9 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // Partial indexes for the mail runner: finding the next mail stays fast, however many were sent.
   "007-mail-indexes": {
-    makeIndexes: {
-      onboarding_emails_scheduled: "onboarding_emails (next_attempt_at_ms) where state = 'scheduled'",
-      onboarding_emails_sending: "onboarding_emails (lease_until_ms) where state = 'sending'",
-    },
-    dropIndexes: ["onboarding_emails_due"],
+    onboarding_emails_scheduled: "onboarding_emails (next_attempt_at_ms) where state = 'scheduled'",
+    onboarding_emails_sending: "onboarding_emails (lease_until_ms) where state = 'sending'",
+    onboarding_emails_due: null,
   },
   "008-sign-in-emails": [
     "alter table sign_in_codes add column share text not null default 'stranger'",
@@ -151,11 +144,9 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // For the deletion of old rows.
   "011-retention": {
-    makeIndexes: {
-      waitlist_joined: "waitlist (joined_at_ms, email)",
-      invitations_created: "invitations (created_at_ms)",
-      onboarding_emails_settled: "onboarding_emails (due_at_ms) where state in ('sent', 'stopped', 'failed')",
-    },
+    waitlist_joined: "waitlist (joined_at_ms, email)",
+    invitations_created: "invitations (created_at_ms)",
+    onboarding_emails_settled: "onboarding_emails (due_at_ms) where state in ('sent', 'stopped', 'failed')",
   },
   "020-connect-clients": [
     `create table connect_clients (id text primary key, name text not null, redirect_uris text not null,
@@ -163,21 +154,19 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // For counting failed mails, however many were sent.
   "040-failed-mails": {
-    makeIndexes: {
-      onboarding_emails_failed: "onboarding_emails (next_attempt_at_ms) where state = 'failed'",
-    },
+    onboarding_emails_failed: "onboarding_emails (next_attempt_at_ms) where state = 'failed'",
   },
   // Every instance queries these once an hour.
   "041-erasures": {
-    makeIndexes: { audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'" },
+    audit_entries_erasures: "audit_entries (at_ms) where what = 'person erase'",
   },
   // For evicting the oldest unanswered authorization request.
   "042-connect-pending": {
-    makeIndexes: { connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null" },
+    connect_state_pending: "connect_state (kind, expires_at_ms) where grant_id is null",
   },
   // The waiting emails are counted at every join.
   "043-waitlist-waiting": {
-    makeIndexes: { waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null" },
+    waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null",
   },
   "044-clerk-ends": [
     "alter table clerk_users add column barred_until_ms bigint",
@@ -193,9 +182,7 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // Every instance looks once a minute for mails that are due.
   "048-app-end-mails-due": {
-    makeIndexes: {
-      local_sessions_end_mail: "local_sessions (end_mail_at_ms) where end_mail_at_ms is not null",
-    },
+    local_sessions_end_mail: "local_sessions (end_mail_at_ms) where end_mail_at_ms is not null",
   },
   "050-passkeys": [
     "alter table local_sessions add column confirmed_at_ms bigint",
@@ -225,12 +212,10 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // For the reconciler, which looks for them every ten minutes.
   "056-billing-unsettled": {
-    makeIndexes: {
-      billing_checkouts_account: "billing_checkouts (account_id)",
-      billing_subscriptions_account: "billing_subscriptions (account_id)",
-      billing_checkouts_unsettled: "billing_checkouts (created_at_ms) where state in ('open', 'unpaid')",
-      billing_subscriptions_current: "billing_subscriptions (period_ends_ms) where licence_until_ms > 0",
-    },
+    billing_checkouts_account: "billing_checkouts (account_id)",
+    billing_subscriptions_account: "billing_subscriptions (account_id)",
+    billing_checkouts_unsettled: "billing_checkouts (created_at_ms) where state in ('open', 'unpaid')",
+    billing_subscriptions_current: "billing_subscriptions (period_ends_ms) where licence_until_ms > 0",
   },
   "070-session-starts": [
     "alter table local_sessions add column begun_by text",
@@ -239,8 +224,8 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // Most sessions were made in none: after ANALYZE, SQLite scanned them all for each that ended.
   "080-sessions-made": {
-    makeIndexes: { local_sessions_made: "local_sessions (made_in) where made_in is not null" },
-    dropIndexes: ["local_sessions_made_in"],
+    local_sessions_made: "local_sessions (made_in) where made_in is not null",
+    local_sessions_made_in: null,
   },
   "081-trial-mails": [
     "alter table accounts add column trial_mail_done_ms bigint",
@@ -248,12 +233,10 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // Every instance looks once a minute for mails that are due: three days before the end of a trial, and at its end.
   "082-trial-mails-due": {
-    makeIndexes: {
-      accounts_trial_ending:
-        "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)",
-      accounts_trial_ended:
-        "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)",
-    },
+    accounts_trial_ending:
+      "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)",
+    accounts_trial_ended:
+      "accounts (trial_ends_at_ms) where plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)",
   },
   "085-status-outages": [
     `create table status_outages (part text not null, started_at_ms bigint not null,
@@ -269,10 +252,8 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // For the operator's overview.
   "091-overview": {
-    makeIndexes: {
-      accounts_trials: "accounts (trial_ends_at_ms) where plan = 'trial'",
-      email_suppressions_created: "email_suppressions (created_at_ms)",
-    },
+    accounts_trials: "accounts (trial_ends_at_ms) where plan = 'trial'",
+    email_suppressions_created: "email_suppressions (created_at_ms)",
   },
   "100-office": [
     `create table operators (id text primary key, name text not null unique, added_at_ms bigint not null,
@@ -287,35 +268,33 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // Each list of the office is read page by page in the order of an index.
   "101-office-lists": {
-    makeIndexes: {
-      accounts_plan: "accounts (plan, email)",
-      accounts_created: "accounts (created_at_ms)",
-      accounts_others: "accounts (plan) where plan <> 'trial'",
-      clerk_users_email: "clerk_users (email)",
-      audit_entries_who: "audit_entries (who, at_ms, id)",
-      audit_entries_what: "audit_entries (what, at_ms, id)",
-      audit_entries_who_what: "audit_entries (who, what, at_ms, id)",
-      local_sessions_apps: "local_sessions (expires_at_ms) where kind = 'app'",
-      onboarding_emails_failures: "onboarding_emails (next_attempt_at_ms, id) where state = 'failed'",
-      sign_in_mail_failures: "sign_in_mail_attempts (at_ms, id) where state <> 'sent'",
-    },
     // SQLite orders text by its bytes anyway; the order of other collations cannot find the start of an email.
-    makeOnPostgres: {
-      accounts_email_bytes: 'accounts (email collate "C")',
-      accounts_plan: 'accounts (plan, (email collate "C"))',
+    accounts_email_bytes: { postgres: 'accounts (email collate "C")' },
+    accounts_plan: {
+      embedded: "accounts (plan, email)",
+      postgres: 'accounts (plan, (email collate "C"))',
     },
+    accounts_created: "accounts (created_at_ms)",
+    accounts_others: "accounts (plan) where plan <> 'trial'",
+    clerk_users_email: "clerk_users (email)",
+    audit_entries_who: "audit_entries (who, at_ms, id)",
+    audit_entries_what: "audit_entries (what, at_ms, id)",
+    audit_entries_who_what: "audit_entries (who, what, at_ms, id)",
+    local_sessions_apps: "local_sessions (expires_at_ms) where kind = 'app'",
+    onboarding_emails_failures: "onboarding_emails (next_attempt_at_ms, id) where state = 'failed'",
+    sign_in_mail_failures: "sign_in_mail_attempts (at_ms, id) where state <> 'sent'",
   },
   // For erasing a person and removing a client; the expressions are those of lib/db/connect-state.ts.
   "110-connect-owners": {
-    makeIndexes: {
-      connect_state_subject:
+    connect_state_subject: {
+      embedded:
         "connect_state (case when json_valid(payload) then coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId') end)",
-      connect_state_client:
-        "connect_state (case when json_valid(payload) then substr(payload ->> '$.clientId', 1, 100) end) where grant_id is not null",
+      postgres: `connect_state (substring(payload from '"accountId":"([^"]+)"'))`,
     },
-    makeOnPostgres: {
-      connect_state_subject: `connect_state (substring(payload from '"accountId":"([^"]+)"'))`,
-      connect_state_client: `connect_state (substring(payload from '"clientId":"([^"]{1,100})')) where grant_id is not null`,
+    connect_state_client: {
+      embedded:
+        "connect_state (case when json_valid(payload) then substr(payload ->> '$.clientId', 1, 100) end) where grant_id is not null",
+      postgres: `connect_state (substring(payload from '"clientId":"([^"]{1,100})')) where grant_id is not null`,
     },
   },
   "130-secrets": [
@@ -338,7 +317,7 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // For the operator's overview.
   "141-billing-attention": {
-    makeIndexes: { billing_subscriptions_status: "billing_subscriptions (status)" },
+    billing_subscriptions_status: "billing_subscriptions (status)",
   },
   "150-session-ends": [
     "alter table local_sessions add column last_date_ms bigint",
@@ -349,9 +328,7 @@ export const migrations: Record<string, SchemaChange> = {
   "160-licence-mails": ["alter table billing_subscriptions add column ending_mail_ms bigint"],
   // Every instance looks once a minute for cancelled licences that end in three days.
   "161-licence-mails-due": {
-    makeIndexes: {
-      billing_subscriptions_ends: "billing_subscriptions (ends_at_ms) where ends_at_ms is not null",
-    },
+    billing_subscriptions_ends: "billing_subscriptions (ends_at_ms) where ends_at_ms is not null",
   },
   "165-waitlist-confirmation": [
     "alter table waitlist add column confirmation_hash text",
@@ -361,15 +338,13 @@ export const migrations: Record<string, SchemaChange> = {
     "alter table waitlist add column mailbox_hash text",
   ],
   "166-waitlist-lookups": {
-    makeIndexes: {
-      waitlist_confirmation: "waitlist (confirmation_hash)",
-      waitlist_mailbox: "waitlist (mailbox_hash)",
-      waitlist_unconfirmed: "waitlist (unconfirmed_until_ms)",
-    },
+    waitlist_confirmation: "waitlist (confirmation_hash)",
+    waitlist_mailbox: "waitlist (mailbox_hash)",
+    waitlist_unconfirmed: "waitlist (unconfirmed_until_ms)",
   },
   "170-leavers": ["alter table accounts add column deletes_at_ms bigint"],
   "171-leavers-due": {
-    makeIndexes: { accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null" },
+    accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null",
   },
 };
 

@@ -88,7 +88,7 @@ describe.each(engines)("a build with another build's schema on $name", (engine) 
   });
 
   it("creates an index again after an interrupted attempt", async () => {
-    const indexes = { makeIndexes: { accounts_tried: "accounts (plan)" } };
+    const indexes = { accounts_tried: "accounts (plan)" };
     await open().ready();
     await stage.query("CREATE INDEX accounts_tried ON accounts (created_at_ms)");
     await open({ ...migrations, "999-tomorrow": indexes }).ready();
@@ -190,7 +190,7 @@ describe.runIf(postgresUrl)("a migration of PostgreSQL", () => {
             await sql`select pg_sleep(3)`.execute(transaction);
           },
         },
-        "999-tomorrow": { makeIndexes: { accounts_shoes: "accounts (shoe_size)" } },
+        "999-tomorrow": { accounts_shoes: "accounts (shoe_size)" },
       },
     );
     const taken = upgraded.migrate();
@@ -216,7 +216,7 @@ describe.runIf(postgresUrl)("the lock of migrations on PostgreSQL", () => {
         await db.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
       },
     },
-    "999-tomorrow": { makeIndexes: { accounts_shoes: "accounts (shoe_size)" } },
+    "999-tomorrow": { accounts_shoes: "accounts (shoe_size)" },
   };
 
   it("is a row: it holds where advisory locks lock nothing and every transaction is serializable", async () => {
