@@ -43,7 +43,6 @@ export class PostgresPool implements Pool {
   private hasConnected = false;
   private searching: Promise<void> | undefined;
   private searchedAtMs = 0;
-  private readonly verified = new WeakSet<pg.PoolClient>();
   /** Each call waits for a connection of the next pool, and no longer for one of this. */
   private readonly waiting = new Set<() => void>();
   private pool: pg.Pool;
@@ -86,12 +85,12 @@ export class PostgresPool implements Pool {
         // A transaction is repeated as a whole, by who began it.
         return await (isInTransaction ? run() : repeatConflicts(run));
       } catch (failure) {
-        if (this.isDirect && isUnknownStatement(failure)) {
+        if (this.isDirect && says(failure, states.unknownStatement)) {
           this.findPooler();
           return await this.queryLimited(client, sql, parameters);
         }
-        isBroken = !(failure instanceof pg.DatabaseError) || endsConnection(failure);
-        const wasDemoted = isReadOnly(failure) && this.use === "writes";
+        isBroken = !(failure instanceof pg.DatabaseError) || says(failure, states.connectionEnds);
+        const wasDemoted = says(failure, states.readOnly) && this.use === "writes";
         if (wasDemoted) {
           isBroken = true;
           this.use = "none";
@@ -117,14 +116,14 @@ export class PostgresPool implements Pool {
     else if (this.use === "reads") this.searchAgain();
     else await this.searching;
     try {
-      return await this.verifiedClient();
+      return await this.takeClient();
     } catch (failure) {
       if (isRefusedSetting(failure)) {
         this.findPooler();
       } else if (failure === readOnly || (this.hosts.length > 1 && !isPoolExhausted(failure))) {
         await this.search();
       } else throw failure;
-      return this.verifiedClient();
+      return this.takeClient();
     }
   }
 
@@ -134,23 +133,6 @@ export class PostgresPool implements Pool {
     log().info("the store is behind a pooler: timeouts are set in each transaction");
     this.isDirect = false;
     this.replacePool();
-  }
-
-  /** Takes a connection of the pool; a new one is asked whether it accepts writes, where it has to. */
-  private async verifiedClient(): Promise<pg.PoolClient> {
-    const client = await this.takeClient();
-    // A pooler may lead each transaction to another server, and its own queue is not a host that is away.
-    const isUnverifiable = !this.isDirect && this.hosts.length === 1;
-    if (this.verified.has(client) || isUnverifiable) return client;
-    try {
-      if (this.use !== "reads" && !(await acceptsWrites(client))) throw readOnly;
-      this.verified.add(client);
-      this.hasConnected = true;
-      return client;
-    } catch (failure) {
-      client.release(true);
-      throw failure;
-    }
   }
 
   /** Waits for a connection of the current pool: one that has ended never answers those that wait for it. */
@@ -236,9 +218,18 @@ export class PostgresPool implements Pool {
     old.end().catch(() => {});
   }
 
+  /** A new connection is asked whether it accepts writes, where it has to. */
   private openPool(): pg.Pool {
+    const verify = (client: pg.PoolClient, done: (failure?: Error) => void) =>
+      acceptsWrites(client).then((accepts) => {
+        if (accepts) this.hasConnected = true;
+        done(accepts ? undefined : readOnly);
+      }, done);
+    // A pooler may lead each transaction to another server, and its own queue is not a host that is away.
+    const isUnverifiable = !this.isDirect && this.hosts.length === 1;
     const pool = new pg.Pool({
       ...connectionOptions(this.host),
+      ...(this.use !== "reads" && !isUnverifiable && { verify }),
       ...(this.isDirect ? this.limits : { pipeline: true }),
       max: this.options.connections,
       maxLifetimeSeconds: lifetimeSeconds,
@@ -359,30 +350,26 @@ function isRefusedSetting(failure: unknown): boolean {
   return failure instanceof pg.DatabaseError && /unsupported startup parameter/.test(failure.message);
 }
 
-/**
- * SQLSTATEs of a pooler that leads each transaction to another server, without ours knowing: invalid_sql_statement_name,
- * duplicate_prepared_statement.
- */
-function isUnknownStatement(failure: unknown): boolean {
-  return failure instanceof pg.DatabaseError && /^(26000|42P05)$/.test(failure.code ?? "");
-}
+/** What PostgreSQL's SQLSTATEs say (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const states = {
+  /** A pooler leads each transaction to another server, without ours knowing. */
+  unknownStatement: /^(26000|42P05)$/,
+  /** The server is, or is becoming, a standby. */
+  readOnly: /^25006$/,
+  /** Connection exceptions, server start and shutdown, idle-in-transaction timeout. */
+  connectionEnds: /^(08|57P0|25P03)/,
+  /**
+   * Not our mistake: broken connections, read-only and idle transactions, conflicts, missing resources, locks, cancelled
+   * statements, a shutdown, and errors of its system.
+   */
+  outage: /^(08|25006|25P0[34]|40|53|55P03|57|58)/,
+};
 
-/** The server is, or is becoming, a standby: SQLSTATE 25006, read_only_sql_transaction. */
-function isReadOnly(failure: unknown): boolean {
-  return failure instanceof pg.DatabaseError && failure.code === "25006";
-}
+const says = (failure: unknown, state: RegExp) =>
+  failure instanceof pg.DatabaseError && state.test(failure.code ?? "");
 
-/** SQLSTATEs: connection exceptions, server start and shutdown, idle-in-transaction timeout. */
-function endsConnection({ code = "" }: pg.DatabaseError): boolean {
-  return /^(08|57P0|25P03)/.test(code);
-}
-
-/**
- * A failure of the network is an outage, and so are these of the server: the SQLSTATEs of broken connections, read-only
- * and idle transactions, conflicts, missing resources, locks, cancelled statements, a shutdown, and its system's errors.
- */
+/** A failure of the network is an outage, and so are some of the server. */
 function toOutage(failure: unknown): unknown {
-  const isMistake =
-    failure instanceof pg.DatabaseError && !/^(08|25006|25P0[34]|40|53|55P03|57|58)/.test(failure.code ?? "");
+  const isMistake = failure instanceof pg.DatabaseError && !says(failure, states.outage);
   return isMistake ? failure : new StoreOutage(failure);
 }

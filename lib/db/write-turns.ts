@@ -10,8 +10,7 @@ export class WriteTurns {
   private isTaken = false;
   /** How many writes of requests had their turn since background work had one. */
   private inARow = 0;
-  private readonly ofRequests = new Set<() => void>();
-  private readonly inBackground = new Set<() => void>();
+  private waiting: { isRequests: boolean; go: () => void }[] = [];
 
   /** Waits for a turn, which {@link end} ends. Throws a {@link StoreOutage} if none comes within this time. */
   async begin(withinMs: number): Promise<void> {
@@ -19,25 +18,22 @@ export class WriteTurns {
       this.isTaken = true;
       return;
     }
-    const waiting = isInBackground() ? this.inBackground : this.ofRequests;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    waiting.add(resolve);
+    const write = { isRequests: !isInBackground(), go: resolve };
+    this.waiting.push(write);
     const stop = afterOwnTime(withinMs, () => {
-      waiting.delete(resolve);
+      this.waiting = this.waiting.filter((other) => other !== write);
       reject(new StoreOutage(new Error("the store is locked by other writes")));
     });
     await promise.finally(stop);
   }
 
   end(): void {
-    const isRequests = this.ofRequests.size > 0 && (this.inARow < maxInARow || this.inBackground.size === 0);
-    const waiting = isRequests ? this.ofRequests : this.inBackground;
-    this.inARow = isRequests ? this.inARow + 1 : 0;
-    const [next] = waiting;
-    if (!next) this.isTaken = false;
-    else {
-      waiting.delete(next);
-      next();
-    }
+    const isRequestsTurn = this.inARow < maxInARow;
+    const at = this.waiting.findIndex(({ isRequests }) => isRequests === isRequestsTurn);
+    const [next] = this.waiting.splice(Math.max(at, 0), 1);
+    this.isTaken = next !== undefined;
+    this.inARow = next?.isRequests ? this.inARow + 1 : 0;
+    next?.go();
   }
 }
