@@ -61,7 +61,7 @@ export async function openAccount(
     .executeTakeFirst();
   if (!inserted) throw emailTaken();
   if (credit_thousandths) {
-    const entry = { accountId: id, thousandths: credit_thousandths, reason: "given with the account" };
+    const entry = { account_id: id, thousandths: credit_thousandths, reason: "given with the account" };
     await writeCreditEntry(transaction, entry, nowMs);
   }
   await scheduleOnboarding(transaction, { accountId: id, email }, nowMs);
@@ -114,7 +114,7 @@ export async function setAccount(
     const balance = account.credit_thousandths;
     const difference = (terms.credit_thousandths ?? balance) - balance;
     if (difference !== 0) {
-      const entry = { accountId: account.id, thousandths: difference, reason: "set by the operator" };
+      const entry = { account_id: account.id, thousandths: difference, reason: "set by the operator" };
       await writeCreditEntry(transaction, entry, nowMs);
     }
     return findAccount(transaction, email);
@@ -144,7 +144,7 @@ export async function addCredits(
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email);
     requireSame(account);
-    return writeCreditEntry(transaction, { accountId: account.id, thousandths, reason }, nowMs);
+    return writeCreditEntry(transaction, { account_id: account.id, thousandths, reason }, nowMs);
   });
 }
 

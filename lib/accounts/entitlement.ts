@@ -31,8 +31,9 @@ export async function readEntitlement(caller: Caller, nowMs: number): Promise<En
   if (caller.is === "account" && caller.session?.kind === "app")
     recordCheck(caller.session.sessionId, decided.status, nowMs);
   if (decided.ok) return decided;
-  const isEnd = decided.status === "trial-ended" && caller.is === "account";
-  throw denialOf(decided.status, caller, isEnd ? await readEndInTime(caller.account) : undefined);
+  if (decided.status !== "trial-ended" || caller.is !== "account") throw denialOf(decided.status, caller);
+  const end = await readEndInTime(caller.account);
+  throw end ? denialOf("trial-ended", caller, endWords(end)) : denialOf("unavailable", caller);
 }
 
 /** What ended of an account; `undefined` if it cannot be read now. */
@@ -46,14 +47,12 @@ async function readEndInTime(account: Account): Promise<AccountEnd | undefined> 
   }
 }
 
-function denialOf(status: DeniedStatus, caller: Caller, end: AccountEnd | undefined): ApiError {
-  if (status === "trial-ended" && !end) return denialOf("unavailable", { is: "unavailable" }, end);
+function denialOf(status: DeniedStatus, caller: Caller, end?: ReturnType<typeof endWords>): ApiError {
   const code = denialCodes[status];
-  const { message, hint } = end ? endWords(end) : errorCatalogue[code];
+  const message = end?.message ?? errorCatalogue[code].message;
   return new ApiError(code, {
     ...(caller.is === "signed-out" && { headers: { "www-authenticate": challenge(caller.tokenWasSent) } }),
-    message,
-    hint: typeof hint === "string" ? hint : hint(` at ${settings().appUrl}${pages.billing.path}`),
+    ...(end && { message, hint: end.hint(` at ${settings().appUrl}${pages.billing.path}`) }),
     extraFields: { ok: false, status, message },
   });
 }

@@ -32,13 +32,13 @@ export function parseThousandths(text: string): number | undefined {
  */
 export async function writeCreditEntry(
   transaction: Db,
-  entry: { accountId: string; thousandths: number; reason: string },
+  entry: { account_id: string; thousandths: number; reason: string },
   nowMs: number,
 ): Promise<number> {
   const account = await transaction
     .updateTable("accounts")
     .set((column) => ({ credit_thousandths: column("credit_thousandths", "+", entry.thousandths) }))
-    .where("id", "=", entry.accountId)
+    .where("id", "=", entry.account_id)
     .where((column) => column("credit_thousandths", ">=", -entry.thousandths))
     .where((column) => column("credit_thousandths", "<=", maxThousandths - entry.thousandths))
     .returning("credit_thousandths")
@@ -51,13 +51,7 @@ export async function writeCreditEntry(
   }
   await transaction
     .insertInto("credit_entries")
-    .values({
-      id: randomUUID(),
-      account_id: entry.accountId,
-      thousandths: entry.thousandths,
-      reason: entry.reason,
-      created_at_ms: nowMs,
-    })
+    .values({ id: randomUUID(), ...entry, created_at_ms: nowMs })
     .execute();
   return account.credit_thousandths;
 }

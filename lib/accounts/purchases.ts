@@ -103,13 +103,13 @@ export async function tellOnce(
 
 /** Writes to the audit that an account pays for a second licence. */
 export async function tellOfSecond(transaction: Db, buyer: Buyer, id: string, nowMs: number): Promise<void> {
-  const others = transaction
+  const other = await transaction
     .selectFrom("billing_subscriptions")
     .select("id")
     .where("account_id", "=", buyer.id)
     .where("id", "<>", id)
-    .where("status", "in", ["active", "trialing", "past_due"]);
-  const other = await others.executeTakeFirst();
+    .where("status", "in", ["active", "trialing", "past_due"])
+    .executeTakeFirst();
   if (!other) return;
   const about = { by: "stripe", what: "second subscription", whom: buyer.email } as const;
   await recordAudit(transaction, { ...about, after: { subscription: id, other: other.id } }, nowMs);

@@ -1,4 +1,3 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import type { Stripe } from "stripe";
 import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
 import { purchaseEvents } from "@/lib/billing/fulfilment";
@@ -8,7 +7,6 @@ import type { BillingSettings } from "@/lib/config/billing-settings";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { hooks } from "@/lib/http/pages";
 
 const maxSkewMs = 60_000; // 1 minute: Stripe's signatures are valid for five
@@ -60,12 +58,10 @@ export async function checkBilling({
     "Complete Stripe Tax in the dashboard, or unset STRIPE_TAX.",
   );
   const lateMs = Date.now() - graceDays * dayMs - tolerantForMs;
-  const [gone, late] = await Promise.all([
-    countSubscriptions((row) => row("status", "=", "gone")),
-    countSubscriptions((row) =>
-      row.and([row("status", "=", "past_due"), row("unpaid_since_ms", "<", lateMs)]),
-    ),
-  ]);
+  const subscriptions = (await store()).selectFrom("billing_subscriptions").select("status");
+  const gone = (await subscriptions.where("status", "=", "gone").execute()).length;
+  const pastDue = subscriptions.where("status", "=", "past_due").where("unpaid_since_ms", "<", lateMs);
+  const late = (await pastDue.execute()).length;
   see(
     gone > 0 ? `Stripe no longer knows ${gone} of the subscriptions` : undefined,
     "Check that STRIPE_SECRET_KEY is of the account that sold them; otherwise their licences end.",
@@ -78,14 +74,6 @@ export async function checkBilling({
     return fine(`Stripe has ${licencePrices.length + creditPrices.length} prices and the webhook endpoint`);
   const remedies = new Set(problems.map(({ remedy }) => remedy));
   return fault(problems.map(({ what }) => what).join("; "), [...remedies].join(" "));
-}
-
-type Row = ExpressionBuilder<Tables, "billing_subscriptions">;
-
-async function countSubscriptions(which: (row: Row) => Expression<SqlBool>): Promise<number> {
-  const rows = (await store()).selectFrom("billing_subscriptions").where(which);
-  const { count } = await rows.select(({ fn }) => fn.countAll().as("count")).executeTakeFirstOrThrow();
-  return Number(count);
 }
 
 function complainOfPrice(price: Stripe.Price | undefined, isLicence: boolean): string | undefined {

@@ -148,7 +148,7 @@ async function settleCheckout(
       current?.state === known.state && current.refunded_thousandths === known.refunded_thousandths;
     if (!isSame) return false;
     const write = async (thousandths: number, reason: string) => {
-      const entry = { accountId: account.id, thousandths, reason };
+      const entry = { account_id: account.id, thousandths, reason };
       if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
     };
     const given = isNew ? known.thousandths : 0;

@@ -35,10 +35,8 @@ export const POST = createHandler(
 );
 
 function purchaseIn({ type, data }: Stripe.Event): Purchase | undefined {
-  const { id, payment_intent: payment } = data.object as { id?: unknown; payment_intent?: unknown };
   const kind = purchaseEvents[type];
-  if (kind === "checkout" && typeof id === "string") return { checkout: id };
-  if (kind === "subscription" && typeof id === "string") return { subscription: id };
-  if (kind === "payment" && typeof payment === "string") return { payment };
-  return undefined;
+  const { id, payment_intent } = data.object as { id?: unknown; payment_intent?: unknown };
+  const named = kind === "payment" ? payment_intent : id;
+  return kind && typeof named === "string" ? ({ [kind]: named } as Purchase) : undefined;
 }
