@@ -3,8 +3,7 @@ import { settings } from "@/lib/config/settings";
 /**
  * Our cookies: the session token, with the name from the specification; the secret that renews it; the secret of a
  * requested code; the page that asked for it; the secret that binds passkey challenges; the proof of a previous sign-in; the email typed last; the
- * pending authorization request; the dismissed notice; the news of a purchase; and the proof that the browser keeps
- * cookies.
+ * pending authorization request; the dismissed notice; and the proof that the browser keeps cookies.
  */
 export type CookieName =
   | "__session"
@@ -16,10 +15,7 @@ export type CookieName =
   | "office-email"
   | "office-request"
   | "office-notice"
-  | "office-bought"
   | "office-probe";
-
-export const boughtSeconds = 10 * 60; // 10 minutes
 
 /** Ours, and those of the operators' office: its session, the secret that binds passkey challenges, the pending link. */
 type AnyCookieName = CookieName | "operator-session" | "operator-browser" | "operator-link";

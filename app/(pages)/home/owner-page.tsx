@@ -5,7 +5,7 @@ import { describeStanding, type Standing } from "@/lib/accounts/standing";
 import { clearSession } from "@/lib/auth/local-sign-in";
 import { renewingSession } from "@/lib/auth/session-renewal";
 import { settings } from "@/lib/config/settings";
-import { type CookieName, clearCookie, cookieHeaders, readCookie, sendsCookie } from "@/lib/http/cookies";
+import { sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { actions, ownerPages, type Page, pages } from "@/lib/http/pages";
 import { Clerk } from "../clerk";
@@ -29,17 +29,14 @@ export type OwnVisit = {
   nowMs: number;
 };
 
-type OwnerPageOptions = {
-  /** The problems that the forms of the page may have, by their names in the address. */
-  problems?: Record<string, Problem>;
-  /** The cookie with news that the page tells once. */
-  news?: CookieName;
-};
-
-/** An owner's page. A program, or anyone whose account cannot be read, sees only whether the company may run. */
+/**
+ * An owner's page. A program, or anyone whose account cannot be read, sees only whether the company may run.
+ *
+ * @param problems - those that the forms of the page may have, by their names in the address
+ */
 export function ownerPage(
   page: Page & { name: string },
-  { problems, news }: OwnerPageOptions,
+  problems: Record<string, Problem>,
   show: (visit: OwnVisit) => Promise<ReactNode>,
 ): (request: Request) => Promise<Response> {
   return htmlPage(
@@ -95,8 +92,7 @@ export function ownerPage(
           </div>
         </div>
       );
-      const isTold = news && isOwn && readCookie(headers, news) !== undefined;
-      return { title: page.name, content, ...(isTold && { headers: cookieHeaders([clearCookie(news)]) }) };
+      return { title: page.name, content };
     }),
   );
 }

@@ -11,7 +11,7 @@ import type { Tables } from "@/lib/db/tables";
 import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/links";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
-import { boughtSeconds, type CookieName } from "@/lib/http/cookies";
+import type { CookieName } from "@/lib/http/cookies";
 import { probeSeconds } from "@/lib/http/handler";
 import { knownSeconds } from "@/lib/http/known-browser";
 import { dismissedSeconds } from "@/lib/http/notice";
@@ -88,7 +88,6 @@ const cookies = (): Record<CookieName, string | false | undefined> => ({
   "office-email": `Keeps the email that you typed for the next form | ${describeSeconds(typedEmailSeconds)}`,
   "office-request": `Names the app that waits for your approval | ${describeSeconds(Math.max(lifetimes.request, lifetimes.deviceCode))}`,
   "office-notice": `Remembers the notice that you dismissed | ${describeSeconds(dismissedSeconds)}`,
-  "office-bought": `Says once that your purchase is complete | ${describeSeconds(boughtSeconds)}`,
   "office-probe": `Shows that your browser keeps cookies | ${describeSeconds(probeSeconds)}`,
 });
 

@@ -109,7 +109,6 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(text).toContain("Your purchase is complete.");
     expect(text).toContain("Renews on");
     expect(text).toContain("Manage billing");
-    expect(await home(buyer, "?checkout=bought"), "told once").not.toContain("Your purchase is complete.");
     await shop.deliverAll();
     expect(await statusOf(buyer)).toBe("licensed");
   });

@@ -18,7 +18,7 @@ const problems: Record<string, Problem> = {
 };
 
 /** Who and what can act for the account: apps, browsers, tokens and passkeys. */
-export const GET = ownerPage(pages.access, { problems }, async (visit) => {
+export const GET = ownerPage(pages.access, problems, async (visit) => {
   const { account, sessionId, query, isLocal, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const read = await readSessions(account, nowMs);

@@ -11,7 +11,7 @@ import { Leave } from "./leave";
 const problems = { confirm: { words: "Confirm first that it is you, then delete the account." } };
 
 /** The account itself: its email, the data that is kept about it, and its end. */
-export const GET = ownerPage(pages.account, { problems }, async (visit) => {
+export const GET = ownerPage(pages.account, problems, async (visit) => {
   const { account, sessionId, isLocal, query, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;

@@ -171,12 +171,11 @@ function OfferList({ offers, kind, accountId }: OfferListProps) {
   );
 }
 
-type CheckoutNoteProps = { outcome: string | undefined; isLicensed: boolean; isNew: boolean };
+type CheckoutNoteProps = { outcome: string | undefined; isLicensed: boolean };
 
-/** Says how a checkout ended, to an owner who comes back from it, and once that it is complete. */
-export function CheckoutNote({ outcome, isLicensed, isNew }: CheckoutNoteProps) {
+/** Says how a checkout ended, to an owner who comes back from it. */
+export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
   if (!outcome || !Object.hasOwn(outcomes, outcome) || !settings().billing) return null;
-  if (outcome === "bought" && isLicensed && !isNew) return null;
   const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
   return (
     <p className="problem ours" role="status">

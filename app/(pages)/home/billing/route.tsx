@@ -1,5 +1,4 @@
 import { settings } from "@/lib/config/settings";
-import { readCookie } from "@/lib/http/cookies";
 import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import { explainedOnBilling } from "../actions";
@@ -15,7 +14,7 @@ const problems = Object.fromEntries(
 );
 
 /** What the company costs, what it includes, and the history of its credits. */
-export const GET = ownerPage(pages.billing, { problems, news: "office-bought" }, async (visit) => {
+export const GET = ownerPage(pages.billing, problems, async (visit) => {
   const { account, state, query, nowMs } = visit;
   const bought = await readPurchases(account, nowMs);
   const offers = bought && (await readOffersTo(account, bought, nowMs));
@@ -23,11 +22,7 @@ export const GET = ownerPage(pages.billing, { problems, news: "office-bought" },
   return (
     <>
       <h1>Billing</h1>
-      <CheckoutNote
-        outcome={query.checkout}
-        isLicensed={account.plan === "licensed"}
-        isNew={readCookie(visit.headers, "office-bought") !== undefined}
-      />
+      <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
       <div className="columns">
         <div>
           {bought && offers ? (

@@ -1,6 +1,5 @@
 import { findCheckout, fulfil } from "@/lib/billing/fulfilment";
 import { store } from "@/lib/db/store";
-import { boughtSeconds, writeCookie } from "@/lib/http/cookies";
 import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
@@ -15,8 +14,7 @@ import { log } from "@/lib/runtime/log";
 export const GET = createHandler(actions.returnFromCheckout, async (call) => {
   const id = call.url.searchParams.get("session");
   const outcome = id ? await settle(id, call.nowMs) : "cancelled";
-  const cookies = outcome === "bought" ? [writeCookie("office-bought", "1", boughtSeconds)] : [];
-  return redirectTo({ to: `${pages.billing.path}?checkout=${outcome}`, cookies });
+  return redirectTo({ to: `${pages.billing.path}?checkout=${outcome}` });
 });
 
 async function settle(id: string, nowMs: number): Promise<"bought" | "pending"> {
