@@ -33,9 +33,7 @@ export async function migrateEmbedded(
     await makeTable(transaction);
     const pending = await findPending(transaction, changes);
     for (const name of pending) {
-      const change = changes[name] as SchemaChange;
-      if (isMigration(change)) await change.up(transaction);
-      else await executeAll(transaction, isStatements(change) ? change : toStatements(change, ""));
+      await apply(transaction, changes[name] as SchemaChange, "");
       await record(transaction, name);
     }
     return pending;
@@ -119,14 +117,10 @@ async function tryApply(
     select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
   if (!rows[0]?.is_ours) return "locked";
   if ((await findPending(transaction, { [name]: change })).length === 0) return "known";
-  if (isMigration(change) || isStatements(change)) {
-    await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
-    await (isMigration(change) ? change.up(transaction) : executeAll(transaction, change));
-  } else {
-    // Runs outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have written;
-    // this one has not.
-    await executeAll(store, toStatements(change, "concurrently"));
-  }
+  await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
+  // Indexes are made outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have
+  // written; this one has not.
+  await apply(makesIndexes(change) ? store : transaction, change, "concurrently");
   await record(transaction, name);
   return "applied";
 }
@@ -153,9 +147,13 @@ async function record(transaction: MigrationDb, name: string): Promise<void> {
   await transaction.insertInto("kysely_migration").values(row).execute();
 }
 
-const isMigration = (change: SchemaChange): change is Migration =>
-  typeof (change as Migration).up === "function";
-const isStatements = (change: SchemaChange): change is readonly string[] => Array.isArray(change);
+async function apply(db: MigrationDb, change: SchemaChange, how: "concurrently" | ""): Promise<void> {
+  if (makesIndexes(change)) await executeAll(db, toStatements(change, how));
+  else await ("up" in change ? change.up(db) : executeAll(db, change));
+}
+
+const makesIndexes = (change: SchemaChange): change is IndexChange =>
+  !Array.isArray(change) && typeof (change as Migration).up !== "function";
 
 /** An index of an interrupted attempt is dropped and created again. */
 function toStatements(indexes: IndexChange, how: "concurrently" | ""): string[] {
