@@ -4,11 +4,10 @@ import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
-import { type Db, processStore, store } from "@/lib/db/store";
+import { type Db, processStore } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { eraseMailFilesTo, eraseOldMailFiles } from "@/lib/mail/file-sender";
 
-const intervalMs = 60 * 60 * 1000; // 1 hour
 const batchSize = 500; // so that other writers do not wait long for the lock
 
 type OldRows = [
@@ -61,15 +60,6 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   await eraseOldMailFiles(settings().dataDir, beforeMs);
   await eraseMailFilesTo(settings().dataDir, await findErased(db));
   await processStore().purgeDeleted();
-}
-
-let nextAtMs = 0;
-
-/** Deletes expired data at most once an hour; if the store is away, with the next call. */
-export async function deleteExpiredHourly(signal: AbortSignal): Promise<void> {
-  if (performance.now() < nextAtMs) return;
-  await deleteExpired(await store(), Date.now(), signal);
-  nextAtMs = performance.now() + intervalMs;
 }
 
 async function deleteOld(transaction: Db, [table, key, column, untilMs, only]: OldRows): Promise<number> {

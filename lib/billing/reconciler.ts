@@ -32,17 +32,16 @@ export async function reconcile(
   const purchases = await (accountId ? findPurchasesOf(db, accountId) : findUnsettled(db, nowMs));
   const reconciled = { read: 0, failed: 0 };
   let missed = 0;
-  const takeNext = async () => {
-    for (let next = purchases.shift(); next && !signal?.aborted; next = purchases.shift()) {
-      reconciled.read++;
-      await fulfil(db, next, "reconciler", nowMs).catch((failure) => {
-        reconciled.failed++;
-        log().warn({ err: failure, ...next }, "a purchase could not be reconciled");
-        if (isAway(failure) && ++missed >= maxMissed) purchases.length = 0;
-      });
-    }
+  const read = async (purchase: Purchase) => {
+    reconciled.read++;
+    await fulfil(db, purchase, "reconciler", nowMs).catch((failure) => {
+      reconciled.failed++;
+      log().warn({ err: failure, ...purchase }, "a purchase could not be reconciled");
+      if (isAway(failure) && ++missed >= maxMissed) purchases.length = 0;
+    });
   };
-  await Promise.all(Array.from({ length: maxConcurrent }, takeNext));
+  while (purchases.length > 0 && !signal?.aborted)
+    await Promise.all(purchases.splice(0, maxConcurrent).map(read));
   await endDueLicences(db, nowMs);
   return reconciled;
 }

@@ -1,4 +1,4 @@
-import { deleteExpiredHourly } from "@/lib/accounts/retention";
+import { deleteExpired } from "@/lib/accounts/retention";
 import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
@@ -37,13 +37,11 @@ const tasks: Task[] = [
     async (signal) => sendScheduledMails(await store(), sender(), { signal }),
   ],
   [minute, "the accounts to delete could not be read", async () => eraseLeavers(await store(), Date.now())],
+  [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],
   [
-    5 * second,
-    "expired data could not be deleted",
-    async (signal) => {
-      await processStore().boundLog();
-      await deleteExpiredHourly(signal);
-    },
+    60 * minute,
+    "expired data could not be deleted; it is in an hour",
+    async (signal) => deleteExpired(await store(), Date.now(), signal),
   ],
   // Often, so that a flood cannot exceed the maximum by much.
   [
