@@ -33,73 +33,70 @@ type Status =
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
 const runs = "Your company may run";
-const pay = { words: "Pay it", path: pages.billing.path };
-const choose = () => settings().billing && { step: { words: "Choose a licence", path: pages.billing.path } };
-const isDue = (licence: LicenceState | undefined) => licence === "past due" || licence === "unpaid";
+const stepTo = (words: string) => ({ step: { words, path: pages.billing.path } });
+const choose = () => settings().billing && stepTo("Choose a licence");
 
 /** The words of a state on the owner's pages; `end` is what ended, if the company may not run for it. */
 export function wordsOf(status: Status, licence: LicenceState | undefined, end: AccountEnd): StateWords {
-  if (isDue(licence) && status !== "trial-ended") {
-    const next = "Your last payment failed. Pay it, or change the card, so that your company keeps running.";
-    return { tag: "Past due", heading: runs, next, step: pay };
+  if (status === "trial-ended") {
+    const { tag, heading, hint } = endWords(end);
+    const step = end.what === "licence" && end.isUnpaid ? stepTo("Pay it") : choose();
+    return { tag, heading, next: hint(), ...step };
   }
-  switch (status) {
-    case "licensed":
-      return licence === "cancelled"
-        ? {
-            tag: "Cancelled",
-            heading: runs,
-            next: "You cancelled your licence, and can take that back.",
-            step: { words: "Keep the licence", path: pages.billing.path },
-          }
-        : {
-            tag: "Licensed",
-            heading: runs,
-            next: "Open your apps: your assistants are ready for work.",
-          };
-    case "trial":
-      return {
-        tag: "Trial",
-        heading: runs,
-        next: settings().billing
-          ? "Your trial is free. Choose a licence before it ends."
-          : `Your trial is free. For a plan, ${askUs()} before it ends.`,
-        ...choose(),
-      };
-    case "hobby":
-      return {
-        tag: "Hobby",
-        heading: runs,
-        next: "You are on the free hobby plan. It does not end; a licence lets you hire more assistants.",
-        ...choose(),
-      };
-    case "trial-ended": {
-      const { tag, heading, hint } = endWords(end);
-      const next = hint();
-      return end.what === "licence" && end.isUnpaid
-        ? { tag, heading, next, step: pay }
-        : { tag, heading, next, ...choose() };
-    }
-    case "invalid":
-      return {
-        tag: "Account not readable",
-        heading: "We cannot read your account",
-        next: errorCatalogue.forbidden.hint,
-      };
-    case "unconfigured":
-      return {
-        tag: "Not set up",
-        heading: "Sign-in is not set up",
-        next: errorCatalogue.not_configured.hint,
-      };
-    case "unavailable":
-      return {
-        tag: "Not checked",
-        heading: "We cannot check your account at the moment",
-        next: "You are signed in, and nothing is lost. Try again in a moment.",
-      };
-  }
+  if (licence === "past due" || licence === "unpaid") return pastDue;
+  return licence === "cancelled" && status === "licensed" ? cancelled : states[status]();
 }
+
+const pastDue: StateWords = {
+  tag: "Past due",
+  heading: runs,
+  next: "Your last payment failed. Pay it, or change the card, so that your company keeps running.",
+  ...stepTo("Pay it"),
+};
+
+const cancelled: StateWords = {
+  tag: "Cancelled",
+  heading: runs,
+  next: "You cancelled your licence, and can take that back.",
+  ...stepTo("Keep the licence"),
+};
+
+const states: Record<Exclude<Status, "trial-ended">, () => StateWords> = {
+  licensed: () => ({
+    tag: "Licensed",
+    heading: runs,
+    next: "Open your apps: your assistants are ready for work.",
+  }),
+  trial: () => ({
+    tag: "Trial",
+    heading: runs,
+    next: settings().billing
+      ? "Your trial is free. Choose a licence before it ends."
+      : `Your trial is free. For a plan, ${askUs()} before it ends.`,
+    ...choose(),
+  }),
+  hobby: () => ({
+    tag: "Hobby",
+    heading: runs,
+    next: "You are on the free hobby plan. It does not end; a licence lets you hire more assistants.",
+    ...choose(),
+  }),
+  invalid: () => ({
+    tag: "Account not readable",
+    heading: "We cannot read your account",
+    next: errorCatalogue.forbidden.hint,
+  }),
+  unconfigured: () => ({
+    tag: "Not set up",
+    heading: "Sign-in is not set up",
+    next: errorCatalogue.not_configured.hint,
+  }),
+  unavailable: () => ({
+    tag: "Not checked",
+    heading: "We cannot check your account at the moment",
+    next: "You are signed in, and nothing is lost. Try again in a moment.",
+  }),
+};
 
 /** The words of a company that may not run, because its trial or its licence ended: on a page, in mail and to an app. */
 export function endWords(end: AccountEnd) {
