@@ -49,8 +49,6 @@ export async function keepCustomer(
   });
 }
 
-export type BillingSummary = Awaited<ReturnType<typeof readBilling>>;
-
 /** The purchases of an account, as last read at Stripe: its subscriptions, and whether it has bought anything. */
 export async function readBilling(db: Db, accountId: string) {
   const subscriptions = await db

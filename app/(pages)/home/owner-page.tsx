@@ -15,7 +15,7 @@ import { PostButton } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
-import { readPurchases } from "./billing/billing";
+import { type Purchases, readPurchases } from "./billing/billing";
 import { CheckResult } from "./check-result";
 
 /** A visit by the owner in person, not by a program that has a token. */
@@ -24,6 +24,7 @@ export type OwnVisit = {
   headers: Headers;
   state: Standing;
   account: Account;
+  bought: Purchases | undefined;
   sessionId: string;
   isLocal: boolean;
   nowMs: number;
@@ -55,13 +56,10 @@ export function ownerPage(
       }
       const { account, session } = caller.is === "account" ? caller : {};
       const isOwn = account !== undefined && session !== undefined && session.kind !== "program";
-      const licence = account && !isOwn ? (await readPurchases(account, nowMs))?.licence : undefined;
-      const state = describeStanding(
-        caller.is === "signed-out" ? { is: "unavailable" } : caller,
-        nowMs,
-        licence,
-      );
-      const visit = { query, headers, state, account, isLocal, nowMs };
+      const bought = account && (await readPurchases(account, nowMs));
+      const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
+      const state = describeStanding(known, nowMs, bought?.licence);
+      const visit = { query, headers, state, account, bought, isLocal, nowMs };
       const problem = findProblem(url, {
         "sign-out": {
           words:

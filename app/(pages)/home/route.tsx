@@ -1,4 +1,3 @@
-import { describeStanding } from "@/lib/accounts/standing";
 import type { Session } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { readCookie } from "@/lib/http/cookies";
@@ -6,7 +5,7 @@ import { pages } from "@/lib/http/pages";
 import { Clock } from "../clock";
 import { readSessions, usedInWords } from "./access/sessions";
 import { readSignInMethods } from "./access/sign-in-methods";
-import { LicenceTerms, readPurchases, sellsCreditsTo } from "./billing/billing";
+import { LicenceTerms, sellsCreditsTo } from "./billing/billing";
 import { Balance } from "./billing/credits";
 import { CheckResult } from "./check-result";
 import { FirstDays } from "./first-days";
@@ -16,18 +15,16 @@ import { PasskeyOffer } from "./passkey-offer";
 
 /** The CEO's page: may the company run, until when, and what to do next. */
 export const GET = ownerPage(pages.home, {}, async (visit) => {
-  const { account, sessionId, isLocal, nowMs } = visit;
+  const { account, sessionId, state, bought, isLocal, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const read = await readSessions(account, nowMs);
   const sessions = read?.sessions;
-  const bought = await readPurchases(account, nowMs);
   const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const latest = sessions?.find(({ kind, begunAtMs }) => kind === "app" && nowMs - (begunAtMs ?? 0) < dayMs);
   const own = sessions?.find(({ id }) => id === sessionId);
-  const state = describeStanding({ is: "account", account }, nowMs, bought?.licence);
   return (
     <>
-      <CheckResult {...visit} state={state}>
+      <CheckResult {...visit}>
         {bought && state.mayRun && <LicenceTerms account={account} {...bought} />}
       </CheckResult>
       {readCookie(visit.headers, "office-request") !== undefined && (

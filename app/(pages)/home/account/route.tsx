@@ -4,7 +4,6 @@ import { actions, pages } from "@/lib/http/pages";
 import { PostButton } from "../../post-form";
 import { readSessions } from "../access/sessions";
 import { readSignInMethods } from "../access/sign-in-methods";
-import { readPurchases } from "../billing/billing";
 import { ownerPage } from "../owner-page";
 import { Leave } from "./leave";
 
@@ -12,11 +11,10 @@ const problems = { confirm: { words: "Confirm first that it is you, then delete 
 
 /** The account itself: its email, the data that is kept about it, and its end. */
 export const GET = ownerPage(pages.account, problems, async (visit) => {
-  const { account, sessionId, isLocal, query, nowMs } = visit;
+  const { account, bought, sessionId, isLocal, query, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
   const ways = isLocal ? await readSignInMethods(account.id) : undefined;
-  const bought = await readPurchases(account, nowMs);
   const own = sessions?.find(({ id }) => id === sessionId);
   return (
     <>
@@ -37,7 +35,7 @@ export const GET = ownerPage(pages.account, problems, async (visit) => {
       </section>
       <Leave
         account={account}
-        licence={liveOf(bought?.bought.subscriptions ?? [])[0]}
+        licence={liveOf(bought?.subscriptions ?? [])[0]}
         isLocal={isLocal}
         isConfirmed={isRecentlyConfirmed(own?.confirmedAtMs, nowMs)}
         hasPasskeys={(ways?.passkeys.length ?? 0) > 0}

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
-import { type BillingSummary, readBilling } from "@/lib/accounts/purchases";
+import { readBilling } from "@/lib/accounts/purchases";
 import { settings } from "@/lib/config/settings";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
@@ -9,24 +9,19 @@ import { PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
 import { type Offer, readOffer, readOffers } from "./offers";
 
-export type Purchases = {
-  bought: BillingSummary;
-  /** The licence that gives or gave the most, and its price. */
-  licence: Subscription | undefined;
-  price: Offer | undefined;
-};
+export type Purchases = NonNullable<Awaited<ReturnType<typeof readPurchases>>>;
 
-type Subscription = BillingSummary["subscriptions"][number];
-
-/** Reads what an account has bought; `undefined` where billing is not set up, and if it cannot be read. */
-export async function readPurchases({ id }: Account, nowMs: number): Promise<Purchases | undefined> {
+/**
+ * Reads what an account has bought, with the licence that gives or gave the most and its price; `undefined` where billing
+ * is not set up, and if it cannot be read.
+ */
+export async function readPurchases({ id }: Account, nowMs: number) {
   if (!settings().billing) return undefined;
   return readPart("billing could not be read", async (db) => {
     const bought = await readBilling(db, id);
     const licence = currentLicence(bought.subscriptions);
-    const priceId = licence?.price_id;
-    const price = priceId ? await readOffer(priceId, "Licence", nowMs) : undefined;
-    return { bought, licence, price };
+    const price = licence?.price_id ? await readOffer(licence.price_id, "Licence", nowMs) : undefined;
+    return { ...bought, licence, price };
   });
 }
 
@@ -38,7 +33,7 @@ export function sellsCreditsTo({ plan }: Account): boolean {
 }
 
 /** Reads what is sold to the account. */
-export async function readOffersTo(account: Account, { bought }: Purchases, nowMs: number): Promise<Offers> {
+export async function readOffersTo(account: Account, bought: Purchases, nowMs: number): Promise<Offers> {
   const { licencePrices = [], creditPrices = [] } = settings().billing ?? {};
   const [licences, credits] = await Promise.all([
     account.plan === "licensed" || liveOf(bought.subscriptions).length > 0
@@ -49,11 +44,11 @@ export async function readOffersTo(account: Account, { bought }: Purchases, nowM
   return { licences, credits };
 }
 
-type BillingProps = Purchases & { account: Account; offers: Offers };
+type BillingProps = { account: Account; bought: Purchases; offers: Offers };
 
 /** The licence that an account has bought, and what is sold to it. */
-export function Billing({ account, bought, licence, price, offers: { licences, credits } }: BillingProps) {
-  const state = licence && licenceStateOf(licence);
+export function Billing({ account, bought, offers: { licences, credits } }: BillingProps) {
+  const state = bought.licence && licenceStateOf(bought.licence);
   const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
   return (
     <>
@@ -65,7 +60,7 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
           </Alert>
         )}
         {(state === "past due" || state === "unpaid") && <Alert>{dueWords[state]}</Alert>}
-        <LicenceTerms account={account} licence={licence} price={price} />
+        <LicenceTerms account={account} {...bought} />
         {licences.length > 0 && <p>You pay nothing now.</p>}
         <OfferList offers={licences} kind="licence" accountId={account.id} />
         {licences.length > 0 && (
@@ -90,8 +85,10 @@ export function Billing({ account, bought, licence, price, offers: { licences, c
   );
 }
 
+type LicenceTermsProps = Pick<Purchases, "licence" | "price"> & { account: Account };
+
 /** The name, price and assistants of a licence, when it renews, ends or ended, and what to pay so that it goes on. */
-export function LicenceTerms({ account, licence, price }: Omit<BillingProps, "bought" | "offers">) {
+export function LicenceTerms({ account, licence, price }: LicenceTermsProps) {
   const state = licence && licenceStateOf(licence);
   if (account.plan === "licensed" && (!state || state === "ended"))
     return <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;

@@ -3,7 +3,7 @@ import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import { explainedOnBilling } from "../actions";
 import { ownerPage } from "../owner-page";
-import { Billing, CheckoutNote, readOffersTo, readPurchases } from "./billing";
+import { Billing, CheckoutNote, readOffersTo } from "./billing";
 import { Credits, readCredits } from "./credits";
 
 const problems = Object.fromEntries(
@@ -15,8 +15,7 @@ const problems = Object.fromEntries(
 
 /** What the company costs, what it includes, and the history of its credits. */
 export const GET = ownerPage(pages.billing, problems, async (visit) => {
-  const { account, state, query, nowMs } = visit;
-  const bought = await readPurchases(account, nowMs);
+  const { account, bought, state, query, nowMs } = visit;
   const offers = bought && (await readOffersTo(account, bought, nowMs));
   const credits = await readCredits(account.id, query.before);
   return (
@@ -26,7 +25,7 @@ export const GET = ownerPage(pages.billing, problems, async (visit) => {
       <div className="columns">
         <div>
           {bought && offers ? (
-            <Billing account={account} {...bought} offers={offers} />
+            <Billing account={account} bought={bought} offers={offers} />
           ) : (
             <section className="card" aria-labelledby="plan">
               <h2 id="plan">Your plan</h2>
