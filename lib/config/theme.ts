@@ -19,20 +19,20 @@ export const colours = {
   /** Borders of fields and buttons: contrast 3:1 with their surroundings. */
   edge: ["#85887c", "#7d8479"],
   accent: ["#10694d", "#7ed3b0"],
-  onAccent: ["#ffffff", "#0c1f17"],
+  "on-accent": ["#ffffff", "#0c1f17"],
   link: ["#0e6147", "#7ed3b0"],
   /** Status colours, each with a tint for its background. */
   good: ["#10694d", "#7ed3b0"],
-  goodTint: ["#e3f1ea", "#17352a"],
+  "good-tint": ["#e3f1ea", "#17352a"],
   soon: ["#7a5300", "#f0c75e"],
-  soonTint: ["#fdf0cd", "#40330a"],
+  "soon-tint": ["#fdf0cd", "#40330a"],
   stopped: ["#97271a", "#ffb4a6"],
-  stoppedTint: ["#fbe7e3", "#4b1f17"],
+  "stopped-tint": ["#fbe7e3", "#4b1f17"],
   /** Syntax highlighting. */
-  codeWord: ["#8c3a0f", "#f2a97e"],
-  codeText: ["#0e6147", "#8fd9b6"],
-  codeNumber: ["#5b3fa0", "#c4aef5"],
-  codeName: ["#1a4f7d", "#92c3ee"],
+  "code-word": ["#8c3a0f", "#f2a97e"],
+  "code-text": ["#0e6147", "#8fd9b6"],
+  "code-number": ["#5b3fa0", "#c4aef5"],
+  "code-name": ["#1a4f7d", "#92c3ee"],
 } as const satisfies Record<string, Colour>;
 
 /** The fonts: our own serif for headings, the reader's system font for everything else. */
@@ -80,10 +80,6 @@ export function themeAsCss(): string {
     ...["serif", "sans", "mono"].map((name) => [name, type[name as keyof typeof type]]),
     ...[sizes, spaces, radii].flatMap((group) => Object.entries(group)),
   ];
-  const lines = properties.map(([name = "", value]) => `  --${kebab(name)}: ${value};`);
+  const lines = properties.map(([name, value]) => `  --${name}: ${value};`);
   return `:root {\n  color-scheme: light dark;\n${lines.join("\n")}\n}\n`;
-}
-
-function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

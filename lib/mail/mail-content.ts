@@ -86,7 +86,7 @@ export function renderHtml({ subject, heading = subject, preview, body, footer =
   .raised { background: ${dark.raised} !important; border-color: ${dark.line} !important; }
   .quiet { color: ${dark.quiet} !important; border-color: ${dark.line} !important; }
   .link { color: ${dark.link} !important; }
-  .button, .button a { background: ${dark.accent} !important; color: ${dark.onAccent} !important; }
+  .button, .button a { background: ${dark.accent} !important; color: ${dark["on-accent"]} !important; }
   .mark { border-color: ${dark.ink} ${dark.accent} !important; }
 }
 </style>
@@ -132,7 +132,7 @@ const mailHeader = `<table role="presentation" cellpadding="0" cellspacing="0" s
 
 /** A cell with a background, because Outlook ignores the padding of a link. */
 function renderButton({ label, url }: Link): string {
-  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light.onAccent}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
+  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light["on-accent"]}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
 }
 
 function renderBlock(block: Block): string {

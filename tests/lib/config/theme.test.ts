@@ -18,14 +18,14 @@ type Name = keyof typeof colours;
 
 const grounds: Name[] = ["paper", "raised", "sunken"];
 const written: Name[] = ["ink", "quiet", "link", "good", "soon", "stopped"];
-const code: Name[] = ["codeWord", "codeText", "codeNumber", "codeName"];
+const code: Name[] = ["code-word", "code-text", "code-number", "code-name"];
 const tinted: [Name, Name][] = [
-  ["good", "goodTint"],
-  ["soon", "soonTint"],
-  ["stopped", "stoppedTint"],
-  ["ink", "goodTint"],
-  ["ink", "soonTint"],
-  ["onAccent", "accent"],
+  ["good", "good-tint"],
+  ["soon", "soon-tint"],
+  ["stopped", "stopped-tint"],
+  ["ink", "good-tint"],
+  ["ink", "soon-tint"],
+  ["on-accent", "accent"],
 ];
 
 describe.each([
