@@ -1,4 +1,25 @@
+import { settings } from "@/lib/config/settings";
 import type { CodeLanguage } from "@/lib/docs/highlight";
+import type { PublicErrorCode } from "@/lib/http/errors";
+import { documentPages, pages, publications } from "@/lib/http/pages";
+import type { Route } from "@/lib/http/route";
+
+const targets = { ...documentPages, ...publications, changes: pages.changes };
+
+/** The link targets of the documents, by their names in the registers. */
+export const to = Object.fromEntries(Object.entries(targets).map(([name, { path }]) => [name, path])) as {
+  [Name in keyof typeof targets]: (typeof targets)[Name]["path"];
+};
+
+/** A link to the section about an error code. */
+export function toCode(code: PublicErrorCode): string {
+  return `[\`${code}\`](${to.errors}#${code})`;
+}
+
+/** A link to a page that needs sign-in; only its path if this deployment has no sign-in. */
+export function linkToPage({ path }: Pick<Route, "path">): string {
+  return settings().signIn.kind === "none" ? `\`${path}\`` : `[${path}](${path})`;
+}
 
 /** The placeholder for this service's URL in documents; it is replaced with `APP_URL` when they are served. */
 export const placeholderAddress = "https://office.example.com";

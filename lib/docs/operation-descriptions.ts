@@ -1,5 +1,5 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
-import { to } from "@/lib/docs/links";
+import { to } from "@/lib/docs/markdown";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";
 
 const { requests, windowSeconds } = quotas.health;

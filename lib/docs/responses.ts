@@ -39,7 +39,8 @@ export function answersOf(operation: Operation): AnswerDocument[] {
   return Object.entries({ 200: [], ...operation.codes, ...retired }).map(([text, codes]) => {
     const status = Number(text) as Status;
     const schema = schemaOf(operation, status);
-    const message = status === 429 && operation.quota ? quotaMessage(quotas[operation.quota]) : undefined;
+    const quota = status === 429 && operation.quota && quotas[operation.quota];
+    const message = quota ? rateLimitMessage(quota.requests, quota.windowSeconds, 17) : undefined;
     return {
       status,
       meaning: meanings[status],
@@ -49,9 +50,6 @@ export function answersOf(operation: Operation): AnswerDocument[] {
     };
   });
 }
-
-const quotaMessage = ({ requests, windowSeconds }: (typeof quotas)["health" | "mcp"]) =>
-  rateLimitMessage(requests, windowSeconds, 17);
 
 /** The refusals before a request is routed, which any operation can answer with. */
 export const earlyRefusals = [

@@ -1,4 +1,4 @@
-import { to } from "@/lib/docs/links";
+import { to } from "@/lib/docs/markdown";
 
 /** Phrases that people type, and the documents' words for them. */
 export const phrases: [typed: RegExp, meant: string][] = [

@@ -1,6 +1,5 @@
 import type { DocumentText } from "@/lib/docs/document";
-import { to, toCode } from "@/lib/docs/links";
-import { code, placeholderAddress, table } from "@/lib/docs/markdown";
+import { code, placeholderAddress, table, to, toCode } from "@/lib/docs/markdown";
 import { toOperation } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { sessionLimits } from "@/lib/docs/words";

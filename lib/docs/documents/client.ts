@@ -1,7 +1,6 @@
 import { readPart } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
-import { to, toCode } from "@/lib/docs/links";
-import { code } from "@/lib/docs/markdown";
+import { code, to, toCode } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
 import { clientFiles, clientVersion } from "@/lib/http/pages";
 

@@ -1,7 +1,6 @@
 import type { DocumentText } from "@/lib/docs/document";
 import { fieldTable } from "@/lib/docs/fields";
-import { to, toCode } from "@/lib/docs/links";
-import { json } from "@/lib/docs/markdown";
+import { json, to, toCode } from "@/lib/docs/markdown";
 import { exampleRefusal } from "@/lib/docs/responses";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
 

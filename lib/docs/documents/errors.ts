@@ -1,6 +1,5 @@
 import type { DocumentText } from "@/lib/docs/document";
-import { to } from "@/lib/docs/links";
-import { table } from "@/lib/docs/markdown";
+import { table, to } from "@/lib/docs/markdown";
 import { toOperation } from "@/lib/docs/operation-descriptions";
 import { type CatalogueEntry, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, operations } from "@/lib/http/operations";

@@ -1,6 +1,5 @@
 import type { DocumentText } from "@/lib/docs/document";
-import { to } from "@/lib/docs/links";
-import { code, table } from "@/lib/docs/markdown";
+import { code, table, to } from "@/lib/docs/markdown";
 import { headerMeanings, headersOf } from "@/lib/docs/response-headers";
 import { operations } from "@/lib/http/operations";
 import { maxRequestIdCharacters } from "@/lib/http/request-context";

@@ -10,8 +10,7 @@ import {
   quotas,
 } from "@/lib/config/limits";
 import type { DocumentText } from "@/lib/docs/document";
-import { toCode } from "@/lib/docs/links";
-import { code, table } from "@/lib/docs/markdown";
+import { code, table, toCode } from "@/lib/docs/markdown";
 import { headersOf } from "@/lib/docs/response-headers";
 import { callWithRetries } from "@/lib/docs/samples";
 import { mcpServer, operations } from "@/lib/http/operations";

@@ -1,8 +1,7 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import type { DocumentText } from "@/lib/docs/document";
-import { linkToPage, to } from "@/lib/docs/links";
-import { code, json, placeholderAddress, table } from "@/lib/docs/markdown";
+import { code, json, linkToPage, placeholderAddress, table, to } from "@/lib/docs/markdown";
 import { type KnownClient, knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { pages } from "@/lib/http/pages";

@@ -1,8 +1,7 @@
 import type { DocumentText } from "@/lib/docs/document";
 import { describeRetirement } from "@/lib/docs/documents/policy";
 import { fieldTable } from "@/lib/docs/fields";
-import { to, toCode } from "@/lib/docs/links";
-import { code, json, table } from "@/lib/docs/markdown";
+import { code, json, table, to, toCode } from "@/lib/docs/markdown";
 import { operationWords } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";

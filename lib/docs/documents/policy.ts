@@ -1,7 +1,6 @@
 import { changes, descriptionVersion } from "@/lib/docs/changes";
 import type { DocumentText } from "@/lib/docs/document";
-import { to, toCode } from "@/lib/docs/links";
-import { code, placeholderAddress } from "@/lib/docs/markdown";
+import { code, placeholderAddress, to, toCode } from "@/lib/docs/markdown";
 import { operations } from "@/lib/http/operations";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";

@@ -9,7 +9,7 @@ import { sessionDays } from "@/lib/config/session-lifetimes";
 import { type Settings, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import type { DocumentText } from "@/lib/docs/document";
-import { linkToPage } from "@/lib/docs/links";
+import { linkToPage } from "@/lib/docs/markdown";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
 import type { CookieName } from "@/lib/http/cookies";
 import { probeSeconds } from "@/lib/http/handler";

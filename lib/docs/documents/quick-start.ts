@@ -1,7 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
-import { linkToPage, to, toCode } from "@/lib/docs/links";
-import { code, placeholderAddress } from "@/lib/docs/markdown";
+import { code, linkToPage, placeholderAddress, to, toCode } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { clientFiles, pages, publications } from "@/lib/http/pages";

@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
-import { to } from "@/lib/docs/links";
+import { to } from "@/lib/docs/markdown";
 import { operatorInWords, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
 import { files, pages } from "@/lib/http/pages";
 import { minNoticeDays } from "@/lib/http/retirement";

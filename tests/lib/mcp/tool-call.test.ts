@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { to } from "@/lib/docs/links";
+import { to } from "@/lib/docs/markdown";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { createMcpServer } from "@/lib/mcp/server";
 import { tools } from "@/lib/mcp/tools";

@@ -18,7 +18,7 @@ export async function readPage(address: string): Promise<string> {
 }
 
 function copyButton(words: string, read: () => Promise<string>): HTMLButtonElement {
-  const className = words === "Copy" ? "plain copy" : "linklike";
+  const className = words === "Copy" ? "plain small copy" : "linklike";
   const button = make("button", { type: "button", className, textContent: words });
   button.onclick = async () => {
     const isDone = await read()

@@ -38,11 +38,8 @@ export function documentsOfMenu(): Group[] {
 export async function search(address: string, query: string): Promise<Group[] | undefined> {
   const answer = await fetch(`${address}?q=${encodeURIComponent(query)}`).catch(() => undefined);
   if (!answer?.ok) return undefined;
-  const groups = new Map<string, Entry[]>();
-  for (const { kind, ...entry } of (await answer.json()) as PaletteHit[]) {
-    groups.set(kind, [...(groups.get(kind) ?? []), entry]);
-  }
-  return [...groups].map(([heading, entries]) => ({ heading, entries }));
+  const hits: PaletteHit[] = await answer.json();
+  return [...Map.groupBy(hits, ({ kind }) => kind)].map(([heading, entries]) => ({ heading, entries }));
 }
 
 function linksIn(selector: string): Entry[] {
