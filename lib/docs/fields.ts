@@ -3,23 +3,14 @@ import { table } from "@/lib/docs/markdown";
 
 /** A table of a schema's fields; those of a nested object are named by their path. */
 export function fieldTable(schema: z.ZodType): string {
-  const rows = rowsWithin(z.toJSONSchema(schema) as JsonSchema, "");
+  const rows = rowsWithin(z.toJSONSchema(schema), "");
   return table(["Field", "Type", "Required", "Notes"], rows);
 }
 
-type JsonSchema = {
-  type?: string;
-  enum?: string[];
-  format?: string;
-  minimum?: number;
-  anyOf?: JsonSchema[];
-  properties?: Record<string, JsonSchema>;
-  required?: string[];
-  description?: string;
-};
+type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 function rowsWithin({ properties = {}, required = [] }: JsonSchema, prefix: string): string[][] {
-  return Object.entries(properties).flatMap(([key, property]) => {
+  return Object.entries(properties as Record<string, JsonSchema>).flatMap(([key, property]) => {
     const name = prefix + key;
     const object = [property, ...(property.anyOf ?? [])].find((candidate) => candidate.properties);
     const { description = "" } = property;
