@@ -5,7 +5,7 @@ import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/in
 import { findWaiting } from "@/lib/accounts/waitlist";
 import { ClerkIsBusy, createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
-import { sendMails } from "@/lib/auth/outbox-runner";
+import { outbox } from "@/lib/auth/outbox";
 import { hourMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
@@ -13,6 +13,7 @@ import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { enqueueMail, recordAttempt } from "@/lib/mail/outbox";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 
 /** An invitation's link and the id of our mail with it; no link if it waits until Clerk takes more. */
@@ -30,7 +31,7 @@ export async function sendInvitation(
   terms: AccountTerms,
 ): Promise<{ url?: string; failure?: string | undefined }> {
   const { url, mailId } = await queueInvitation(db, email, terms, "operator");
-  if (mailId) await sendMails(db, sender());
+  if (mailId) await sendDueMails(db, sender(), outbox);
   const attempts = db
     .selectFrom("sign_in_mail_attempts")
     .select("failure")

@@ -2,7 +2,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
-import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { outbox, scheduledOutbox } from "@/lib/auth/outbox";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";
@@ -57,8 +57,8 @@ export function addEmailCommands(program: AdminCommand): void {
       "send due emails and delete expired data, for cron; a running server does this automatically",
     )
     .does(async ({ db }) => {
-      await sendMails(db, sender());
-      await sendScheduledMails(db, sender());
+      await sendDueMails(db, sender(), outbox);
+      await sendDueMails(db, sender(), scheduledOutbox);
       const tally = await sendDueMails(db, sender(), onboardingOutbox);
       await sweepCodes(db, Date.now());
       await eraseLeavers(db, Date.now());

@@ -6,7 +6,7 @@ import {
   sessionTokenSeconds,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { sendMails } from "@/lib/auth/outbox-runner";
+import { outbox } from "@/lib/auth/outbox";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId } from "@/lib/auth/session";
 import { endSession, startSession } from "@/lib/auth/session-changes";
@@ -26,6 +26,7 @@ import type { Redirect } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { isFrontServer, knownClientKey } from "@/lib/rate-limit/client-address";
 import { afterResponse } from "@/lib/runtime/after-response";
@@ -61,7 +62,7 @@ export async function sendCode(email: string, { field, headers, nowMs }: Handler
 async function sendWithoutRunner(): Promise<void> {
   if (isFrontServer()) return;
   await store()
-    .then((db) => sendMails(db, sender()))
+    .then((db) => sendDueMails(db, sender(), outbox))
     .catch((failure) =>
       log().warn({ err: failure }, "the store is unavailable: a sign-in mail is left for the runner"),
     );

@@ -1,12 +1,12 @@
 import { deleteExpired } from "@/lib/accounts/retention";
-import { sendMails, sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { outbox, scheduledOutbox } from "@/lib/auth/outbox";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
 import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
-import { sendDueMails } from "@/lib/mail/outbox-runner";
+import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { sweepState } from "@/lib/oauth/sweep";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
@@ -18,24 +18,21 @@ const minute = 60 * second;
 /** The pause between two rounds, what the log says if one fails, and the work. */
 type Task = [pauseMs: number, failed: string, round: (signal: AbortSignal) => Promise<unknown>];
 
+const sendFrom =
+  <Mail extends Claimed>(outbox: Outbox<Mail>) =>
+  async (signal: AbortSignal) =>
+    sendDueMails(await store(), sender(), outbox, { signal });
+
 const tasks: Task[] = [
+  // It polls apart from requests, so their timing does not show whether a mail was sent.
+  [second / 4, "the outbox could not be read; the runner retries shortly", sendFrom(outbox)],
   [
     5 * second,
     "the onboarding mails could not be read; the runner retries shortly",
-    async (signal) => sendDueMails(await store(), sender(), onboardingOutbox, { signal }),
+    sendFrom(onboardingOutbox),
   ],
-  // It polls apart from requests, so their timing does not show whether a mail was sent.
-  [
-    second / 4,
-    "the outbox could not be read; the runner retries shortly",
-    async (signal) => sendMails(await store(), sender(), { signal }),
-  ],
+  [minute, "the mails that are due could not be read; the runner retries shortly", sendFrom(scheduledOutbox)],
   [minute, "expired codes could not be deleted", async () => sweepCodes(await store(), Date.now())],
-  [
-    minute,
-    "the mails that are due could not be read; the runner retries shortly",
-    async (signal) => sendScheduledMails(await store(), sender(), { signal }),
-  ],
   [minute, "the accounts to delete could not be read", async () => eraseLeavers(await store(), Date.now())],
   [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],
   [

@@ -102,8 +102,8 @@ export const mails: Mistakes = {
         " && (await hasSignedIn(db, email, account.created_at_ms, nowMs))",
     },
   },
-  "tests/lib/auth/outbox-runner.test.ts": {
-    "lib/auth/outbox-runner.ts": {
+  "tests/lib/auth/outbox.test.ts": {
+    "lib/auth/outbox.ts": {
       "a code is mailed to who has no account": [
         'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
         "Promise.resolve(true)",

@@ -95,7 +95,7 @@ export const signIn: Mistakes = {
     "lib/auth/local-sign-in.ts": {
       "the mail leaves before the answer, so that an account shows by the time it takes": [
         "  afterResponse(sendWithoutRunner);",
-        "  await sendMails(await store(), sender());",
+        "  await sendDueMails(await store(), sender(), outbox);",
       ],
     },
   },

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
-import { sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { scheduledOutbox } from "@/lib/auth/outbox";
 import { dayMs } from "@/lib/config/durations";
 import { SendError } from "@/lib/mail/mail";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { startAppSession } from "@/lib/oauth/app-session";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
@@ -19,7 +20,7 @@ describe.each(engines)("the mail about the end of an app, on $name", async (engi
   let nowMs: number;
   let mailSender: RecordingSender;
   const { stage, db } = await startStageForEach(engine);
-  const round = () => sendScheduledMails(db, mailSender, { now: () => nowMs });
+  const round = () => sendDueMails(db, mailSender, scheduledOutbox, { now: () => nowMs });
   const endsAtMs = atMs + 180 * dayMs;
   const dueAtMs = endsAtMs - 7 * dayMs;
 

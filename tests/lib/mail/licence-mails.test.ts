@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
-import { sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { scheduledOutbox } from "@/lib/auth/outbox";
 import { dayMs } from "@/lib/config/durations";
 import { SendError } from "@/lib/mail/mail";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
@@ -41,7 +42,7 @@ describe.each(engines)("a mail about a licence that waits to be tried again, on 
     mailSender.failure = new SendError("smtp: 451 RCPT TO", { mayRetry: true });
   });
 
-  const round = () => sendScheduledMails(db, mailSender, { now: () => nowMs });
+  const round = () => sendDueMails(db, mailSender, scheduledOutbox, { now: () => nowMs });
 
   it.each<[string, string, number]>([
     ["nothing changes", "status = 'active'", 2],

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { sendScheduledMails } from "@/lib/auth/outbox-runner";
+import { scheduledOutbox } from "@/lib/auth/outbox";
 import { dayMs } from "@/lib/config/durations";
 import { deriveMailId, SendError } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { startStageForEach } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { besideDatabaseUrl } from "@/tests/support/databases";
@@ -33,7 +34,7 @@ describe.each(engines)("the mails about the end of a trial, on $name", async (en
 
   const roundAt = (ms: number) => {
     nowMs = ms;
-    return sendScheduledMails(db, mailSender, { now: () => nowMs });
+    return sendDueMails(db, mailSender, scheduledOutbox, { now: () => nowMs });
   };
   const extendTo = (trial_ends_at_ms: number) => setAccount(db, email, { trial_ends_at_ms }, nowMs);
   const subjects = () => mailSender.sent.map(({ subject }) => subject);
@@ -57,7 +58,9 @@ describe.each(engines)("the mails about the end of a trial, on $name", async (en
     for (let n = 0; n < 15; n++)
       await addAccount(db, `${n}@example.com`, { subject: `user-${n}`, trial_ends_at_ms: endsAtMs }, atMs);
     nowMs = endsAtMs;
-    await Promise.all(instances.map((by) => sendScheduledMails(by, mailSender, { now: () => nowMs })));
+    await Promise.all(
+      instances.map((by) => sendDueMails(by, mailSender, scheduledOutbox, { now: () => nowMs })),
+    );
     await roundAt(endsAtMs + 20_000);
     expect(mailSender.sent).toHaveLength(16);
     expect(new Set(mailSender.sent.map(({ to }) => to)).size).toBe(16);

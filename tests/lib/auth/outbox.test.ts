@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
 import { leave, stay } from "@/lib/accounts/leaving";
-import { sendMails } from "@/lib/auth/outbox-runner";
+import { outbox } from "@/lib/auth/outbox";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { type Mail, SendError } from "@/lib/mail/mail";
 import { suppressEmail } from "@/lib/mail/onboarding-outbox";
 import { claimMails, countSealedMails, enqueueMail } from "@/lib/mail/outbox";
+import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { seal } from "@/lib/runtime/seal";
 import { startStageForEach } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
@@ -37,7 +38,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     await addAccount(db, email, { subject: "user_1" }, nowMs);
   });
 
-  const round = () => sendMails(db, mailSender, { now: () => nowMs });
+  const round = () => sendDueMails(db, mailSender, outbox, { now: () => nowMs });
   const rows = () => db.selectFrom("sign_in_mails").selectAll().execute();
   const askForCode = async (to = email) => (await makeCode(db, { email: to }, nowMs))?.code ?? expect.fail();
 
@@ -231,7 +232,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
       },
       transformResult: async ({ result }) => result,
     });
-    await sendMails(counted, mailSender, { now: () => nowMs });
+    await sendDueMails(counted, mailSender, outbox, { now: () => nowMs });
     expect(sent.map(({ subject }) => subject)).toEqual([`${code} is your sign-in code`]);
     expect(await rows()).toEqual([]);
     expect(statements).toBeLessThan(40);

@@ -13,8 +13,7 @@ import {
   addressPaymentFailed,
   takeLicenceEndingMails,
 } from "@/lib/mail/licence-mails";
-import { requireKeys } from "@/lib/mail/link-keys";
-import { deriveMailId, SendError, type Sender, trySending } from "@/lib/mail/mail";
+import { deriveMailId, SendError, trySending } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import {
   type ClaimedMail,
@@ -25,7 +24,7 @@ import {
   recordAttempt,
   rescheduleMail,
 } from "@/lib/mail/outbox";
-import { type Outbox, type RunnerOptions, sendDueMails } from "@/lib/mail/outbox-runner";
+import type { Outbox } from "@/lib/mail/outbox-runner";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
@@ -47,7 +46,7 @@ const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
 const lastRetryAfterSeconds = 60 * 60; // 1 hour, for what is wanted for days
 
 /** Codes, invitations and what happened to an account. */
-const outbox: Outbox<ClaimedMail> = {
+export const outbox: Outbox<ClaimedMail> = {
   maxConcurrent: 5,
   minIntervalMs: 0,
   retryAfterMs: (attempts) => (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000,
@@ -80,37 +79,25 @@ const outbox: Outbox<ClaimedMail> = {
   },
 };
 
-/** Mails that a date makes due: the ends of trials, licences and apps. */
-const scheduledOutbox: Outbox<ClaimedMail> = {
+/** Mails that a date makes due: the ends of trials, licences and apps. They are queued when no queued one is due. */
+export const scheduledOutbox: Outbox<ClaimedMail> = {
   ...outbox,
   minIntervalMs: 5, // at most 200 mails a second, which leaves most of the process to the API
-  claim: (db, options) => claimMails(db, options, true),
+  claim: async (db, options) =>
+    (await claimMails(db, options, true)) ?? ((await enqueueDueMails(db, options.nowMs)) ? [] : undefined),
 };
 
-/** Sends every due mail of the outbox that is not scheduled. */
-export function sendMails(db: Db, mailSender: Sender, options?: RunnerOptions) {
-  return sendDueMails(db, mailSender, outbox, options);
-}
-
-/** Queues and sends every mail that a date makes due. */
-export async function sendScheduledMails(
-  db: Db,
-  mailSender: Sender,
-  options: RunnerOptions = {},
-): Promise<void> {
-  const { signal, now = Date.now } = options;
-  await requireKeys(db);
-  for (let isMore = true; isMore && !signal?.aborted; ) {
-    isMore = false;
-    for (const take of [takeTrialMails, takeAppEndMails, takeLicenceEndingMails])
-      await transact(db, async (transaction) => {
-        for (const { mail, about, untilMs } of await take(transaction, now())) {
-          await enqueueMail(transaction, mail, { id: deriveMailId(about), nowMs: now(), untilMs });
-          isMore = true;
-        }
-      });
-    await sendDueMails(db, mailSender, scheduledOutbox, options);
-  }
+/** Queues mails that a date has made due, and returns whether there were any. */
+async function enqueueDueMails(db: Db, nowMs: number): Promise<boolean> {
+  let wereAny = false;
+  for (const take of [takeTrialMails, takeAppEndMails, takeLicenceEndingMails])
+    await transact(db, async (transaction) => {
+      for (const { mail, about, untilMs } of await take(transaction, nowMs)) {
+        await enqueueMail(transaction, mail, { id: deriveMailId(about), nowMs, untilMs });
+        wereAny = true;
+      }
+    });
+  return wereAny;
 }
 
 async function tryInviting(email: string): Promise<SendError | undefined> {
