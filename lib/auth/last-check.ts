@@ -38,22 +38,19 @@ export function recordCheck(sessionId: string, told: string, nowMs: number): voi
 async function writeWaiting(): Promise<void> {
   const { waiting } = checks();
   await sleep(batchEveryMs, undefined, { ref: false });
-  const batch = [...waiting];
+  const batch = Map.groupBy(waiting, ([, { told }]) => told);
   waiting.clear();
   try {
-    for (const [told, same] of Map.groupBy(batch, ([, check]) => check.told)) {
+    const db = await store();
+    for (const [told, same] of batch) {
       for (let from = 0; from < same.length; from += batchSize) {
-        await write(told, same.slice(from, from + batchSize));
+        const written = same.slice(from, from + batchSize);
+        const checked_at_ms = Math.max(...written.map(([, { atMs }]) => atMs));
+        const ids = written.map(([id]) => id);
+        await db.updateTable("local_sessions").set({ checked_at_ms, told }).where("id", "in", ids).execute();
       }
     }
   } catch (failure) {
     log().warn({ err: failure }, "the last checks of apps could not be recorded");
   }
-}
-
-async function write(told: string, batch: [sessionId: string, check: Check][]): Promise<void> {
-  const db = await store();
-  const ids = batch.map(([id]) => id);
-  const checked_at_ms = Math.max(...batch.map(([, { atMs }]) => atMs));
-  await db.updateTable("local_sessions").set({ checked_at_ms, told }).where("id", "in", ids).execute();
 }

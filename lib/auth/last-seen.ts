@@ -15,40 +15,30 @@ export type Used = Pick<Tables["local_sessions"], "expires_at_ms" | "last_date_m
  * Records that a session was used at `nowMs`, which moves its end. The caller does not wait. At most one write per session
  * and hour, also if the write fails.
  *
- * @param row - the session as the store has it
  * @returns when it ends now
  */
-export function recordSessionUse(id: string, row: Used, nowMs: number): number {
-  const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
+export function recordSessionUse(
+  id: string,
+  { expires_at_ms, last_date_ms, last_seen_at_ms }: Used,
+  nowMs: number,
+): number {
   if (last_seen_at_ms !== null && nowMs - last_seen_at_ms < everyMs) return expires_at_ms;
   const recorded = processSingleton("sessions seen", () => new RecentCache<number>(maxRemembered, everyMs));
   const endsAtMs = last_date_ms === null ? expires_at_ms : idleEnd(last_date_ms, nowMs);
-  if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) >= everyMs) {
-    recorded.set(id, nowMs, nowMs);
-    writeLastSeen(id, row, endsAtMs, nowMs).catch((failure) =>
-      log().warn({ err: failure }, "a session's last use could not be recorded"),
-    );
-  }
-  return endsAtMs;
-}
-
-/** Moves nothing of a session that has ended in the meantime, or whose owner has moved its last date. */
-async function writeLastSeen(
-  id: string,
-  { last_date_ms }: Used,
-  expires_at_ms: number,
-  nowMs: number,
-): Promise<void> {
-  const db = await store();
-  await db
-    .updateTable("local_sessions")
-    .set({ last_seen_at_ms: nowMs, expires_at_ms })
-    .where("id", "=", id)
-    .where("last_date_ms", "is not distinct from", last_date_ms)
-    .where("expires_at_ms", ">", nowMs)
-    .where("ended_as", "is", null)
-    .where(({ or, eb }) =>
-      or([eb("last_seen_at_ms", "is", null), eb("last_seen_at_ms", "<=", nowMs - everyMs)]),
+  if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs) return endsAtMs;
+  recorded.set(id, nowMs, nowMs);
+  // Moves nothing of a session that has ended in the meantime, or whose owner has moved its last date.
+  store()
+    .then((db) =>
+      db
+        .updateTable("local_sessions")
+        .set({ last_seen_at_ms: nowMs, expires_at_ms: endsAtMs })
+        .where("id", "=", id)
+        .where("last_date_ms", "is not distinct from", last_date_ms)
+        .where("expires_at_ms", ">", nowMs)
+        .where("ended_as", "is", null)
+        .execute(),
     )
-    .execute();
+    .catch((failure) => log().warn({ err: failure }, "a session's last use could not be recorded"));
+  return endsAtMs;
 }

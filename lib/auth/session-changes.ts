@@ -1,10 +1,12 @@
-import { type Insertable, sql } from "kysely";
+import type { Insertable } from "kysely";
 import { endingOf } from "@/lib/auth/ended-app";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
   currentSessions,
+  listSessions,
   mintSessionId,
   programTokenSeconds,
+  type Session,
   type SessionKind,
   toSessions,
 } from "@/lib/auth/session";
@@ -181,20 +183,13 @@ async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number
 const overLimit = { by: "service", what: "session limit" } as const;
 
 async function makeRoom(db: Db, accountId: string, nowMs: number): Promise<void> {
+  const isProgram = ({ kind }: Session) => Number(kind === "program");
+  const lastAtMs = (session: Session) =>
+    (!isProgram(session) && session.lastSeenAtMs) || session.begunAtMs || 0;
   const find = async (transaction: Db) => {
-    const isProgram = sql<boolean>`(coalesce(kind, '') = 'program')`;
-    const rows = await transaction
-      .selectFrom("local_sessions")
-      .select("id")
-      .where("account_id", "=", accountId)
-      .where("expires_at_ms", ">", nowMs)
-      .orderBy(sql`case when ${isProgram} then 1 else 0 end`)
-      .orderBy(
-        sql`case when ${isProgram} then begun_at_ms else coalesce(last_seen_at_ms, begun_at_ms, 0) end`,
-        "desc",
-      )
-      .execute();
-    return rows.slice(maxSessions - 1).map(({ id }) => id);
+    const sessions = await listSessions(transaction, accountId, nowMs);
+    sessions.sort((one, other) => isProgram(one) - isProgram(other) || lastAtMs(other) - lastAtMs(one));
+    return sessions.slice(maxSessions - 1).map(({ id }) => id);
   };
   await changeSessions(db, overLimit, accountId, nowMs, find, (transaction, { ids }) =>
     endRows(transaction, ids, overLimit, nowMs),

@@ -45,14 +45,14 @@ export function describeStart(headers: Headers) {
 }
 
 /** Numbers sessions that share a name, oldest first, so that each row of a list has a name of its own. */
-export function distinctNames(sessions: readonly Pick<Session, "id" | "name">[]): Map<string, string> {
+export function withDistinctNames(sessions: readonly Session[]): Session[] {
   const counts = new Map<string, number>();
-  const names = [...sessions].reverse().map(({ id, name }) => {
-    const nth = (counts.get(name) ?? 0) + 1;
-    counts.set(name, nth);
-    return [id, nth === 1 ? name : `${name} #${nth}`] as const;
+  const numbered = sessions.toReversed().map((session) => {
+    const nth = (counts.get(session.name) ?? 0) + 1;
+    counts.set(session.name, nth);
+    return nth === 1 ? session : { ...session, name: `${session.name} #${nth}` };
   });
-  return new Map(names);
+  return numbered.reverse();
 }
 
 /** For example "Token copied on 21 November". */

@@ -8,7 +8,7 @@ import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
 import { dashboardUrl, type Terms as GivenTerms } from "@/lib/accounts/licence";
 import type { Session } from "@/lib/auth/session";
 import { endSessionsOf } from "@/lib/auth/session-changes";
-import { distinctNames } from "@/lib/auth/session-name";
+import { withDistinctNames } from "@/lib/auth/session-name";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { accountBy } from "@/lib/db/account-by";
 import { parseJson } from "@/lib/http/json";
@@ -156,16 +156,17 @@ const maxSessions = 50;
 
 /** The sessions and apps as their owner sees them, each with a button that ends it. */
 export function Sessions({ email, sessions, nowMs }: { email: string; sessions: Session[]; nowMs: number }) {
-  const names = distinctNames(sessions);
   const end = { action: endSessions.path, hidden: { email } };
   return (
     <>
       <h2>Sessions and apps</h2>
       {sessions.length === 0 && <p className="quiet">None.</p>}
       <ul className="sessions">
-        {sessions.slice(0, maxSessions).map((session) => (
-          <SessionRow key={session.id} session={session} names={names} end={end} nowMs={nowMs} />
-        ))}
+        {withDistinctNames(sessions)
+          .slice(0, maxSessions)
+          .map((session) => (
+            <SessionRow key={session.id} session={session} end={end} nowMs={nowMs} />
+          ))}
       </ul>
       {sessions.length > 1 && (
         <PostButton

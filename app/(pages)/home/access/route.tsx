@@ -1,5 +1,4 @@
 import { maxNameCharacters } from "@/lib/auth/passkeys";
-import { distinctNames } from "@/lib/auth/session-name";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { pages } from "@/lib/http/pages";
 import type { Problem } from "../../problem";
@@ -24,8 +23,7 @@ export const GET = ownerPage(pages.access, problems, async (visit) => {
   const read = await readSessions(account, nowMs);
   const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const own = read?.sessions.find(({ id }) => id === sessionId);
-  const names = distinctNames(read?.sessions ?? []);
-  const shown = { read, accountId: account.id, ownId: sessionId, names, nowMs };
+  const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
   const done = query.removed !== undefined ? "removed" : query.renamed !== undefined ? "renamed" : undefined;
   return (
     <>

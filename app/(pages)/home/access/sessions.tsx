@@ -3,6 +3,7 @@ import type { Standing } from "@/lib/accounts/standing";
 import { listEndedApps } from "@/lib/auth/ended-app";
 import { listSessions, type Session } from "@/lib/auth/session";
 import { countCrowdedOut, maxSessions } from "@/lib/auth/session-changes";
+import { withDistinctNames } from "@/lib/auth/session-name";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { actions } from "@/lib/http/pages";
@@ -16,8 +17,6 @@ export type ListProps = {
   accountId: string;
   /** The session that this page is shown in. */
   ownId: string;
-  /** The name of each session, by its id. */
-  names: Map<string, string>;
   nowMs: number;
 };
 
@@ -77,7 +76,7 @@ export const count = ({ length }: Session[], noun: string) => `${length} ${noun}
 /** The sessions of an account; `undefined` if they cannot be read. */
 export function readSessions({ id, email, app_end_mails_stopped_at_ms }: Account, nowMs: number) {
   return readPart("sessions could not be listed", async (db) => ({
-    sessions: await listSessions(db, id, nowMs),
+    sessions: withDistinctNames(await listSessions(db, id, nowMs)),
     endedApps: await listEndedApps(db, id, nowMs),
     crowdedOut: await countCrowdedOut(db, email, nowMs - dayMs),
     wantsAppEndMails: app_end_mails_stopped_at_ms === null,
@@ -111,16 +110,16 @@ export function SessionList({ sessions, ...shown }: ListProps & { sessions: Sess
   );
 }
 
-type SessionRowProps = Pick<ListProps, "names" | "nowMs"> & {
+type SessionRowProps = {
   session: Session;
+  nowMs: number;
   ownId?: string;
   /** What ends a session of this account. */
   end: { action: string; hidden: Record<string, string> };
 };
 
 /** A session, with a button that ends it unless the page is shown in it. */
-export function SessionRow({ session: stored, names, ownId, end, nowMs }: SessionRowProps) {
-  const session = { ...stored, name: names.get(stored.id) ?? stored.name };
+export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
   const { id, name } = session;
   return (
     <li data-key={id}>
