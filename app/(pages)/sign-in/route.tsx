@@ -16,7 +16,7 @@ export const GET = narrowPage(
   pages.signIn,
   renewingSession(async ({ url, headers, nowMs }, isAway) => {
     const { kind } = settings().signIn;
-    if (kind === "none") return { title: "Sign-in is not set up", content: <NotSetUp /> };
+    if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
     const title = "Sign in";
     if (kind === "clerk")
       return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
@@ -26,6 +26,17 @@ export const GET = narrowPage(
       return redirectTo({ to: await pathAfterSignIn(headers) });
     return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
   }),
+);
+
+const notSetUp = (
+  <>
+    <p>
+      This deployment runs without sign-in. Its operator can set up Clerk or local sign-in in the settings.
+    </p>
+    <p>
+      <a href={pages.front.path}>Back to the front page</a>
+    </p>
+  </>
 );
 
 const problems: Record<string, Problem> = {
@@ -60,19 +71,6 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
       />
       <p className="quiet">
         No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
-      </p>
-    </>
-  );
-}
-
-function NotSetUp() {
-  return (
-    <>
-      <p>
-        This deployment runs without sign-in. Its operator can set up Clerk or local sign-in in the settings.
-      </p>
-      <p>
-        <a href={pages.front.path}>Back to the front page</a>
       </p>
     </>
   );

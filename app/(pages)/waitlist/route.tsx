@@ -16,20 +16,77 @@ const problems: Record<string, Problem> = {
 };
 
 export const GET = narrowPage(pages.waitlist, ({ url, headers }) => {
+  const { searchParams } = url;
   const problem = findProblem(url, problems);
-  const [typed, token] = [readTypedEmail(headers), url.searchParams.get("token")];
-  if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: <Closed /> };
-  if (url.searchParams.has("joined"))
-    return { title: "You are on the list", content: <Joined email={typed} /> };
-  if (url.searchParams.has("confirmed"))
-    return { title: "Your address is confirmed", content: <Confirmed /> };
+  const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
+  if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
+  if (searchParams.has("joined")) return { title: "You are on the list", content: <Joined email={typed} /> };
+  if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
   if (token) {
     const content = <Confirm token={token} problem={problem} />;
     return { title: "Confirm your address", problem, content };
   }
-  if (hasSessionCookie(headers)) return { title: "You have a place", content: <HasPlace /> };
+  if (hasSessionCookie(headers)) return { title: "You have a place", content: hasPlace };
   return { title: "Join the waitlist", problem, content: <Join problem={problem} typed={typed} /> };
 });
+
+const closed = (
+  <>
+    <p>Sign-in is not set up in this deployment, so no one can be invited yet.</p>
+    <p>
+      <a href={pages.front.path}>Back to the front page</a>
+    </p>
+  </>
+);
+
+const whatComes = (
+  <p>
+    When your place is ready, we will email you a link that creates your account. It works for{" "}
+    {invitationDays} days.
+  </p>
+);
+
+const confirmed = (
+  <>
+    <p role="status">Your place on the waitlist is kept.</p>
+    {whatComes}
+  </>
+);
+
+const hasPlace = (
+  <>
+    <p>You are signed in: the waitlist is for others.</p>
+    <ButtonLink to={pages.home.path}>Open your home page</ButtonLink>
+  </>
+);
+
+function Joined({ email }: { email: string }) {
+  return (
+    <>
+      <p role="status">
+        We wrote down {email ? <strong>{email}</strong> : "your address"}. A link that confirms it is on its
+        way there, unless it was confirmed before or got a link this week.
+      </p>
+      {whatComes}
+      <p className="quiet">
+        Mistyped? <a href={pages.waitlist.path}>Join with another address</a>. Already have an account?{" "}
+        <a href={pages.signIn.path}>Sign in</a>
+      </p>
+    </>
+  );
+}
+
+function Confirm({ token, problem }: { token: string; problem: Problem | undefined }) {
+  return (
+    <>
+      <p>You joined the waitlist, or someone typed your address. Confirm only if it was you.</p>
+      <PostForm action={actions.confirmWaitlist.path} hidden={{ token }} className="stack">
+        <ProblemNote problem={problem} />
+        <button type="submit">It was me: keep my place</button>
+      </PostForm>
+    </>
+  );
+}
 
 function Join({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
@@ -47,72 +104,6 @@ function Join({ problem, typed }: { problem: Problem | undefined; typed: string 
       />
       <p className="quiet">
         Already invited? <a href={pages.signIn.path}>Sign in</a>
-      </p>
-    </>
-  );
-}
-
-function Joined({ email }: { email: string }) {
-  return (
-    <>
-      <p role="status">
-        We wrote down {email ? <strong>{email}</strong> : "your address"}. A link that confirms it is on its
-        way there, unless it was confirmed before or got a link this week.
-      </p>
-      <WhatComes />
-      <p className="quiet">
-        Mistyped? <a href={pages.waitlist.path}>Join with another address</a>. Already have an account?{" "}
-        <a href={pages.signIn.path}>Sign in</a>
-      </p>
-    </>
-  );
-}
-
-function HasPlace() {
-  return (
-    <>
-      <p>You are signed in: the waitlist is for others.</p>
-      <ButtonLink to={pages.home.path}>Open your home page</ButtonLink>
-    </>
-  );
-}
-
-function WhatComes() {
-  return (
-    <p>
-      When your place is ready, we will email you a link that creates your account. It works for{" "}
-      {invitationDays} days.
-    </p>
-  );
-}
-
-function Confirm({ token, problem }: { token: string; problem: Problem | undefined }) {
-  return (
-    <>
-      <p>You joined the waitlist, or someone typed your address. Confirm only if it was you.</p>
-      <PostForm action={actions.confirmWaitlist.path} hidden={{ token }} className="stack">
-        <ProblemNote problem={problem} />
-        <button type="submit">It was me: keep my place</button>
-      </PostForm>
-    </>
-  );
-}
-
-function Confirmed() {
-  return (
-    <>
-      <p role="status">Your place on the waitlist is kept.</p>
-      <WhatComes />
-    </>
-  );
-}
-
-function Closed() {
-  return (
-    <>
-      <p>Sign-in is not set up in this deployment, so no one can be invited yet.</p>
-      <p>
-        <a href={pages.front.path}>Back to the front page</a>
       </p>
     </>
   );

@@ -15,7 +15,7 @@ export const GET = narrowPage(pages.code, async ({ url, headers, nowMs }) => {
   const requested = browser
     ? await readPart("a sign-in code could not be read", (db) => findRequestedCode(db, browser, nowMs))
     : ({ ended: "unasked" } as const);
-  if (!requested) return { title: "We cannot check codes at the moment", content: <Unavailable /> };
+  if (!requested) return { title: "We cannot check codes at the moment", content: unavailable };
   if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
   const { searchParams } = url;
   const problem = findProblem(url, problemsOf(requested.isLong, Number(searchParams.get("left"))));
@@ -26,16 +26,12 @@ export const GET = narrowPage(pages.code, async ({ url, headers, nowMs }) => {
   };
 });
 
-function Unavailable() {
-  return (
-    <>
-      <p role="status">
-        This is on our side, and your code stays valid. This page tries again automatically.
-      </p>
-      <TryAgain at={pages.code.path} />
-    </>
-  );
-}
+const unavailable = (
+  <>
+    <p role="status">This is on our side, and your code stays valid. This page tries again automatically.</p>
+    <TryAgain at={pages.code.path} />
+  </>
+);
 
 type TypeCodeProps = { requested: RequestedCode; problem: Problem | undefined; hasOpened: boolean };
 
