@@ -1,33 +1,115 @@
 import type { Owner } from "@/lib/accounts/owner";
-import { CeremonyError, creationOptions, verifyRegistration } from "@/lib/auth/passkey-ceremony";
+import { requireSigningKey } from "@/lib/auth/key-ring";
+import { findOwnSession, signIn } from "@/lib/auth/local-sign-in";
+import {
+  CeremonyError,
+  creationOptions,
+  requestOptions,
+  toUserHandle,
+  verifyAuthentication,
+  verifyRegistration,
+} from "@/lib/auth/passkey-ceremony";
 import { challengeBrowser, expectedOf } from "@/lib/auth/passkey-challenge";
-import { addPasskey, listPasskeys, maxPasskeys, relyingParty } from "@/lib/auth/passkeys";
+import {
+  addPasskey,
+  copied,
+  findPasskey,
+  isStored,
+  listPasskeys,
+  maxPasskeys,
+  relyingParty,
+  usePasskey,
+} from "@/lib/auth/passkeys";
 import { describeBrowser } from "@/lib/auth/session-name";
-import { store } from "@/lib/db/store";
+import { recordAudit } from "@/lib/db/audit";
+import { type Db, store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
+import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
+import type { Redirect } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
+import type { ResponseParts } from "@/lib/http/response";
+import { outageSince } from "@/lib/runtime/outages";
+
+const signInPurpose = "sign in";
+
+/** The options of a sign-in by any passkey: they are the same for everyone but for the challenge. */
+export function askForPasskey(call: HandlerRequest): ResponseParts {
+  const { challenge, cookie } = challengeBrowser(call, signInPurpose);
+  return { status: 200, body: requestOptions(relyingParty(), challenge), headers: cookieHeaders([cookie]) };
+}
+
+/**
+ * Signs a browser in by a passkey, or confirms the session of a browser that is signed in to the passkey's account.
+ * Throws an {@link ApiError}: 404 if the passkey is not registered here, 400 for any other reason, which only the log
+ * has; 409 if the browser is signed in to another account.
+ */
+export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect> {
+  const { headers, nowMs, body } = call;
+  const db = await store();
+  const isExpected = expectedOf(call, signInPurpose);
+  const signed = await verifyAuthentication(relyingParty(), body, isExpected, (credentialId) =>
+    requirePasskey(db, credentialId),
+  );
+  const { passkey, userHandle } = signed;
+  if (userHandle !== undefined && userHandle !== toUserHandle(passkey.accountId)) {
+    throw new CeremonyError("the passkey is of another account");
+  }
+  await requireSigningKey(nowMs); // before anything is used up
+  const current = await findOwnSession(db, headers, nowMs);
+  if (current && current.accountId !== passkey.accountId) {
+    throw new ApiError("forbidden", {
+      status: 409,
+      message: "This passkey is of another account than the one that you are signed in to.",
+      hint: "Sign out first, or choose a passkey of this account.",
+    });
+  }
+  const because = await transact(db, (transaction) =>
+    usePasskey(transaction, "passkeys", passkey.credentialId, signed, nowMs),
+  );
+  if (because === copied) {
+    const about = { by: "visitor", what: "passkey refused", whom: passkey.email } as const;
+    await recordAudit(db, { ...about, after: { passkey: passkey.id, because } }, nowMs);
+  }
+  if (because) throw new CeremonyError(because);
+  const signedIn = await signIn(db, passkey.email, "passkey", call);
+  return signedIn ?? Promise.reject(new CeremonyError("the account is gone"));
+}
+
+/** A browser that is told that a passkey is unknown may delete it. */
+async function requirePasskey(db: Db, credentialId: string) {
+  const passkey = await findPasskey(db, credentialId);
+  if (passkey) return passkey;
+  // A store that is only read may be a copy without the newest passkeys.
+  if (outageSince("writes") !== undefined || (await isStored(db, credentialId))) {
+    throw new CeremonyError("the passkey is for another use");
+  }
+  throw new CeremonyError("the passkey is not registered here", "not_found");
+}
 
 /** Adding a passkey counts for the account that the page showed. */
 const purposeOf = ({ account }: Owner) => `add to ${account.id}`;
 
 /** The options to add a passkey to the owner's account. Throws an {@link ApiError}: 409 if the account has ten. */
-export async function startPasskey(call: HandlerRequest, owner: Owner) {
+export async function startPasskey(call: HandlerRequest, owner: Owner): Promise<ResponseParts> {
   const { id, email } = owner.account;
   const passkeys = await listPasskeys(await store(), id);
   if (passkeys.length >= maxPasskeys) throw hasTooMany();
   const { challenge, cookie } = challengeBrowser(call, purposeOf(owner));
   const ids = passkeys.map(({ credentialId }) => credentialId);
-  return { options: creationOptions(relyingParty(), challenge, { id, name: email }, ids), cookie };
+  const body = creationOptions(relyingParty(), challenge, { id, name: email }, ids);
+  return { status: 200, body, headers: cookieHeaders([cookie]) };
 }
 
 /** Adds the passkey that the owner's browser has created. Throws an {@link ApiError}. */
-export async function finishPasskey(call: HandlerRequest, owner: Owner): Promise<void> {
+export async function finishPasskey(call: HandlerRequest, owner: Owner): Promise<ResponseParts> {
   const isExpected = expectedOf(call, purposeOf(owner));
   const verified = await verifyRegistration(relyingParty(), call.body, isExpected);
   const passkey = { ...verified, name: describeBrowser(call.headers) };
   const outcome = await addPasskey(await store(), owner.account, passkey, call.nowMs);
   if (outcome === "full") throw hasTooMany();
   if (outcome !== "added") throw new CeremonyError(`the passkey or its challenge is ${outcome}`);
+  return { status: 204, body: null };
 }
 
 function hasTooMany(): ApiError {

@@ -3,10 +3,9 @@ import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { consumeChallenge } from "@/lib/auth/passkey-challenge";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
-import { type Actor, auditedTransaction, recordAudit } from "@/lib/db/audit";
+import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { log } from "@/lib/runtime/log";
 
@@ -41,7 +40,8 @@ export async function findPasskey(db: Db, credentialId: string) {
   return db
     .selectFrom("passkeys")
     .innerJoin("accounts", "accounts.id", "passkeys.account_id")
-    .select(["passkeys.id", "passkeys.public_key as publicKey", "accounts.id as accountId", "accounts.email"])
+    .select(["passkeys.id", "credential_id as credentialId", "public_key as publicKey"])
+    .select(["accounts.id as accountId", "accounts.email"])
     .where("passkeys.credential_id", "=", credentialId)
     .where("passkeys.rp_id", "=", relyingParty().id)
     .executeTakeFirst();
@@ -89,38 +89,33 @@ export function addPasskey(
 }
 
 /**
- * Records the use of a passkey whose signature over this challenge was verified. Returns whether it counts: a challenge
- * works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied.
+ * Uses up a challenge and counts the use of the passkey that signed it, in the caller's transaction. Returns why it does not
+ * count: a challenge works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied.
  */
-export async function recordPasskeyUse(
-  db: Db,
-  { id, email }: { id: string; email: string },
+export async function usePasskey(
+  transaction: Db,
+  table: "passkeys" | "operator_passkeys",
+  credentialId: string,
   { challenge, counter }: { challenge: string; counter: number },
   nowMs: number,
-): Promise<boolean> {
-  const outcome = await transact(db, async (transaction) => {
-    if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
-    const used = await transaction
-      .updateTable("passkeys")
-      .set({ counter, last_used_at_ms: nowMs })
-      .where("id", "=", id)
-      .where(({ or, and, eb, lit }) =>
-        or([eb("counter", "<", counter), and([eb("counter", "=", 0), eb(lit(counter), "=", 0)])]),
-      )
-      .returning("id")
-      .executeTakeFirst();
-    if (used) return "counts";
-    const isThere = await hasRow(transaction.selectFrom("passkeys").select("id").where("id", "=", id));
-    return isThere ? "counter" : "removed";
-  });
-  if (outcome === "counter") {
-    const because = "the signature counter went back";
-    log().warn({ passkey: id }, `a passkey was refused: ${because}`);
-    const about = { by: "visitor", what: "passkey refused", whom: email } as const;
-    await recordAudit(db, { ...about, after: { passkey: id, because } }, nowMs);
+): Promise<"the challenge was used before" | "the passkey was removed" | typeof copied | undefined> {
+  if (!(await consumeChallenge(transaction, challenge, nowMs))) return "the challenge was used before";
+  const passkeys = transaction.selectFrom(table).select("counter").where("credential_id", "=", credentialId);
+  const passkey = await passkeys.forUpdate().executeTakeFirst();
+  if (!passkey) return "the passkey was removed";
+  if (counter <= passkey.counter && counter + passkey.counter > 0) {
+    log().warn({ credentialId }, `a passkey was refused: ${copied}`);
+    return copied;
   }
-  return outcome === "counts";
+  await transaction
+    .updateTable(table)
+    .set({ counter, last_used_at_ms: nowMs })
+    .where("credential_id", "=", credentialId)
+    .execute();
+  return undefined;
 }
+
+export const copied = "the signature counter went back";
 
 /** Renames a passkey of the account. Returns whether it has that one. */
 export function renamePasskey(

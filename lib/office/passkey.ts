@@ -6,6 +6,7 @@ import {
   verifyRegistration,
 } from "@/lib/auth/passkey-ceremony";
 import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passkey-challenge";
+import { usePasskey } from "@/lib/auth/passkeys";
 import { hashSecret } from "@/lib/auth/secret";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
@@ -15,7 +16,6 @@ import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
 import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
 import { type OfficeSession, proveSession, startSession } from "@/lib/office/session";
-import { log } from "@/lib/runtime/log";
 
 /* Adding a passkey by a link, signing in, and proving in a session. A challenge is good for one of the three alone. */
 
@@ -97,37 +97,24 @@ export function askForPasskey(call: HandlerRequest, session?: OfficeSession): Re
 }
 
 /**
- * Signs an operator in by a passkey. In a session it records the proof instead, and the session gets another cookie. A
- * challenge works once, and a signature counter that is in use must grow (WebAuthn §6.1.1), or the passkey was copied.
+ * Signs an operator in by a passkey. In a session it records the proof instead, and the session gets another cookie.
  * Throws a 400 without a reason, which only the log has.
  */
 export async function acceptPasskey(call: HandlerRequest, session?: OfficeSession): Promise<ResponseParts> {
   const { nowMs, body } = call;
   const db = await store();
-  const { passkey, challenge, counter } = await verifyAuthentication(
-    officeParty(),
-    body,
-    expectedOf(call, purposeOf(session), kept),
-    (credentialId) => requirePasskey(db, credentialId),
+  const isExpected = expectedOf(call, purposeOf(session), kept);
+  const signed = await verifyAuthentication(officeParty(), body, isExpected, (credentialId) =>
+    requirePasskey(db, credentialId),
   );
-  const { id, name, credentialId } = passkey;
+  const { passkey } = signed;
+  const { id, name } = passkey;
   if (session && id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
   const what = session ? "operator proof" : "operator sign-in";
   const cookie = await changeOperator(db, { what, name }, nowMs, async (transaction) => {
-    if (!(await consumeChallenge(transaction, challenge, nowMs)))
-      throw new CeremonyError("the challenge was used before");
-    const counting = transaction
-      .updateTable("operator_passkeys")
-      .set({ counter, last_used_at_ms: nowMs })
-      .where("credential_id", "=", credentialId)
-      .where(({ or, and, eb, lit }) =>
-        or([eb("counter", "<", counter), and([eb("counter", "=", 0), eb(lit(counter), "=", 0)])]),
-      )
-      .returning("credential_id");
-    if (await hasRow(counting))
-      return session ? proveSession(transaction, session, nowMs) : startSession(transaction, passkey, call);
-    log().warn({ credentialId }, "an operator's passkey was refused: its signature counter went back");
-    throw new CeremonyError("the signature counter went back");
+    const because = await usePasskey(transaction, "operator_passkeys", passkey.credentialId, signed, nowMs);
+    if (because) throw new CeremonyError(because);
+    return session ? proveSession(transaction, session, nowMs) : startSession(transaction, passkey, call);
   });
   return answer({}, [cookie]);
 }

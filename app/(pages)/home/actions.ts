@@ -10,7 +10,6 @@ import { describeStart, nameToken } from "@/lib/auth/session-name";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer";
 import { store } from "@/lib/db/store";
-import { cookieHeaders } from "@/lib/http/cookies";
 import { withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
 import { ownerActions, ownerPages } from "@/lib/http/pages";
@@ -52,16 +51,10 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   }),
 
   /** The first step of adding a passkey: the options for `navigator.credentials.create`, with a challenge. */
-  startPasskey: ownerHandler(ownerActions.startPasskey, async (call, owner) => {
-    const { options, cookie } = await startPasskey(call, owner);
-    return { status: 200, body: options, headers: cookieHeaders([cookie]) };
-  }),
+  startPasskey: ownerHandler(ownerActions.startPasskey, startPasskey),
 
   /** The second step of adding a passkey: verifies and stores the credential that the browser has created. */
-  addPasskey: ownerHandler(ownerActions.addPasskey, async (call, owner) => {
-    await finishPasskey(call, owner);
-    return { status: 204, body: null };
-  }),
+  addPasskey: ownerHandler(ownerActions.addPasskey, finishPasskey),
 
   renamePasskey: ownerForm(ownerActions.renamePasskey, async ({ field, nowMs }, { account }) => {
     const [id, name] = [field("passkey"), readableName(field("name"))];

@@ -1,4 +1,5 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
+import { askForPasskey, signInWithPasskey } from "@/lib/accounts/own-passkeys";
 import { renewBrowserSession } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
@@ -9,7 +10,6 @@ import {
   signOut,
   writeSession,
 } from "@/lib/auth/local-sign-in";
-import { askForPasskey, signInWithPasskey } from "@/lib/auth/passkey-sign-in";
 import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
 import { verifyToken } from "@/lib/auth/verifier";
 import { store } from "@/lib/db/store";
@@ -50,10 +50,7 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
   }),
 
   /** The first step of sign-in by passkey: the options for `navigator.credentials.get`, with a challenge. */
-  askForPasskey: createHandler(signInActions.askForPasskey, (call) => {
-    const { options, cookie } = askForPasskey(call);
-    return { status: 200, body: options, headers: cookieHeaders([cookie]) };
-  }),
+  askForPasskey: createHandler(signInActions.askForPasskey, askForPasskey),
 
   /** The second step of sign-in by passkey: verifies the browser's assertion. Returns where to go: `{to}`. */
   signInWithPasskey: createHandler(signInActions.signInWithPasskey, async (call) => {
