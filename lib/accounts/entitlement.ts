@@ -3,7 +3,7 @@ import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
 import { readEnd } from "@/lib/accounts/licence-state";
 import { challenge } from "@/lib/auth/credential";
-import { recordCheck } from "@/lib/auth/last-check";
+import { recordCheck } from "@/lib/auth/session-use";
 import { settings } from "@/lib/config/settings";
 import { queryTimeoutMs, store } from "@/lib/db/store";
 import { type AccountEnd, endWords } from "@/lib/http/entitlement-words";

@@ -1,6 +1,7 @@
 import type { Owner } from "@/lib/accounts/owner";
+import { findOwnSession } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { findOwnSession, signIn } from "@/lib/auth/local-sign-in";
+import { signIn } from "@/lib/auth/local-sign-in";
 import {
   CeremonyError,
   creationOptions,

@@ -1,11 +1,10 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { findBrowserSession } from "@/lib/auth/browser-session";
+import { findOwnSession } from "@/lib/auth/browser-session";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
 import { queryTimeoutMs, store } from "@/lib/db/store";
-import { readCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import type { RequestContext } from "@/lib/http/request-context";
@@ -76,9 +75,7 @@ async function findAtClerk({ headers, context, nowMs }: OwnerRequest): Promise<F
 }
 
 async function findBySecret({ headers, context, nowMs }: OwnerRequest): Promise<Found> {
-  const secret = readCookie(headers, "office-client");
-  if (!secret) throw new ApiError("signed_out");
-  const found = await withTimeout(queryTimeoutMs, readOwner(secret, nowMs)).catch((failure) => {
+  const found = await withTimeout(queryTimeoutMs, readOwner(headers, nowMs)).catch((failure) => {
     log().error({ err: failure, requestId: context.requestId }, "an owner could not be read");
     throw new ApiError("unavailable");
   });
@@ -87,10 +84,11 @@ async function findBySecret({ headers, context, nowMs }: OwnerRequest): Promise<
   return found;
 }
 
-async function readOwner(secret: string, nowMs: number): Promise<Found | undefined> {
+/** A secret that was just replaced only renews the token: whoever has copied it does nothing else. */
+async function readOwner(headers: Headers, nowMs: number): Promise<Found | undefined> {
   const db = await store();
-  const session = await findBrowserSession(db, secret, nowMs);
-  if (!session) return undefined;
+  const session = await findOwnSession(db, headers, nowMs);
+  if (!session || session.formerUntilMs !== undefined) return undefined;
   const row = await accountBy(db, "id", session.accountId).selectAll().executeTakeFirst();
   return { ...noOwner, account: parseAccount(row), session };
 }

@@ -6,6 +6,7 @@ import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { endsFrom, sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
+import { readCookie } from "@/lib/http/cookies";
 
 /** Lifetime of a browser's `__session` token. An open page renews it before it expires. */
 export const sessionTokenSeconds = 60;
@@ -55,14 +56,13 @@ export async function confirmBrowserSession(
   return secret;
 }
 
-/** The session of this secret; `undefined` when it has ended, or the secret was replaced. */
-export async function findBrowserSession(db: Db, secret: string, nowMs: number) {
-  const session = await findReadableSession(db, secret, nowMs);
-  return session?.formerUntilMs === undefined ? session : undefined;
+/** The session that a browser is signed in with, if any. It has `formerUntilMs` if its secret was replaced just now. */
+export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
+  const secret = readCookie(headers, "office-client");
+  return secret ? findBySecret(db, secret, nowMs) : undefined;
 }
 
-/** The session of this secret, also if it was replaced in the last minute: then it has `formerUntilMs`. */
-export async function findReadableSession(db: Db, secret: string, nowMs: number) {
+async function findBySecret(db: Db, secret: string, nowMs: number) {
   const hash = hashSecret("client", secret);
   const row = await db
     .selectFrom("local_sessions")
@@ -89,7 +89,7 @@ export async function renewBrowserSession(
   secret: string,
   nowMs: number,
 ): Promise<MintedToken | undefined> {
-  const session = await findReadableSession(db, secret, nowMs);
+  const session = await findBySecret(db, secret, nowMs);
   if (!session?.subject) return undefined;
   const { subject, sessionId, formerUntilMs = Number.POSITIVE_INFINITY } = session;
   const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs);

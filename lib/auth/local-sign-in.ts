@@ -1,7 +1,7 @@
 import {
   browserSessionSeconds,
   confirmBrowserSession,
-  findReadableSession,
+  findOwnSession,
   renewBrowserSession,
   sessionTokenSeconds,
 } from "@/lib/auth/browser-session";
@@ -131,12 +131,6 @@ async function startBrowserSession(
   };
   await startSession(db, { by: "owner", what: "sign in" }, session, nowMs);
   return secret;
-}
-
-/** The session that a browser is signed in with, if any; also by the secret that a confirmation has just replaced. */
-export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
-  const client = readCookie(headers, "office-client");
-  return client ? findReadableSession(db, client, nowMs) : undefined;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
-import { recordSessionUse } from "@/lib/auth/last-seen";
 import { findCurrentSession } from "@/lib/auth/session";
+import { recordSessionUse } from "@/lib/auth/session-use";
 import { settings } from "@/lib/config/settings";
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { OAuthState, withStore } from "@/lib/oauth/adapter";

@@ -134,10 +134,10 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/lib/auth/last-seen.test.ts": {
-    "lib/auth/last-seen.ts": {
+  "tests/lib/auth/session-use.test.ts": {
+    "lib/auth/session-use.ts": {
       "when a session was last used is written down with every request": [
-        "nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < everyMs",
+        "nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs",
         "nowMs < 0",
       ],
       "the last use of a session is not stored": [
@@ -183,10 +183,10 @@ export const sessions: Mistakes = {
         "last_date_ms !== undefined",
       ],
     },
-    "lib/auth/last-check.ts": {
+    "lib/auth/session-use.ts": {
       "an owner does not see for a minute that an app was told otherwise": [
-        "if (last?.told === told && nowMs - last.atMs < everyMs) return;",
-        "if (last && nowMs - last.atMs < everyMs) return;",
+        "if (last?.told === told && nowMs - last.atMs < checkedEveryMs) return;",
+        "if (last && nowMs - last.atMs < checkedEveryMs) return;",
       ],
     },
   },

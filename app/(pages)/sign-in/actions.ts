@@ -1,15 +1,8 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { askForPasskey, signInWithPasskey } from "@/lib/accounts/own-passkeys";
-import { renewBrowserSession } from "@/lib/auth/browser-session";
+import { findOwnSession, renewBrowserSession } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import {
-  clearSession,
-  findOwnSession,
-  sendCode,
-  signIn,
-  signOut,
-  writeSession,
-} from "@/lib/auth/local-sign-in";
+import { clearSession, sendCode, signIn, signOut, writeSession } from "@/lib/auth/local-sign-in";
 import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
 import { verifyToken } from "@/lib/auth/verifier";
 import { store } from "@/lib/db/store";

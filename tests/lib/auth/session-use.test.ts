@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
-import { recordSessionUse } from "@/lib/auth/last-seen";
 import { listSessions } from "@/lib/auth/session";
+import { recordSessionUse } from "@/lib/auth/session-use";
 import { dayMs } from "@/lib/config/durations";
 import { auditedTransaction } from "@/lib/db/audit";
 import { closeStore, store } from "@/lib/db/store";

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { idleEnd } from "@/lib/config/session-lifetimes";
+import { store } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { processSingleton } from "@/lib/process-singleton";
+import { afterResponse } from "@/lib/runtime/after-response";
+import { log } from "@/lib/runtime/log";
+import { RecentCache } from "@/lib/runtime/recent-cache";
+
+/* What the use of a session leaves in its row. No caller waits for it. */
+
+const seenEveryMs = 60 * 60 * 1000; // 1 hour
+const checkedEveryMs = 60_000; // 1 minute
+const maxRemembered = 10_000;
+
+const batchEveryMs = 1000;
+const batchSize = 100;
+
+/** Of a session's row: what its use moves. */
+export type Used = Pick<Tables["local_sessions"], "expires_at_ms" | "last_date_ms" | "last_seen_at_ms">;
+
+/**
+ * Records that a session was used at `nowMs`, which moves its end. At most one write per session and hour, also if the
+ * write fails.
+ *
+ * @returns when it ends now
+ */
+export function recordSessionUse(
+  id: string,
+  { expires_at_ms, last_date_ms, last_seen_at_ms }: Used,
+  nowMs: number,
+): number {
+  if (last_seen_at_ms !== null && nowMs - last_seen_at_ms < seenEveryMs) return expires_at_ms;
+  const recorded = processSingleton(
+    "sessions seen",
+    () => new RecentCache<number>(maxRemembered, seenEveryMs),
+  );
+  const endsAtMs = last_date_ms === null ? expires_at_ms : idleEnd(last_date_ms, nowMs);
+  if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs) return endsAtMs;
+  recorded.set(id, nowMs, nowMs);
+  // Moves nothing of a session that has ended in the meantime, or whose owner has moved its last date.
+  store()
+    .then((db) =>
+      db
+        .updateTable("local_sessions")
+        .set({ last_seen_at_ms: nowMs, expires_at_ms: endsAtMs })
+        .where("id", "=", id)
+        .where("last_date_ms", "is not distinct from", last_date_ms)
+        .where("expires_at_ms", ">", nowMs)
+        .where("ended_as", "is", null)
+        .execute(),
+    )
+    .catch((failure) => log().warn({ err: failure }, "a session's last use could not be recorded"));
+  return endsAtMs;
+}
+
+type Check = { told: string; atMs: number };
+
+const checks = () =>
+  processSingleton("checks", () => ({
+    recorded: new RecentCache<Check>(maxRemembered, checkedEveryMs),
+    /** Not written yet; never more than are remembered. */
+    waiting: new Map<string, Check>(),
+  }));
+
+/**
+ * Records what `GET /api/entitlement` has told an app. At most one write per session and minute, and another if it was
+ * told something else; those of one second share a statement.
+ *
+ * @param told - the status
+ */
+export function recordCheck(sessionId: string, told: string, nowMs: number): void {
+  const { recorded, waiting } = checks();
+  const last = recorded.get(sessionId);
+  if (last?.told === told && nowMs - last.atMs < checkedEveryMs) return;
+  if (waiting.size >= maxRemembered) return;
+  recorded.set(sessionId, { told, atMs: nowMs }, nowMs);
+  waiting.set(sessionId, { told, atMs: nowMs });
+  if (waiting.size === 1) afterResponse(writeWaiting);
+}
+
+async function writeWaiting(): Promise<void> {
+  const { waiting } = checks();
+  await sleep(batchEveryMs, undefined, { ref: false });
+  const batch = Map.groupBy(waiting, ([, { told }]) => told);
+  waiting.clear();
+  try {
+    const db = await store();
+    for (const [told, same] of batch) {
+      for (let from = 0; from < same.length; from += batchSize) {
+        const written = same.slice(from, from + batchSize);
+        const checked_at_ms = Math.max(...written.map(([, { atMs }]) => atMs));
+        const ids = written.map(([id]) => id);
+        await db.updateTable("local_sessions").set({ checked_at_ms, told }).where("id", "in", ids).execute();
+      }
+    }
+  } catch (failure) {
+    log().warn({ err: failure }, "the last checks of apps could not be recorded");
+  }
+}
