@@ -118,24 +118,24 @@ type CeremonyProps = {
   children: string;
 };
 
-/** A button that uses a passkey or creates one. The script shows it, and empties the status. */
+/** A button that uses a passkey or creates one, by the script. */
 function Ceremony({ kind, path, to, form, children }: CeremonyProps) {
   const { options, done } = ceremonyAt(path);
   return (
-    <div
-      className="stack"
-      data-passkey={kind}
-      data-options={options}
-      data-done={done}
-      data-to={to}
-      data-form={form}
-    >
-      <button type="button" hidden>
+    <div className="stack">
+      <button
+        type="button"
+        className="with-script"
+        data-passkey={kind}
+        data-options={options}
+        data-done={done}
+        data-to={to}
+        data-form={form}
+      >
         {children}
       </button>
-      <p role="status" className="status">
-        Passkeys need JavaScript. Everything else in the office works without it.
-      </p>
+      <p role="status" className="status" />
+      <noscript>Passkeys need JavaScript. Everything else in the office works without it.</noscript>
     </div>
   );
 }

@@ -1,27 +1,21 @@
 import { createPasskey, Refused, signWithPasskey } from "../../../app/(pages)/browser/passkey";
+import { onPress } from "../../../app/(pages)/home/browser/press";
 
 /* The only script of the office: it runs the passkey ceremonies. */
 
-for (const place of document.querySelectorAll<HTMLElement>("[data-passkey]")) {
-  const { passkey, options = "", done = "", to = "/", form } = place.dataset;
-  const said = place.querySelector("[role=status]") as HTMLElement;
-  said.textContent = "";
-  const button = place.querySelector("button") as HTMLButtonElement;
-  button.hidden = false;
-  button.addEventListener("click", async () => {
-    said.textContent = "Follow your browser’s instructions…";
-    try {
-      const addresses = { options, action: done };
-      if (passkey === "create") await createPasskey(addresses, { link: location.hash.slice(1) });
-      else await signWithPasskey(addresses);
-    } catch (failure) {
-      said.textContent = explain(failure);
-      return;
-    }
-    if (form) (document.getElementById(form) as HTMLFormElement).submit();
-    else location.replace(to);
-  });
-}
+onPress("data-passkey", async ({ dataset }, say) => {
+  const { passkey, options = "", done = "", to = "/", form } = dataset;
+  say("Follow your browser’s instructions…");
+  try {
+    const addresses = { options, action: done };
+    if (passkey === "create") await createPasskey(addresses, { link: location.hash.slice(1) });
+    else await signWithPasskey(addresses);
+  } catch (failure) {
+    return say(explain(failure));
+  }
+  if (form) (document.getElementById(form) as HTMLFormElement).submit();
+  else location.replace(to);
+});
 
 function explain(failure: unknown): string {
   if (!(failure instanceof Refused)) return "That did not work, and nothing was changed. Try again.";
