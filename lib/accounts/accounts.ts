@@ -9,7 +9,7 @@ import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
-import type { Db } from "@/lib/db/store";
+import { type Db, isPostgres } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
@@ -180,31 +180,40 @@ function accountWith(db: Db, email: string, columns = accountColumnNames) {
 }
 
 type AccountFilter = {
-  plan?: Plan | undefined;
+  plan?: string | undefined;
   endedAtMs?: number | undefined;
+  start?: string | undefined;
   containing?: string | undefined;
   after?: string | undefined;
-  maxRows?: number | undefined;
 };
 
-/** Lists the accounts page by page, ordered by email. A record that does not parse has its email alone. */
-export async function* listAccounts(
-  db: Db,
-  { plan, endedAtMs, containing, after, maxRows }: AccountFilter = {},
-) {
-  const rows = paginate<Tables["accounts"]>((last, limit) => {
-    let query = db.selectFrom("accounts").selectAll().orderBy("email").limit(limit);
-    const from = last?.email ?? after?.toLowerCase();
-    if (from !== undefined) query = query.where("email", ">", from);
-    if (endedAtMs !== undefined)
-      query = query.where("plan", "=", "trial").where("trial_ends_at_ms", "<=", endedAtMs);
-    if (plan !== undefined) query = query.where("plan", "=", plan);
-    if (containing !== undefined) {
-      const pattern = `%${containing.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
-      query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
-    }
-    return query.execute();
-  }, maxRows);
+/** The query of the accounts in the order of their emails' bytes, in which those with the same start are neighbours. */
+export function selectAccounts(db: Db, { plan, endedAtMs, start, containing, after }: AccountFilter) {
+  const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
+  let query = db.selectFrom("accounts").select(accountColumnNames).orderBy(email);
+  if (plan) query = query.where("plan", "=", plan);
+  if (endedAtMs !== undefined)
+    query = query.where("plan", "=", "trial").where("trial_ends_at_ms", "<=", endedAtMs);
+  if (start) {
+    const prefix = start.toLowerCase();
+    query = query.where(email, ">=", prefix).where(email, "<", `${prefix}\u{10ffff}`);
+  }
+  if (containing) {
+    const pattern = `%${containing.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+    query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
+  }
+  return after ? query.where(email, ">", after.toLowerCase()) : query;
+}
+
+/** Lists the accounts page by page. A record that does not parse has its email alone. */
+export async function* listAccounts(db: Db, filter: AccountFilter = {}, maxRows?: number) {
+  const rows = paginate<Tables["accounts"]>(
+    (last, limit) =>
+      selectAccounts(db, { ...filter, after: last?.email ?? filter.after })
+        .limit(limit)
+        .execute(),
+    maxRows,
+  );
   for await (const page of rows) yield page.map((row) => ({ email: row.email, account: parseAccount(row) }));
 }
 

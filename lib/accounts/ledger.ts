@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { Expression, InferResult } from "kysely";
 import { toFields } from "@/lib/config/instants";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
@@ -59,7 +60,9 @@ export async function writeCreditEntry(
 /** Lists an account's ledger page by page, oldest entry first, with the balance after each entry. */
 export async function* listCreditEntries(db: Db, accountId: string) {
   let balance = 0;
-  const pages = paginate<CreditEntry>((last, limit) => readLedger(db, accountId, ">", limit, last));
+  const pages = paginate<CreditEntry>((last, limit) =>
+    selectLedger(db, accountId, ">", last).limit(limit).execute(),
+  );
   for await (const page of pages) {
     yield page.map(({ thousandths, reason, atMs }) => {
       balance += thousandths;
@@ -68,17 +71,16 @@ export async function* listCreditEntries(db: Db, accountId: string) {
   }
 }
 
-export type CreditEntry = Awaited<ReturnType<typeof readLedger>>[number];
+export type CreditEntry = InferResult<ReturnType<typeof selectLedger>>[number];
 
 /**
- * Reads at most `limit` entries of an account's ledger: the latest or those before another, newest first (`<`), or the
- * first or those after another, oldest first (`>`).
+ * The query of an account's ledger: the latest entries or those before another, newest first (`<`), or the first or those
+ * after another, oldest first (`>`).
  */
-export function readLedger(
+export function selectLedger(
   db: Db,
-  accountId: string,
+  accountId: string | Expression<string>,
   direction: "<" | ">",
-  limit: number,
   from?: { atMs: number; id: string },
 ) {
   const order = direction === "<" ? "desc" : "asc";
@@ -87,12 +89,9 @@ export function readLedger(
     .select(["id", "thousandths", "reason", "created_at_ms as atMs"])
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", order)
-    .orderBy("id", order)
-    .limit(limit);
-  if (!from) return query.execute();
-  return query
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("created_at_ms", "id"), direction, tuple(from.atMs, from.id)),
-    )
-    .execute();
+    .orderBy("id", order);
+  if (!from) return query;
+  return query.where(({ eb, refTuple, tuple }) =>
+    eb(refTuple("created_at_ms", "id"), direction, tuple(from.atMs, from.id)),
+  );
 }

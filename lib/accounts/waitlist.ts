@@ -68,22 +68,22 @@ export function findWaiting(db: Db, email: string): Promise<Tables["waitlist"] |
   return db.selectFrom("waitlist").selectAll().where("email", "=", email).executeTakeFirst();
 }
 
+/** The query of the waitlist, oldest first, after a position. */
+export function selectWaitlist(db: Db, { joined_at_ms, email } = { joined_at_ms: 0, email: "" }) {
+  return db
+    .selectFrom("waitlist")
+    .select(["email", "joined_at_ms", "confirmed_at_ms", "invited_at_ms"])
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple("joined_at_ms", "email"), ">", tuple(joined_at_ms, email)),
+    )
+    .orderBy("joined_at_ms")
+    .orderBy("email");
+}
+
 type ListedWaiting = Pick<Tables["waitlist"], "email" | "joined_at_ms" | "confirmed_at_ms" | "invited_at_ms">;
 
 /** Lists the waitlist page by page, oldest first. */
 export async function* listWaitlist(db: Db) {
-  const rows = paginate<ListedWaiting>((last, limit) => {
-    const { joined_at_ms = 0, email = "" } = last ?? {};
-    return db
-      .selectFrom("waitlist")
-      .select(["email", "joined_at_ms", "confirmed_at_ms", "invited_at_ms"])
-      .where(({ eb, refTuple, tuple }) =>
-        eb(refTuple("joined_at_ms", "email"), ">", tuple(joined_at_ms, email)),
-      )
-      .orderBy("joined_at_ms")
-      .orderBy("email")
-      .limit(limit)
-      .execute();
-  });
+  const rows = paginate<ListedWaiting>((last, limit) => selectWaitlist(db, last).limit(limit).execute());
   for await (const page of rows) yield page.map(toFields);
 }

@@ -161,11 +161,7 @@ function listing(db: Db, options: ListOptions): Listing {
   let listed = 0;
   let last = "";
   async function* pages() {
-    for await (const page of listAccounts(db, {
-      ...filter,
-      maxRows: limit,
-      endedAtMs: ended && Date.now(),
-    })) {
+    for await (const page of listAccounts(db, { ...filter, endedAtMs: ended && Date.now() }, limit)) {
       listed += page.length;
       last = page.at(-1)?.email ?? last;
       yield page.flatMap(({ email, account }) => {

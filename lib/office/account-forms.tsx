@@ -4,7 +4,7 @@ import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence } from "@/lib/accounts/explanation";
-import { parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import { type CreditEntry, parseThousandths, toCredits } from "@/lib/accounts/ledger";
 import { dashboardUrl, type Terms as GivenTerms } from "@/lib/accounts/licence";
 import type { Session } from "@/lib/auth/session";
 import { endSessionsOf } from "@/lib/auth/session-changes";
@@ -100,7 +100,7 @@ export const setTerms: OfficeAct = {
 type CreditsProps = {
   call: OfficeCall;
   account: Account;
-  entries: { thousandths: number; reason: string; created_at_ms: number }[];
+  entries: CreditEntry[];
 };
 
 /** The balance, the form that changes it, and the latest entries. */
@@ -120,7 +120,7 @@ export function Credits({ call, account, entries }: CreditsProps) {
       <Table
         rows={entries}
         columns={{
-          When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
+          When: ({ atMs }) => <Instant atMs={atMs} />,
           Credits: ({ thousandths }) =>
             toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
           Reason: ({ reason }) => <UntrustedText>{reason}</UntrustedText>,

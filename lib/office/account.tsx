@@ -5,6 +5,7 @@ import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
+import { selectLedger } from "@/lib/accounts/ledger";
 import { dashboardUrl } from "@/lib/accounts/licence";
 import { standingOf } from "@/lib/accounts/standing";
 import { moneyInWords } from "@/lib/config/money";
@@ -41,7 +42,7 @@ const maxRows = 20;
 async function show(call: OfficeCall) {
   const { db, nowMs } = call;
   const email = requireEmail(call);
-  const id = accountBy(db, "email", email).select("id");
+  const id = accountBy(db, "email", email).select("id").$asScalar();
   const found = await readInOneQuery(db, {
     ...factQueries(db, email, nowMs),
     passkeys: db
@@ -54,13 +55,7 @@ async function show(call: OfficeCall) {
       .select(["kind", "due_at_ms as at_ms", "state", "failure"])
       .where("account_id", "=", id)
       .orderBy("due_at_ms"),
-    entries: db
-      .selectFrom("credit_entries")
-      .select(["thousandths", "reason", "created_at_ms"])
-      .where("account_id", "=", id)
-      .orderBy("created_at_ms", "desc")
-      .orderBy("id", "desc")
-      .limit(maxRows),
+    entries: selectLedger(db, id, "<").limit(maxRows),
     changes: auditEntries(db, { whom: namesOf(db, email) }).limit(maxRows),
   });
   const facts = toAccountFacts(found, nowMs);

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
+import { selectAccounts } from "@/lib/accounts/accounts";
 import { toCredits } from "@/lib/accounts/ledger";
 import { standingOf } from "@/lib/accounts/standing";
-import { type Db, isPostgres } from "@/lib/db/store";
+import type { Db } from "@/lib/db/store";
 import { Choice, Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
@@ -11,13 +12,11 @@ import { Instant, Person } from "@/lib/office/values";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 
-const lastCharacter = "\u{10ffff}";
-
 async function show(call: OfficeCall) {
   const { db, nowMs, input } = call;
   const [start, plan, trials, after] = [input("start"), input("plan"), input("trials"), input("after")];
-  const query = trials ? selectTrials(db, trials, after, nowMs) : selectByEmail(db, start, plan, after);
-  const rows = await query.execute();
+  const query = trials ? selectTrials(db, trials, after, nowMs) : selectAccounts(db, { start, plan, after });
+  const rows = await query.limit(perPage + 1).execute();
   return (
     <>
       <form action={accounts.path} className="filter">
@@ -69,33 +68,13 @@ async function show(call: OfficeCall) {
 
 const trialLists = { running: "running", ended: "ended, newest first" };
 
-const selectPage = (db: Db) =>
-  db
-    .selectFrom("accounts")
-    .select(accountColumnNames)
-    .limit(perPage + 1);
-
-/** Emails are in the order of their bytes, in which those with the same start are neighbours. */
-function selectByEmail(
-  db: Db,
-  start: string | undefined,
-  plan: string | undefined,
-  after: string | undefined,
-) {
-  const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
-  const prefix = start?.toLowerCase();
-  let query = selectPage(db).orderBy(email);
-  if (plan) query = query.where("plan", "=", plan);
-  if (prefix) query = query.where(email, ">=", prefix).where(email, "<", prefix + lastCharacter);
-  if (after) query = query.where(email, ">", after);
-  return query;
-}
-
 /** Trials in the order of their end, after a position. */
 function selectTrials(db: Db, which: string, after: string | undefined, nowMs: number) {
   const hasEnded = which === "ended";
   const direction = hasEnded ? "desc" : "asc";
-  const query = selectPage(db)
+  const query = db
+    .selectFrom("accounts")
+    .select(accountColumnNames)
     .where(sql`plan`, "=", sql`'trial'`) // as in the partial index
     .where("trial_ends_at_ms", hasEnded ? "<=" : ">", nowMs)
     .orderBy("trial_ends_at_ms", direction)

@@ -3,6 +3,7 @@ import { PostForm } from "@/app/(pages)/post-form";
 import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
+import { selectWaitlist } from "@/lib/accounts/waitlist";
 import { confirmationDays } from "@/lib/config/durations";
 import { ApiError } from "@/lib/http/errors";
 import { Field, PlanFields, readTerms } from "@/lib/office/forms";
@@ -21,20 +22,11 @@ const maxInvited = 200; // in one request; each is a transaction, and with Clerk
 
 async function show(call: OfficeCall) {
   const { db, input, typed } = call;
-  const [, afterMs, afterEmail = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
-  let query = db
-    .selectFrom("waitlist")
-    .select(["email", "joined_at_ms", "confirmed_at_ms"])
+  const [, afterMs = "0", email = ""] = /^(\d{1,15}) (.+)$/.exec(input("after") ?? "") ?? [];
+  const rows = await selectWaitlist(db, { joined_at_ms: Number(afterMs), email })
     .where("invited_at_ms", "is", null)
-    .orderBy("joined_at_ms")
-    .orderBy("email")
-    .limit(perPage + 1);
-  if (afterMs) {
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple("joined_at_ms", "email"), ">", tuple(Number(afterMs), afterEmail)),
-    );
-  }
-  const rows = await query.execute();
+    .limit(perPage + 1)
+    .execute();
   return (
     <>
       <p>

@@ -1,5 +1,5 @@
 import type { Account } from "@/lib/accounts/account";
-import { type CreditEntry, readLedger, toCredits } from "@/lib/accounts/ledger";
+import { type CreditEntry, selectLedger, toCredits } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
 import { pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
@@ -19,8 +19,12 @@ type CreditsProps = {
 export function readCredits(accountId: string, before: string | undefined) {
   const after = parseEntry(before);
   return readPart("credit entries could not be listed", async (db) => {
-    const entries = await readLedger(db, accountId, "<", maxDrawn);
-    const older = after ? await readLedger(db, accountId, "<", listed.older + 1, after) : entries;
+    const entries = await selectLedger(db, accountId, "<").limit(maxDrawn).execute();
+    const older = after
+      ? await selectLedger(db, accountId, "<", after)
+          .limit(listed.older + 1)
+          .execute()
+      : entries;
     const page = older.slice(0, after ? listed.older : listed.latest);
     const oldest = older.length > page.length ? page.at(-1) : undefined;
     return { entries, page, hasNewer: after !== undefined, oldest };
