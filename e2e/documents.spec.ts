@@ -8,7 +8,7 @@ test("the palette is accessible, works with the keyboard alone, and helps when n
   await page.goto("/docs");
   await settle(page);
   await page.keyboard.press("Control+k");
-  await expect(page.getByRole("option", { name: "Copy this page as Markdown" })).toBeVisible();
+  await expect(page.getByRole("option", { name: "Copy page as Markdown" })).toBeVisible();
   await expectAccessible(page);
   const box = page.getByRole("combobox", { name: "Search the documents" });
   const first = page.getByRole("option").first();

@@ -65,7 +65,6 @@ const spaces = {
   "space-6": "2rem",
   "space-7": "3rem",
   "space-8": "4.5rem",
-  "space-9": "7rem",
 };
 
 const radii = { "radius-1": "0.375rem", "radius-2": "0.625rem", "radius-3": "1rem" };

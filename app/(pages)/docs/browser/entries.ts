@@ -1,24 +1,14 @@
 import type { PaletteHit } from "../search.json/route";
-import { readPage } from "./copy";
 
-/** An entry of the palette: an address to open or an action to run. */
-export type Entry = { title: string; snippet?: string; path?: string; act?: () => void };
+/** An entry of the palette: an address to open, or a button of the page to press. */
+export type Entry = { title: string; snippet?: string; path?: string | null; press?: () => void };
 
 /** Entries under one heading. */
 export type Group = { heading: string; entries: Entry[] };
 
-/** The actions available on every document, filtered to titles that contain this text. */
+/** What can be done on every document: the controls of the page whose words contain this text. */
 export function actions(named = ""): Group {
-  const page = document.querySelector<HTMLAnchorElement>('[data-copies="page"]');
-  const copies: Entry[] = page
-    ? [
-        {
-          title: "Copy this page as Markdown",
-          act: () => void readPage(page.href).then((text) => navigator.clipboard.writeText(text)),
-        },
-      ]
-    : [];
-  const entries = [...copies, ...linksIn(".site .button, .foot a")];
+  const entries = entriesOf(document.querySelectorAll(".after button, .site .button, .foot a"));
   return {
     heading: "Actions",
     entries: entries.filter(({ title }) => title.toLowerCase().includes(named.toLowerCase())),
@@ -28,9 +18,9 @@ export function actions(named = ""): Group {
 /** The documents, grouped as in the menu. */
 export function documentsOfMenu(): Group[] {
   const sections = document.querySelectorAll<HTMLElement>(".contents > nav section");
-  return [...sections].map((section, at) => ({
+  return [...sections].map((section) => ({
     heading: section.querySelector("h2")?.textContent ?? "",
-    entries: linksIn(`.contents > nav section:nth-of-type(${at + 1}) a`),
+    entries: entriesOf(section.querySelectorAll("a")),
   }));
 }
 
@@ -42,9 +32,10 @@ export async function search(address: string, query: string): Promise<Group[] | 
   return [...Map.groupBy(hits, ({ kind }) => kind)].map(([heading, entries]) => ({ heading, entries }));
 }
 
-function linksIn(selector: string): Entry[] {
-  return [...document.querySelectorAll<HTMLAnchorElement>(selector)].map((link) => ({
-    title: link.textContent ?? "",
-    path: link.getAttribute("href") ?? "",
+function entriesOf(controls: NodeListOf<HTMLElement>): Entry[] {
+  return [...controls].map((control) => ({
+    title: control.textContent ?? "",
+    path: control.getAttribute("href"),
+    press: () => control.click(),
   }));
 }

@@ -117,11 +117,13 @@ function toGroup({ heading, entries }: Group, at: number): HTMLElement {
   return group;
 }
 
-function toOption({ title, snippet, path, act }: Entry, id: string): HTMLElement {
+function toOption({ title, snippet, path, press }: Entry, id: string): HTMLElement {
   const option = make("a", { id, role: "option", tabIndex: -1, href: path ?? "#" });
   option.onclick = (event) => {
-    if (act) event.preventDefault();
-    act?.();
+    if (!path) {
+      event.preventDefault();
+      press?.();
+    }
     option.closest("dialog")?.close();
   };
   option.append(make("strong", { textContent: title }));
