@@ -16,7 +16,7 @@ export function Prices({ prices }: { prices: Offer[] }) {
   return (
     <section aria-labelledby="prices">
       <h2 id="prices">What it costs</h2>
-      <ul className="prices">
+      <ul className="entries">
         <li>
           <strong>Trial</strong> <span>free, ends by itself</span>
         </li>
