@@ -16,6 +16,10 @@ export async function executeAll(db: QueryExecutorProvider, statements: readonly
 const ofAccount = "account_id text not null references accounts (id) on delete cascade";
 const ofOperator = "operator_id text not null references operators (id) on delete cascade";
 
+/** The statements that add columns, written with commas between them, to a table: SQLite adds one at a time. */
+const addColumns = (table: string, columns: string) =>
+  columns.split(", ").map((column) => `alter table ${table} add column ${column}`);
+
 /**
  * All migrations, in order, in SQL that both engines accept. Never edit one that has been released.
  *
@@ -99,11 +103,10 @@ export const migrations: Record<string, SchemaChange> = {
     `create table signing_keys (kid text primary key, place bigint not null unique, issuer text not null,
         sealed_key text, made_at_ms bigint not null, signs_from_ms bigint, verifies_until_ms bigint,
         revoked_at_ms bigint)`,
-    "alter table local_sessions add column kind text",
-    "alter table local_sessions add column name text",
-    "alter table local_sessions add column begun_at_ms bigint",
-    "alter table local_sessions add column last_seen_at_ms bigint",
-    "alter table local_sessions add column made_in text references local_sessions (id) on delete cascade",
+    ...addColumns(
+      "local_sessions",
+      "kind text, name text, begun_at_ms bigint, last_seen_at_ms bigint, made_in text references local_sessions (id) on delete cascade",
+    ),
     "create index local_sessions_expires_at_ms on local_sessions (expires_at_ms)",
     "create index local_sessions_made_in on local_sessions (made_in)",
   ],
@@ -120,8 +123,7 @@ export const migrations: Record<string, SchemaChange> = {
     onboarding_emails_due: null,
   },
   "008-sign-in-emails": [
-    "alter table sign_in_codes add column share text not null default 'stranger'",
-    "alter table sign_in_codes add column asker_hash text",
+    ...addColumns("sign_in_codes", "share text not null default 'stranger', asker_hash text"),
     "create index sign_in_codes_created on sign_in_codes (created_at_ms)",
     "create index sign_in_codes_share on sign_in_codes (email, share, created_at_ms)",
     `create table sign_in_emails (email text primary key, long_code_hash text not null,
@@ -169,8 +171,7 @@ export const migrations: Record<string, SchemaChange> = {
     waitlist_waiting: "waitlist (joined_at_ms) where invited_at_ms is null",
   },
   "044-clerk-ends": [
-    "alter table clerk_users add column barred_until_ms bigint",
-    "alter table clerk_users add column barred_told_at_ms bigint",
+    ...addColumns("clerk_users", "barred_until_ms bigint, barred_told_at_ms bigint"),
     "alter table local_sessions add column clerk_session text",
     "create table clerk_sessions_ended (id text primary key, ended_at_ms bigint not null)",
     "create index clerk_sessions_ended_at on clerk_sessions_ended (ended_at_ms)",
@@ -185,8 +186,7 @@ export const migrations: Record<string, SchemaChange> = {
     local_sessions_end_mail: "local_sessions (end_mail_at_ms) where end_mail_at_ms is not null",
   },
   "050-passkeys": [
-    "alter table local_sessions add column confirmed_at_ms bigint",
-    "alter table local_sessions add column confirmed_by text",
+    ...addColumns("local_sessions", "confirmed_at_ms bigint, confirmed_by text"),
     `create table passkeys (id text primary key, ${ofAccount}, credential_id text not null unique,
         rp_id text not null, public_key text not null, counter bigint not null, name text not null,
         added_at_ms bigint not null, last_used_at_ms bigint)`,
@@ -217,20 +217,13 @@ export const migrations: Record<string, SchemaChange> = {
     billing_checkouts_unsettled: "billing_checkouts (created_at_ms) where state in ('open', 'unpaid')",
     billing_subscriptions_current: "billing_subscriptions (period_ends_ms) where licence_until_ms > 0",
   },
-  "070-session-starts": [
-    "alter table local_sessions add column begun_by text",
-    "alter table local_sessions add column begun_in text",
-    "alter table local_sessions add column network text",
-  ],
+  "070-session-starts": addColumns("local_sessions", "begun_by text, begun_in text, network text"),
   // Most sessions were made in none: after ANALYZE, SQLite scanned them all for each that ended.
   "080-sessions-made": {
     local_sessions_made: "local_sessions (made_in) where made_in is not null",
     local_sessions_made_in: null,
   },
-  "081-trial-mails": [
-    "alter table accounts add column trial_mail_done_ms bigint",
-    "alter table accounts add column trial_mail_next_at_ms bigint",
-  ],
+  "081-trial-mails": addColumns("accounts", "trial_mail_done_ms bigint, trial_mail_next_at_ms bigint"),
   // Every instance looks once a minute for mails that are due: three days before the end of a trial, and at its end.
   "082-trial-mails-due": {
     accounts_trial_ending:
@@ -299,44 +292,35 @@ export const migrations: Record<string, SchemaChange> = {
   },
   "130-secrets": [
     "create table link_keys (id text primary key, sealed_key text not null, makes_from_ms bigint not null)",
-    "alter table local_sessions add column former_hash text",
-    "alter table local_sessions add column former_until_ms bigint",
+    ...addColumns("local_sessions", "former_hash text, former_until_ms bigint"),
     "create index local_sessions_former on local_sessions (former_hash) where former_hash is not null",
-    "alter table operator_sessions add column former_hash text",
-    "alter table operator_sessions add column former_until_ms bigint",
+    ...addColumns("operator_sessions", "former_hash text, former_until_ms bigint"),
   ],
   "135-app-origins": ["alter table local_sessions add column app_origin text"],
   "140-billing-readings": [
-    "alter table billing_subscriptions add column unpaid_since_ms bigint",
-    "alter table billing_subscriptions add column price_id text",
-    "alter table billing_subscriptions add column invoice_id text",
-    "alter table billing_subscriptions add column invoice_status text",
-    "alter table billing_subscriptions add column amount_due bigint",
-    "alter table billing_subscriptions add column currency text",
+    ...addColumns(
+      "billing_subscriptions",
+      "unpaid_since_ms bigint, price_id text, invoice_id text, invoice_status text, amount_due bigint, currency text",
+    ),
     "alter table billing_checkouts add column taken_thousandths bigint",
   ],
   // For the operator's overview.
   "141-billing-attention": {
     billing_subscriptions_status: "billing_subscriptions (status)",
   },
-  "150-session-ends": [
-    "alter table local_sessions add column last_date_ms bigint",
-    "alter table local_sessions add column ended_as text",
-    "alter table local_sessions add column checked_at_ms bigint",
-    "alter table local_sessions add column told text",
-  ],
+  "150-session-ends": addColumns(
+    "local_sessions",
+    "last_date_ms bigint, ended_as text, checked_at_ms bigint, told text",
+  ),
   "160-licence-mails": ["alter table billing_subscriptions add column ending_mail_ms bigint"],
   // Every instance looks once a minute for cancelled licences that end in three days.
   "161-licence-mails-due": {
     billing_subscriptions_ends: "billing_subscriptions (ends_at_ms) where ends_at_ms is not null",
   },
-  "165-waitlist-confirmation": [
-    "alter table waitlist add column confirmation_hash text",
-    "alter table waitlist add column confirmation_mailed_at_ms bigint",
-    "alter table waitlist add column confirmed_at_ms bigint",
-    "alter table waitlist add column unconfirmed_until_ms bigint",
-    "alter table waitlist add column mailbox_hash text",
-  ],
+  "165-waitlist-confirmation": addColumns(
+    "waitlist",
+    "confirmation_hash text, confirmation_mailed_at_ms bigint, confirmed_at_ms bigint, unconfirmed_until_ms bigint, mailbox_hash text",
+  ),
   "166-waitlist-lookups": {
     waitlist_confirmation: "waitlist (confirmation_hash)",
     waitlist_mailbox: "waitlist (mailbox_hash)",
