@@ -215,7 +215,7 @@ export const sessions: Mistakes = {
   "tests/app/pages/sign-in-outages.test.ts": {
     "lib/accounts/caller.ts": {
       "a browser that cannot renew its session during an outage is told that it ended":
-        "if (mayRenew(headers)) await readAnySession(await store(), { nowMs });",
+        "if (mayRenew(headers)) await readAccountAndSession(await store(), { ...noOne, nowMs });",
     },
   },
   "tests/lib/auth/clerk-calls.test.ts": {
