@@ -12,12 +12,7 @@ import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
-import {
-  describeClient,
-  describeOrigin,
-  nameSession,
-  type RequestingClient,
-} from "@/lib/oauth/requesting-client";
+import { describeClient, type RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
 
@@ -130,8 +125,8 @@ export async function approve(
   const session = {
     id: appSessionId(grantId),
     account_id: account.id,
-    name: nameSession(client),
-    app_origin: describeOrigin(client.origin),
+    name: client.session.name,
+    app_origin: client.session.origin,
     ...describeStart(headers),
     clerk_session: clerkSession ?? null,
   };
@@ -170,8 +165,8 @@ export async function decline(
   const { state, key, id } = authorizationRequest;
   const stored = await readPending(authorizationRequest);
   if (!stored) return;
-  const after = { name: nameSession(client), origin: describeOrigin(client.origin) };
-  await recordAudit(db, { by, what: "app decline", whom: account.email, after }, nowMs);
+  const declined = { by, what: "app decline", whom: account.email, after: client.session };
+  await recordAudit(db, declined, nowMs);
   const [error, description] = ["access_denied", "The owner of the account declined."];
   await state.amend(
     key,

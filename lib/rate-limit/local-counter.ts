@@ -14,69 +14,38 @@ export type RateLimitDecision = {
  * last `windowMs`. It keeps the latest half of `maxKeys` keys at least, and drops idle ones after at most two windows.
  */
 export class LocalCounter {
-  private readonly windows: RecentCache<ClientWindow>;
+  /** When the accepted requests of each key were, oldest first. */
+  private readonly acceptedAtMs: RecentCache<number[]>;
 
   constructor(
     private readonly limit: number,
     private readonly windowMs: number,
     maxKeys = 200_000,
   ) {
-    this.windows = new RecentCache(maxKeys, windowMs);
+    this.acceptedAtMs = new RecentCache(maxKeys, windowMs);
   }
 
   /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock. */
   consume(key: string, nowMs = performance.now()): RateLimitDecision {
-    const recent = this.windows.get(key) ?? new ClientWindow();
-    this.windows.set(key, recent, nowMs);
-    recent.expireUntil(nowMs - this.windowMs);
-    if (recent.count >= this.limit) {
-      return refusal(recent.oldestMs + this.windowMs - nowMs);
-    }
-    recent.add(nowMs);
-    return { allowed: true, remaining: this.limit - recent.count };
+    const recent = this.acceptedAtMs.get(key) ?? [];
+    let expired = 0;
+    while ((recent[expired] ?? nowMs) <= nowMs - this.windowMs) expired++;
+    if (expired > 0) recent.splice(0, expired);
+    if (recent.length >= this.limit) return refusal((recent[0] ?? nowMs) + this.windowMs - nowMs);
+    // Most clients send one request, and a push to an empty list allocates room for seventeen.
+    const times = recent.length === 0 ? [nowMs] : recent;
+    if (times === recent) times.push(nowMs);
+    this.acceptedAtMs.set(key, times, nowMs);
+    return { allowed: true, remaining: this.limit - times.length };
   }
 
   /** Takes the latest request of this key back. */
   refund(key: string): void {
-    this.windows.get(key)?.removeLatest();
+    this.acceptedAtMs.get(key)?.pop();
   }
 }
 
 /** The refusal of a request that would be accepted after this time. */
 export function refusal(waitMs: number): RateLimitDecision {
   return { allowed: false, remaining: 0, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) };
-}
-
-/** The times of one key's accepted requests, oldest first. */
-class ClientWindow {
-  private atMs: number[] = [];
-  private first = 0;
-
-  get count(): number {
-    return this.atMs.length - this.first;
-  }
-
-  get oldestMs(): number {
-    return this.atMs[this.first] ?? 0;
-  }
-
-  add(nowMs: number): void {
-    // Most clients send one request, and a push would allocate room for seventeen.
-    if (this.atMs.length === 0) this.atMs = [nowMs];
-    else this.atMs.push(nowMs);
-  }
-
-  removeLatest(): void {
-    if (this.count > 0) this.atMs.pop();
-  }
-
-  expireUntil(ms: number): void {
-    const { atMs } = this;
-    while (this.first < atMs.length && (atMs[this.first] ?? 0) <= ms) this.first++;
-    // Half at a time: removing one per request would move all others, 20 µs for a hundred thousand.
-    if (this.first * 2 > atMs.length) {
-      atMs.splice(0, this.first);
-      this.first = 0;
-    }
-  }
 }

@@ -4,16 +4,16 @@ export const quotas: Mistakes = {
   "tests/lib/rate-limit/local-counter.test.ts": {
     "lib/rate-limit/local-counter.ts": {
       "one request more than the limit is accepted": [
-        "recent.count >= this.limit",
-        "recent.count > this.limit",
+        "recent.length >= this.limit",
+        "recent.length > this.limit",
       ],
       "the number of keys has no bound": [
         "new RecentCache(maxKeys, windowMs)",
         "new RecentCache(1e9, windowMs)",
       ],
       "a refusal is counted too": [
-        "return refusal(recent.oldestMs",
-        "recent.add(nowMs);\n      return refusal(recent.oldestMs",
+        "return refusal((recent[0]",
+        "return recent.push(nowMs) && refusal((recent[0]",
       ],
     },
   },

@@ -13,7 +13,7 @@ import { PostForm } from "../post-form";
 type Reader = (Pick<Owner, "by"> & { account: Pick<Account, "id" | "email"> }) | ApiError;
 
 type ApprovalProps = {
-  client: RequestingClient;
+  client: Pick<RequestingClient, "name" | "documentHost" | "origin">;
   /** The code that was typed, as the device shows it. */
   userCode: string | undefined;
   readersNetwork: string | undefined;

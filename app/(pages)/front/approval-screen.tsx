@@ -1,12 +1,7 @@
 import { Approval } from "../connect/approval";
 
 const example = {
-  client: {
-    clientId: "",
-    name: "Claude",
-    documentHost: "claude.ai",
-    origin: { is: "site", host: "claude.ai" },
-  },
+  client: { name: "Claude", documentHost: "claude.ai", origin: { is: "site", host: "claude.ai" } },
   reader: { by: "owner", account: { id: "", email: "you@example.com" } },
 } as const;
 
