@@ -1,13 +1,11 @@
 import {
   createMcpHandler,
-  InMemoryTransport,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResponse,
-  type JSONRPCMessage,
   type McpServer,
   ProtocolErrorCode,
-  SUPPORTED_PROTOCOL_VERSIONS,
+  WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/credential";
@@ -18,10 +16,15 @@ import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
 import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
-import { classify, unknownRevision } from "@/lib/mcp/classification";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
-import { parseSimpleCall, refuseSimpleCall, runSimpleCall, type SimpleCall } from "@/lib/mcp/tool-call";
+import {
+  classify,
+  parseSimpleCall,
+  refuseSimpleCall,
+  runSimpleCall,
+  type SimpleCall,
+} from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
 import { isHostedAgent } from "@/lib/rate-limit/client-address";
@@ -131,7 +134,6 @@ async function exchange(
   // In 2026-07-28 `initialize` is an unknown method, whatever its params.
   const problem = isLegacy || method !== "initialize" ? findParamsProblem(message) : undefined;
   if (problem) return { status: 200, body: rpcError(ProtocolErrorCode.InvalidParams, problem, id) };
-  if (isLegacy) return refuseRevision(headers, method) ?? answerLegacy(message, createServer());
   let failure: unknown;
   const onerror = (error: Error) => {
     failure = error;
@@ -140,8 +142,10 @@ async function exchange(
   // Clients send all kinds of Accept fields, and every client can read JSON.
   own.set("accept", "application/json, text/event-stream");
   const request = new Request(`${settings().appUrl}/mcp`, { method: "POST", headers: own });
-  const handler = createMcpHandler(createServer, { legacy: "reject", onerror });
-  const response = await handler.fetch(request, { parsedBody: message });
+  const parsed = { parsedBody: message };
+  const response = isLegacy
+    ? await answerLegacy(createServer(), request, parsed)
+    : await createMcpHandler(createServer, { legacy: "reject", onerror }).fetch(request, parsed);
   if (response.status >= 500) throw failure ?? new Error(`the MCP library answered ${response.status}`);
   const mediaType = response.headers.get("content-type");
   return {
@@ -151,24 +155,12 @@ async function exchange(
   };
 }
 
-/** Refuses an unknown protocol version, except on `initialize`, which negotiates it. */
-function refuseRevision(headers: Headers, method: string | undefined): ResponseParts | undefined {
-  const version = unknownRevision(headers);
-  if (version === undefined || method === "initialize") return undefined;
-  const known = SUPPORTED_PROTOCOL_VERSIONS.join(", ");
-  return refuse(
-    -32000, // implementation-defined: the protocol has no code for this
-    `Bad Request: Unsupported protocol version: ${version} (supported versions: ${known})`,
-  );
-}
-
-/** Without a session. What else the server sends is dropped, because there is no stream. */
-async function answerLegacy(message: Message, server: McpServer): Promise<ResponseParts> {
-  if (!isJSONRPCRequest(message)) return { status: 202, body: null };
-  const [client, ours] = InMemoryTransport.createLinkedPair();
-  await server.connect(ours);
-  const { promise, resolve } = Promise.withResolvers<JSONRPCMessage>();
-  client.onmessage = (sent) => "method" in sent || resolve(sent);
-  await client.send(message);
-  return { status: 200, body: await promise };
+/** Answers in JSON and without a session. */
+async function answerLegacy(
+  server: McpServer,
+  ...request: Parameters<WebStandardStreamableHTTPServerTransport["handleRequest"]>
+): Promise<Response> {
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  await server.connect(transport);
+  return transport.handleRequest(...request);
 }

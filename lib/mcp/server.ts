@@ -15,7 +15,7 @@ import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resourceSizes, resources } from "@/lib/mcp/resources";
 import { describeServer } from "@/lib/mcp/server-info";
 import { callTool } from "@/lib/mcp/tool-call";
-import { type Tool, tools } from "@/lib/mcp/tools";
+import { tools } from "@/lib/mcp/tools";
 import { accountScope } from "@/lib/oauth/resources";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -51,9 +51,8 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
     },
   });
   for (const tool of tools) {
-    const { name, input: inputSchema, output: outputSchema } = tool;
-    const about = { ...describe(tool), inputSchema, ...(outputSchema && { outputSchema }) };
-    server.registerTool(name, about, (input) => callTool(tool, input, caller, context));
+    const about = { inputSchema: tool.input };
+    server.registerTool(tool.name, about, (input) => callTool(tool, input, caller, context));
   }
   // The library's own list has no `securitySchemes`.
   server.server.setRequestHandler("tools/list", () => ({ tools: listTools(context.path) }));
@@ -71,26 +70,22 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
   return server;
 }
 
-/** Without the hints, clients assume that a tool is destructive and reaches external systems. */
-const describe = ({ title, description }: Tool) => ({
-  title,
-  description,
-  annotations: {
-    title,
-    readOnlyHint: true,
-    destructiveHint: false,
-    idempotentHint: true,
-    openWorldHint: false,
-  },
-});
-
 const describedTools = () =>
   processSingleton("descriptions of tools", () =>
-    tools.map((tool) => ({
-      name: tool.name,
-      ...describe(tool),
-      inputSchema: convert(tool.input, "input"),
-      ...(tool.output && { outputSchema: convert(tool.output, "output") }),
+    tools.map(({ name, title, description, input, output }) => ({
+      name,
+      title,
+      description,
+      // Without these hints, clients assume that a tool is destructive and reaches external systems.
+      annotations: {
+        title,
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+      inputSchema: convert(input, "input"),
+      ...(output && { outputSchema: convert(output, "output") }),
     })),
   );
 

@@ -1,11 +1,17 @@
-import { type CallToolResult, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  classifyInboundRequest,
+  type InboundClassificationOutcome,
+  type InboundHttpRequest,
+  SERVER_INFO_META_KEY,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { ApiError } from "@/lib/http/errors";
 import { unexpectedError } from "@/lib/http/handler";
 import type { RequestContext } from "@/lib/http/request-context";
-import { classify, unknownRevision } from "@/lib/mcp/classification";
-import { findParamsProblem } from "@/lib/mcp/params";
+import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { describeServer } from "@/lib/mcp/server-info";
 import { type Tool, tools } from "@/lib/mcp/tools";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -67,11 +73,26 @@ function eraOf(message: PlainMessage, headers: Headers): Era | undefined {
 function validate(message: PlainMessage, headers: Headers): Era | undefined {
   const route = classify(headers, message);
   if (findParamsProblem(message)) return undefined;
-  if (route.kind === "legacy") return unknownRevision(headers) === undefined ? "legacy" : undefined;
+  if (route.kind === "legacy") {
+    const version = headers.get("mcp-protocol-version");
+    return version === null || SUPPORTED_PROTOCOL_VERSIONS.includes(version) ? "legacy" : undefined;
+  }
   if (route.kind !== "modern" || route.classification.revision !== "2026-07-28") return undefined;
   // The library has compared the first two with the message, but not demanded them.
   const isSent = headers.has("mcp-protocol-version") && headers.has("mcp-method");
   return isSent && headers.get("mcp-name") === message.params.name ? "modern" : undefined;
+}
+
+/** The MCP library's classification of a message and its headers. */
+export function classify(headers: Headers, body: Message): InboundClassificationOutcome {
+  const header = (name: string) => headers.get(name) ?? undefined;
+  return classifyInboundRequest({
+    httpMethod: "POST",
+    body,
+    protocolVersionHeader: header("mcp-protocol-version"),
+    mcpMethodHeader: header("mcp-method"),
+    mcpNameHeader: header("mcp-name"),
+  } as InboundHttpRequest);
 }
 
 /** Answers a valid tool call. */

@@ -4,7 +4,7 @@ import { processSingleton } from "@/lib/process-singleton";
 import { knownClientKey, ownNetworkKey } from "@/lib/rate-limit/client-address";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
-import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
+import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
@@ -22,23 +22,17 @@ type RateLimitResult = {
 
 /**
  * Spends one request of the client's quota. Its headers are those of draft-ietf-httpapi-ratelimit-headers-11, and the
- * older pair. It answers at once where the counter does.
+ * older pair.
  *
  * @param key - the client's
  */
-export function consumeRateLimit(name: QuotaName, key: string): RateLimitResult | Promise<RateLimitResult> {
+export async function consumeRateLimit(name: QuotaName, key: string): Promise<RateLimitResult> {
   const quota = quotaOf(name);
-  const decision = quota.counter.consume(key);
-  return decision instanceof Promise
-    ? decision.then((late) => toResult(quota, late))
-    : toResult(quota, decision);
-}
-
-function toResult(quota: Quota, decision: RateLimitDecision): RateLimitResult {
-  if (decision.allowed) return { headers: rateLimitHeaders(quota, decision.remaining) };
-  const { name, limit, windowSeconds, refusals } = quota;
+  const { limit, windowSeconds, refusals, counter } = quota;
+  const { allowed, remaining, retryAfterSeconds = windowSeconds } = await counter.consume(key);
+  if (allowed) return { headers: rateLimitHeaders(quota, remaining) };
   metrics()?.quotaRefusals.inc({ quota: name });
-  const wait = Math.min(decision.retryAfterSeconds ?? windowSeconds, windowSeconds);
+  const wait = Math.min(retryAfterSeconds, windowSeconds);
   refusals[wait] ??= {
     headers: rateLimitHeaders(quota, 0, `;t=${wait}`),
     refused: { message: rateLimitMessage(limit, windowSeconds, wait), retryAfterSeconds: wait },
