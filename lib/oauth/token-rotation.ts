@@ -150,26 +150,21 @@ function listSuccessors(transaction: Db, grantId: string, idHash: string) {
 
 /** Deletes the oldest refresh tokens of a grant above the number that is kept, so that an app that renews all the time fills no store. */
 async function deleteOldest(transaction: Db, grantId: string | null): Promise<void> {
-  const { refreshTokens } = oauthBounds;
-  const oldest = transaction
+  const tokens = transaction
     .selectFrom("connect_state")
-    .select("id_hash")
     .where("kind", "=", "RefreshToken")
-    .where("grant_id", "=", grantId)
+    .where("grant_id", "=", grantId);
+  const oldest = await tokens
+    .select("expires_at_ms")
     .orderBy("expires_at_ms", "desc")
-    .limit(refreshTokens)
-    .offset(refreshTokens);
-  // PostgreSQL also locks, and so writes, the rows that an offset skips: `oldest` itself must lock none.
-  const unlocked = transaction
-    .selectFrom("connect_state")
-    .select("id_hash")
-    .where("kind", "=", "RefreshToken")
-    .where("id_hash", "in", oldest)
-    .forUpdate()
-    .skipLocked();
+    .offset(oauthBounds.refreshTokens)
+    .limit(1)
+    .executeTakeFirst();
+  if (!oldest) return;
+  const old = tokens.select("id_hash").where("expires_at_ms", "<=", oldest.expires_at_ms);
   await transaction
     .deleteFrom("connect_state")
     .where("kind", "=", "RefreshToken")
-    .where("id_hash", "in", unlocked)
+    .where("id_hash", "in", old.forUpdate().skipLocked())
     .execute();
 }

@@ -18,7 +18,7 @@ export class RedisStore implements CounterStore {
 
   /** Any refusal ends the connection: READONLY and the like say that it leads to a server that no longer counts. */
   async eval(script: string, keys: string[], args: unknown[]): Promise<unknown> {
-    const client = await this.connect();
+    const client = this.client ?? (await this.connect());
     try {
       return await client.eval(script, { keys, arguments: args.map(String) });
     } catch (failure) {
@@ -28,25 +28,31 @@ export class RedisStore implements CounterStore {
   }
 
   drop(): void {
-    if (!this.client) return;
-    end(this.client);
+    if (this.client) end(this.client);
     this.client = undefined;
-    this.opening = undefined;
   }
 
   /** Opening may take longer than a call: a later one finds it done. */
   private connect(): Promise<Client> {
-    this.opening ??= open(this.address).then(
-      (client) => {
-        this.client = client;
-        return client;
-      },
-      (failure) => {
-        this.opening = undefined;
-        throw failure;
-      },
-    );
+    this.opening ??= this.open().finally(() => {
+      this.opening = undefined;
+    });
     return this.opening;
+  }
+
+  private async open(): Promise<Client> {
+    // Five hundred files, which a service without Redis does not load.
+    const client = newClient(exportsOf(await import("@redis/client")), this.address);
+    // The next call is told; without a listener it would end the process.
+    client.on("error", () => {});
+    try {
+      await withTimeout(openWithinMs, client.connect());
+      this.client = client;
+      return client;
+    } catch (failure) {
+      end(client);
+      throw failure;
+    }
   }
 }
 
@@ -57,20 +63,6 @@ type Client = {
   eval(script: string, input: { keys: string[]; arguments: string[] }): Promise<unknown>;
   destroy(): unknown;
 };
-
-async function open(address: RedisAddress): Promise<Client> {
-  // Five hundred files, which a service without Redis does not load.
-  const client = newClient(exportsOf(await import("@redis/client")), address);
-  // The next call is told; without a listener it would end the process.
-  client.on("error", () => {});
-  try {
-    await withTimeout(openWithinMs, client.connect());
-    return client;
-  } catch (failure) {
-    end(client);
-    throw failure;
-  }
-}
 
 async function end(client: Client): Promise<void> {
   try {

@@ -184,8 +184,8 @@ export const connect: Mistakes = {
       "the session goes on after a replay": 'await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
       "a repeated request starts another branch of tokens": "if (stored) return { successor: stored };",
       "an app that renews all the time pushes out the tokens of others": [
-        '    .where("grant_id", "=", grantId)\n    .orderBy("expires_at_ms", "desc")',
-        '    .orderBy("expires_at_ms", "desc")',
+        '.where("grant_id", "=", grantId);',
+        ";",
       ],
     },
   },
