@@ -80,7 +80,6 @@ export class TokenRotation {
     { kind, id }: { kind: string; id: string },
     nowMs: number,
   ): Promise<{ successor?: string } | { replayOf: string } | undefined> {
-    const isRefresh = kind === "RefreshToken";
     const idHash = hashSecret("connect", id);
     // Uses of one token take turns, because each update or lock waits for the one before. A use of the successor that
     // commits at the same moment counts as later.
@@ -92,7 +91,7 @@ export class TokenRotation {
       .where("consumed_at_ms", "is", null)
       .returning("grant_id")
       .executeTakeFirst();
-    if (!isRefresh) {
+    if (kind !== "RefreshToken") {
       if (!firstUse) return undefined;
       await this.issue(transaction, { parent_hash: idHash });
       return {};
@@ -108,10 +107,20 @@ export class TokenRotation {
       const stored = keyedHashes("refresh-token:v1", id).find((derived) =>
         successors.some(({ id_hash }) => id_hash === hashSecret("connect", derived)),
       );
-      // An app that has used the successor has had the answer, and one that we cannot derive cannot be sent again.
-      const wasAnswered = !stored || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
+      // If it has not used a successor, the answer may have been lost. A build that stored none did not say whose it is.
+      const wasAnswered =
+        successors.length === 0 || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
       if (isLate && wasAnswered) return { replayOf: use.grant_id };
       if (stored) return { successor: stored };
+      // Those that this build cannot derive are used up: someone who uses one of them later ends the session.
+      if (isLate) {
+        await transaction
+          .updateTable("connect_state")
+          .set({ consumed_at_ms: nowMs })
+          .where("grant_id", "=", use.grant_id)
+          .where("parent_hash", "=", idHash)
+          .execute();
+      }
     }
     await this.issue(transaction, { parent_hash: idHash, id_hash: hashSecret("connect", successor) });
     return { successor };
@@ -138,7 +147,7 @@ function lockUsed(transaction: Db, idHash: string) {
     .executeTakeFirst();
 }
 
-/** The refresh tokens that were issued for one: several if the secret that the first was derived from has gone. */
+/** The refresh tokens that were issued for one: several by an earlier build, or if the secret of the first has gone. */
 function listSuccessors(transaction: Db, grantId: string, idHash: string) {
   return transaction
     .selectFrom("connect_state")

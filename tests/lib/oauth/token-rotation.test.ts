@@ -8,6 +8,7 @@ import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 
+const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 23);
 
 describe.each(engines)("the exchange of a code or refresh token, on $name", async (engine) => {
@@ -88,6 +89,37 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
       expect(await refresh(first, startMs + lateMs)).toBe(isTaken ? successor : undefined);
       expect(await isAlive()).toBe(isTaken);
     }
+  });
+
+  it("goes on where the build before stopped, whose successors cannot be derived", async () => {
+    const issuedBefore = async (grantId: string, parent: string, parentUsedAtMs: number) => {
+      const id = `${grantId} from before`;
+      await stage.query(
+        `UPDATE connect_state SET consumed_at_ms = ${parentUsedAtMs} WHERE id_hash = '${hashSecret("connect", parent)}'`,
+      );
+      await stage.query(
+        `INSERT INTO connect_state (kind, id_hash, payload, grant_id, expires_at_ms, parent_hash)
+         VALUES ('RefreshToken', '${hashSecret("connect", id)}', '{}', '${grantId}', ${startMs + 60 * minuteMs}, '${hashSecret("connect", parent)}')`,
+      );
+      return id;
+    };
+    for (const isItsAnswerUsed of [true, false]) {
+      const { grantId, first, refresh, isAlive } = await connect();
+      const before = await issuedBefore(grantId, first, startMs);
+      const successor = await refresh(first, startMs + 59_999);
+      expect(await refresh(first, startMs + 61 * minuteMs), "one chain from now on").toBe(successor);
+      expect(await isAlive()).toBe(true);
+      if (isItsAnswerUsed) {
+        expect(await refresh(before, startMs + 62 * minuteMs)).toBeDefined();
+        expect(await refresh(first, startMs + 63 * minuteMs), "as that build would").toBeUndefined();
+        expect(await isAlive()).toBe(false);
+      }
+    }
+    const { grantId, first, refresh, isAlive } = await connect();
+    const before = await issuedBefore(grantId, first, startMs);
+    expect(await refresh(first, startMs + 61 * minuteMs), "its answer was lost").toBeDefined();
+    expect(await refresh(before, startMs + 63 * minuteMs), "or was not").toBeUndefined();
+    expect(await isAlive()).toBe(false);
   });
 
   it("writes nothing if the token cannot be stored", async () => {
