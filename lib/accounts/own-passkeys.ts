@@ -15,6 +15,7 @@ import {
   addPasskey,
   copied,
   findPasskey,
+  hasTooMany,
   isStored,
   listPasskeys,
   maxPasskeys,
@@ -95,7 +96,7 @@ const purposeOf = ({ account }: Owner) => `add to ${account.id}`;
 export async function startPasskey(call: HandlerRequest, owner: Owner): Promise<ResponseParts> {
   const { id, email } = owner.account;
   const passkeys = await listPasskeys(await store(), id);
-  if (passkeys.length >= maxPasskeys) throw hasTooMany();
+  if (passkeys.length >= maxPasskeys) throw hasTooMany;
   const { challenge, cookie } = challengeBrowser(call, purposeOf(owner));
   const ids = passkeys.map(({ credentialId }) => credentialId);
   const body = creationOptions(relyingParty(), challenge, { id, name: email }, ids);
@@ -107,16 +108,6 @@ export async function finishPasskey(call: HandlerRequest, owner: Owner): Promise
   const isExpected = expectedOf(call, purposeOf(owner));
   const verified = await verifyRegistration(relyingParty(), call.body, isExpected);
   const passkey = { ...verified, name: describeBrowser(call.headers) };
-  const outcome = await addPasskey(await store(), owner.account, passkey, call.nowMs);
-  if (outcome === "full") throw hasTooMany();
-  if (outcome !== "added") throw new CeremonyError(`the passkey or its challenge is ${outcome}`);
+  await addPasskey(await store(), owner.account, passkey, call.nowMs);
   return { status: 204, body: null };
-}
-
-function hasTooMany(): ApiError {
-  return new ApiError("forbidden", {
-    status: 409,
-    message: `This account has ${maxPasskeys} passkeys already.`,
-    hint: "Remove one that you no longer use.",
-  });
 }

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
-import type { Credential, RelyingParty } from "@/lib/auth/passkey-ceremony";
+import { CeremonyError, type Credential, type RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { consumeChallenge } from "@/lib/auth/passkey-challenge";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { log } from "@/lib/runtime/log";
 
@@ -56,20 +57,21 @@ export async function isStored(db: Db, credentialId: string): Promise<boolean> {
 }
 
 /**
- * Adds a passkey and queues the mail about it. Returns why it was not added: a credential belongs to one account, an
- * account has ten at most, and a challenge works once.
+ * Adds a passkey and queues the mail about it. Throws an {@link ApiError}: a credential belongs to one account, an account
+ * has ten at most, and a challenge works once.
  */
 export function addPasskey(
   db: Db,
   account: PasskeyAccount,
   { credential, challenge, name }: { credential: Credential; challenge: string; name: string },
   nowMs: number,
-): Promise<"added" | "full" | "known" | "used"> {
+): Promise<void> {
   return changePasskeys(db, { by: "owner", what: "passkey add" }, account, nowMs, async (transaction) => {
     // Concurrent additions to the same account take turns, so that they cannot exceed the maximum.
     await accountBy(transaction, "id", account.id).select("id").forUpdate().execute();
-    if ((await listPasskeys(transaction, account.id)).length >= maxPasskeys) return "full";
-    if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
+    if ((await listPasskeys(transaction, account.id)).length >= maxPasskeys) throw hasTooMany;
+    if (!(await consumeChallenge(transaction, challenge, nowMs)))
+      throw new CeremonyError("the challenge was used before");
     const added = await transaction
       .insertInto("passkeys")
       .values({
@@ -82,11 +84,17 @@ export function addPasskey(
       .onConflict((conflict) => conflict.column("credential_id").doNothing())
       .returning("id")
       .executeTakeFirst();
-    if (!added) return "known";
+    if (!added) throw new CeremonyError("the passkey is of an account already");
     await enqueueChangeMail(transaction, account.email, { change: "added", name }, nowMs);
-    return "added";
   });
 }
+
+/** An account has ten passkeys. */
+export const hasTooMany = new ApiError("forbidden", {
+  status: 409,
+  message: `This account has ${maxPasskeys} passkeys already.`,
+  hint: "Remove one that you no longer use.",
+});
 
 /**
  * Uses up a challenge and counts the use of the passkey that signed it, in the caller's transaction. Returns why it does not

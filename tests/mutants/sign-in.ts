@@ -84,7 +84,7 @@ export const signIn: Mistakes = {
     },
     "lib/auth/sign-in-code-allowances.ts": {
       "one address uses up what all strangers have": [
-        " && Number(from_address) < maxShortCodes.oneAddress",
+        " && ofAddress.length < maxShortCodes.oneAddress",
         " && Number(from_address) >= 0",
       ],
       "a flood that pushes codes out gives new guesses":

@@ -118,15 +118,36 @@ type SessionRowProps = {
   end: { action: string; hidden: Record<string, string> };
 };
 
+const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
+
 /** A session, with a button that ends it unless the page is shown in it. */
 export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
-  const { id, name } = session;
+  const { id, kind, name, origin, begunAtMs, startedIn, endsAtMs, lastDateMs } = session;
+  const isOwn = id === ownId;
   return (
     <li data-key={id}>
       <div>
-        <Description session={session} isOwn={id === ownId} nowMs={nowMs} />
+        <strong>{name}</strong> {origin && <span className="tag">{origin}</span>}
+        {isOwn && <span className="tag">This browser</span>}
+        <p className="quiet">
+          {begunAtMs !== null && (
+            <>
+              {startWords[kind]} on <Clock atMs={begunAtMs} shows="day and time" />
+              {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
+              {startedIn.network && ` from the address ${startedIn.network}`},{" "}
+            </>
+          )}
+          {isOwn ? "in use now" : usedInWords(session, nowMs)}, until{" "}
+          <Clock atMs={endsAtMs} shows="day and time" />
+          {lastDateMs !== null && lastDateMs > endsAtMs && (
+            <>
+              {" "}
+              without further use, <Clock atMs={lastDateMs} shows="date" /> at the latest
+            </>
+          )}
+        </p>
       </div>
-      {id !== ownId && (
+      {!isOwn && (
         <PostButton action={end.action} hidden={{ ...end.hidden, session: id }} label={`End “${name}”`}>
           End
         </PostButton>
@@ -151,35 +172,6 @@ function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }
         <EndAll {...shown} group="operator-tokens">{`${count(tokens, "token")} from the operator`}</EndAll>
       </li>
     </ul>
-  );
-}
-
-const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
-
-function Description({ session, isOwn, nowMs }: { session: Session; isOwn: boolean; nowMs: number }) {
-  const { kind, name, origin, begunAtMs, startedIn, endsAtMs, lastDateMs } = session;
-  return (
-    <>
-      <strong>{name}</strong> {origin && <span className="tag">{origin}</span>}
-      {isOwn && <span className="tag">This browser</span>}
-      <p className="quiet">
-        {begunAtMs !== null && (
-          <>
-            {startWords[kind]} on <Clock atMs={begunAtMs} shows="day and time" />
-            {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
-            {startedIn.network && ` from the address ${startedIn.network}`},{" "}
-          </>
-        )}
-        {isOwn ? "in use now" : usedInWords(session, nowMs)}, until{" "}
-        <Clock atMs={endsAtMs} shows="day and time" />
-        {lastDateMs !== null && lastDateMs > endsAtMs && (
-          <>
-            {" "}
-            without further use, <Clock atMs={lastDateMs} shows="date" /> at the latest
-          </>
-        )}
-      </p>
-    </>
   );
 }
 
