@@ -44,7 +44,9 @@ test("an operator enrols with a link, which works once, signs out, and signs in 
   const { name, url } = await enrol(page, office);
   await page.goto(url.replace("#", "?#"));
   await page.getByRole("button", { name: "Add a passkey" }).click();
-  await expect(page.getByRole("status")).toHaveText("This link was used or has expired. Ask for a new one.");
+  await expect(page.getByRole("status")).toHaveText(
+    "This link was used, was replaced by a newer one, or is more than 15 minutes old.",
+  );
   await page.goto("/today");
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.goto("/audit?what=operator+sign-in");

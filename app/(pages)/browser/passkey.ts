@@ -1,11 +1,21 @@
 /** Where a ceremony's options come from, and where its result is sent. */
 export type Addresses = { options: string; action: string };
 
-/** A request that the service refused. */
+/** A request that the service refused, in its words. */
 export class Refused extends Error {
-  constructor(readonly status: number) {
-    super();
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
   }
+}
+
+/** Why a ceremony failed, for the person who tried it. */
+export function explain(failure: unknown): string {
+  if ((failure as Error).name === "InvalidStateError") return "This device has a passkey for you already.";
+  if (failure instanceof Refused) return failure.message;
+  return "That did not work, and nothing was changed. Try again.";
 }
 
 /** Whether this browser can use passkeys on this page. They belong to a name, never to an IP address (WebAuthn §5.1.3). */
@@ -46,6 +56,6 @@ export async function createPasskey(
 
 async function post(address: string, body: BodyInit | null = null): Promise<Response> {
   const answer = await fetch(address, { method: "POST", body });
-  if (!answer.ok) throw new Refused(answer.status);
+  if (!answer.ok) throw new Refused(answer.status, (await answer.json()).error.message);
   return answer;
 }

@@ -1,4 +1,4 @@
-import { createPasskey, Refused, signWithPasskey } from "../../../app/(pages)/browser/passkey";
+import { createPasskey, explain, signWithPasskey } from "../../../app/(pages)/browser/passkey";
 import { onPress } from "../../../app/(pages)/home/browser/press";
 
 /* The only script of the office: it runs the passkey ceremonies. */
@@ -16,12 +16,3 @@ onPress("data-passkey", async ({ dataset }, say) => {
   if (form) (document.getElementById(form) as HTMLFormElement).submit();
   else location.replace(to);
 });
-
-function explain(failure: unknown): string {
-  if (!(failure instanceof Refused)) return "That did not work, and nothing was changed. Try again.";
-  if (failure.status === 401) return "Your session has ended. Reload this page to sign in.";
-  if (failure.status === 403) return "This link was used or has expired. Ask for a new one.";
-  return failure.status >= 500
-    ? "The service cannot do this at the moment. Try again shortly."
-    : "This passkey was not accepted. Try again, or use another one.";
-}

@@ -38,11 +38,6 @@ async function mint(at: string, account: string): Promise<{ token: string; expir
   const body = new URLSearchParams({ account });
   const answer = await fetch(at, { method: "POST", body }).catch(() => undefined);
   if (answer?.ok) return answer.json();
-  return whyNot[answer?.status ?? 0] ?? "We could not create a token. Try again in a moment.";
+  const refusal = await answer?.json().catch(() => undefined);
+  return refusal?.error.message ?? "We could not create a token. Try again in a moment.";
 }
-
-const whyNot: Record<number, string> = {
-  401: "You are signed out. Sign in again, then copy a token.",
-  403: "You are signed in on behalf of the owner. Only the owner can copy a token.",
-  409: "You are now signed in to a different account. Reload this page.",
-};

@@ -1,4 +1,4 @@
-import { canUsePasskeys, createPasskey, Refused, signWithPasskey } from "../../browser/passkey";
+import { canUsePasskeys, createPasskey, explain, signWithPasskey } from "../../browser/passkey";
 import { bringUpToDate } from "./fresh";
 import { onPress } from "./press";
 import { showUsable } from "./usable";
@@ -28,13 +28,4 @@ async function signalAccepted(): Promise<void> {
   const { accepted } = document.querySelector<HTMLElement>("[data-accepted]")?.dataset ?? {};
   if (accepted && canUsePasskeys())
     await PublicKeyCredential.signalAllAcceptedCredentials?.(JSON.parse(accepted));
-}
-
-function explain(failure: unknown): string {
-  if ((failure as Error).name === "InvalidStateError") return "This device has a passkey for you already.";
-  if (!(failure instanceof Refused)) return "That did not work, and nothing was changed. Try again.";
-  if (failure.status === 401) return "You are signed out. Sign in again.";
-  if (failure.status === 403) return "Confirm first that it is you, then try again.";
-  if (failure.status === 409) return "That passkey is of another account, or you have too many.";
-  return "We could not accept that. Try again in a moment.";
 }
