@@ -75,7 +75,7 @@ export async function acceptInvitation(
   db: Db,
   { token, email, subject }: { token: string; email: string; subject: string },
   nowMs: number,
-): Promise<Account | InvitationProblem> {
+): Promise<Account | InvitationProblem | "foreign-email"> {
   const about = { by: "invitation", what: "account open", ...auditedAccount(email) } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const from = { email, tokenHash: hashSecret("invitation", token) };

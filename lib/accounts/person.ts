@@ -21,13 +21,8 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
   const { id = "" } = row ?? {};
   const waiting = await db
     .selectFrom("waitlist")
-    .select([
-      "joined_at_ms",
-      "confirmation_mailed_at_ms",
-      "confirmed_at_ms",
-      "unconfirmed_until_ms",
-      "invited_at_ms",
-    ])
+    .select(["joined_at_ms", "confirmation_mailed_at_ms", "confirmed_at_ms"])
+    .select(["unconfirmed_until_ms", "invited_at_ms"])
     .where("email", "=", email)
     .executeTakeFirst();
   const invitations = await db

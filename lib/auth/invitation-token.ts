@@ -9,7 +9,7 @@ import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 export const invitationMs = invitationDays * dayMs;
 
 /** Why an invitation cannot be accepted. */
-export type InvitationProblem = "unknown" | "used" | "expired" | "foreign-email";
+export type InvitationProblem = "unknown" | "used" | "expired";
 
 /** The address of the page that accepts an invitation. */
 export function invitationUrl(token: string): string {

@@ -2,16 +2,15 @@ import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/
 import { renewingSession } from "@/lib/auth/session-renewal";
 import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
-import { store } from "@/lib/db/store";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
-import { log } from "@/lib/runtime/log";
 import { ButtonLink } from "../button-link";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
 import { narrowPage } from "../html-page";
 import { findProblem, type Problem } from "../problem";
+import { readPart } from "../read-part";
 import { TryAgain } from "../try-again";
 
 /** The page of a link that invites: with our form, or with Clerk's component for the ticket that its link has. */
@@ -25,9 +24,15 @@ export const GET = narrowPage(
     const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
     const found = await findHindrance(token, nowMs);
     if (found) {
-      const again = found === "unavailable" && url.pathname + url.search;
-      const { title, ...hindrance } = hindrances[found];
-      return { title, content: <Hindrance {...hindrance} again={again} /> };
+      const { title, words, canSignIn } = hindrances[found];
+      const content = (
+        <>
+          <p>{words}</p>
+          {found === "unavailable" && <TryAgain at={url.pathname + url.search} />}
+          {canSignIn && <ButtonLink to={pages.signIn.path}>Sign in</ButtonLink>}
+        </>
+      );
+      return { title, content };
     }
     const problem = findProblem(url, problems);
     const typed = readTypedEmail(headers);
@@ -58,26 +63,25 @@ function Accept({ token, proof, problem, typed }: AcceptProps) {
   );
 }
 
-async function findHindrance(
-  token: string,
-  nowMs: number,
-): Promise<InvitationProblem | "unavailable" | undefined> {
+/** Why the invitation of a link cannot be accepted, if so. */
+async function findHindrance(token: string, nowMs: number): Promise<keyof typeof hindrances | undefined> {
   if (settings().signIn.kind !== "local" || !token) return "unknown";
-  try {
-    return await findInvitationProblem(await store(), token, nowMs);
-  } catch (failure) {
-    log().error({ err: failure }, "an invitation could not be read");
-    return "unavailable";
-  }
+  const read = await readPart("an invitation could not be read", async (db) => ({
+    problem: await findInvitationProblem(db, token, nowMs),
+  }));
+  return read ? read.problem : "unavailable";
 }
 
-const foreignEmail = "This invitation was sent to another email. Enter that email.";
+const problems: Record<string, Problem> = {
+  "foreign-email": {
+    words: "This invitation was sent to another email. Enter that email.",
+    isTyped: true,
+  },
+};
 
-const problems: Record<string, Problem> = { "foreign-email": { words: foreignEmail, isTyped: true } };
+type Hindrance = { title: string; words: string; canSignIn?: true };
 
-type HindranceProps = { words: string; canSignIn?: true };
-
-const hindrances: Record<InvitationProblem | "unavailable", HindranceProps & { title: string }> = {
+const hindrances: Record<InvitationProblem | "unavailable", Hindrance> = {
   unknown: {
     title: "This invitation does not work",
     words: "The link is not valid, or a newer one replaced it. Open the complete link of the latest email.",
@@ -91,19 +95,8 @@ const hindrances: Record<InvitationProblem | "unavailable", HindranceProps & { t
     title: "This invitation has expired",
     words: `An invitation works for ${invitationDays} days. Ask the person who invited you for a new one.`,
   },
-  "foreign-email": { title: "This invitation is for another email", words: foreignEmail },
   unavailable: {
     title: "We cannot read the invitation at the moment",
     words: "This is on our side, and your invitation stays valid. This page tries again automatically.",
   },
 };
-
-function Hindrance({ words, canSignIn, again }: HindranceProps & { again: string | false }) {
-  return (
-    <>
-      <p>{words}</p>
-      {again && <TryAgain at={again} />}
-      {canSignIn && <ButtonLink to={pages.signIn.path}>Sign in</ButtonLink>}
-    </>
-  );
-}
