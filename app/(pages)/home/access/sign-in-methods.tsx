@@ -57,19 +57,7 @@ export function SignInMethodList({ account, ways, confirmedAtMs, done, nowMs }: 
       {passkeys.length > 0 && (
         <ul className="sessions">
           {passkeys.map((passkey) => (
-            <li key={passkey.id} data-key={passkey.id}>
-              <Description passkey={passkey} />
-              <Rename accountId={account.id} passkey={passkey} />
-              {isConfirmed && (
-                <PostButton
-                  action={actions.removePasskey.path}
-                  hidden={{ account: account.id, passkey: passkey.id }}
-                  label={`Remove “${passkey.name}”`}
-                >
-                  Remove
-                </PostButton>
-              )}
-            </li>
+            <PasskeyRow key={passkey.id} passkey={passkey} accountId={account.id} isConfirmed={isConfirmed} />
           ))}
         </ul>
       )}
@@ -104,47 +92,49 @@ function acceptedOf(accountId: string, passkeys: Passkey[]) {
   return { rpId, userId: toUserHandle(accountId), allAcceptedCredentialIds };
 }
 
-function Description({ passkey: { name, rpId, addedAtMs, lastUsedAtMs } }: { passkey: Passkey }) {
-  return (
-    <div>
-      <strong>{name}</strong>
-      <p className="quiet">
-        Added <Clock atMs={addedAtMs} shows="day and time" />,{" "}
-        {lastUsedAtMs === null ? (
-          "not used yet"
-        ) : (
-          <>
-            last used <Clock atMs={lastUsedAtMs} shows="day and time" />
-          </>
-        )}
-        {rpId !== relyingParty().id && `. It was made for ${rpId} and works only there`}
-      </p>
-    </div>
-  );
-}
+type PasskeyRowProps = { passkey: Passkey; accountId: string; isConfirmed: boolean };
 
-function Rename({ accountId, passkey: { id, name } }: { accountId: string; passkey: Passkey }) {
+function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
+  const { id, name, rpId, addedAtMs, lastUsedAtMs } = passkey;
+  const hidden = { account: accountId, passkey: id };
   return (
-    <details className="rename">
-      <summary aria-label={`Rename “${name}”`}>Rename</summary>
-      <PostForm
-        action={actions.renamePasskey.path}
-        hidden={{ account: accountId, passkey: id }}
-        className="actions"
-      >
-        <input
-          name="name"
-          aria-label={`New name of “${name}”`}
-          defaultValue={name}
-          maxLength={maxNameCharacters}
-          autoComplete="off"
-          required
-        />
-        <button type="submit" className="plain">
-          Save
-        </button>
-      </PostForm>
-    </details>
+    <li data-key={id}>
+      <div>
+        <strong>{name}</strong>
+        <p className="quiet">
+          Added <Clock atMs={addedAtMs} shows="day and time" />,{" "}
+          {lastUsedAtMs === null ? (
+            "not used yet"
+          ) : (
+            <>
+              last used <Clock atMs={lastUsedAtMs} shows="day and time" />
+            </>
+          )}
+          {rpId !== relyingParty().id && `. It was made for ${rpId} and works only there`}
+        </p>
+      </div>
+      <details className="rename">
+        <summary aria-label={`Rename “${name}”`}>Rename</summary>
+        <PostForm action={actions.renamePasskey.path} hidden={hidden} className="actions">
+          <input
+            name="name"
+            aria-label={`New name of “${name}”`}
+            defaultValue={name}
+            maxLength={maxNameCharacters}
+            autoComplete="off"
+            required
+          />
+          <button type="submit" className="plain">
+            Save
+          </button>
+        </PostForm>
+      </details>
+      {isConfirmed && (
+        <PostButton action={actions.removePasskey.path} hidden={hidden} label={`Remove “${name}”`}>
+          Remove
+        </PostButton>
+      )}
+    </li>
   );
 }
 
