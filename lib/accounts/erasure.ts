@@ -6,14 +6,7 @@ import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import { subjectOfState } from "@/lib/db/connect-state";
 import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
-import {
-  type Alias,
-  findMentions,
-  mentionsOfEmail,
-  mentionsOfId,
-  replaceMentions,
-  textTables,
-} from "@/lib/db/redaction";
+import { findMentions, mentionsOfEmail, mentionsOfId, replaceMentions } from "@/lib/db/redaction";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { type Db, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -42,7 +35,12 @@ export async function erasePerson(
   // The audit entry of the erasure must not contain the erased data.
   const about = { by, what: erasure, whom: hash, readState: async () => null } as const;
   const ids = await findIds(db, email);
-  const mentions = await findAllMentions(db, email, ids);
+  const ofIds = ids.map((id) => ({ mention: mentionsOfId(id), by: pseudonymOf(id) }));
+  const mention = mentionsOfEmail(email);
+  // The audit can still be searched by the address, through its hash.
+  const find = () =>
+    findMentions(db, (table) => [{ mention, by: table === "audit_entries" ? hash : "(erased)" }, ...ofIds]);
+  const mentions = await find();
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const found = [
       await deleteMailsTo(transaction, email),
@@ -53,7 +51,7 @@ export async function erasePerson(
     // Grants, codes, refresh tokens, and answered requests.
     for (const id of ids)
       await transaction.deleteFrom("connect_state").where(subjectOfState(transaction), "=", id).execute();
-    found.push(await replaceAllMentions(transaction, mentions));
+    found.push(await replaceMentions(transaction, mentions));
     if (!found.includes(true)) {
       throw new ApiError("not_found", {
         message: "No data about this email is stored.",
@@ -61,8 +59,8 @@ export async function erasePerson(
       });
     }
   });
-  const newMentions = await findAllMentions(db, email, ids);
-  await auditedTransaction(db, about, nowMs, (transaction) => replaceAllMentions(transaction, newMentions));
+  const newMentions = await find();
+  await auditedTransaction(db, about, nowMs, (transaction) => replaceMentions(transaction, newMentions));
   await eraseMailFilesTo(settings().dataDir, new Map([[hash, nowMs]]));
   sweepDrafts(settings().dataDir);
   await processStore().purgeDeleted();
@@ -73,30 +71,6 @@ async function findIds(db: Db, email: string): Promise<string[]> {
   const users = await db.selectFrom("clerk_users").select("id").where("email", "=", email).execute();
   const ids = [...accounts.flatMap(({ id, subject }) => [id, subject]), ...users.map(({ id }) => id)];
   return [...new Set(ids.filter((id) => id !== null))];
-}
-
-type Mentions = Awaited<ReturnType<typeof findAllMentions>>;
-
-/** Finds mentions of the person in texts by people, apps and providers, with their replacements. */
-async function findAllMentions(db: Db, email: string, ids: string[]) {
-  const ofIds: Alias[] = ids.map((id) => ({ mention: mentionsOfId(id), by: pseudonymOf(id) }));
-  const mention = mentionsOfEmail(email);
-  return Promise.all(
-    textTables.map(async (table) => {
-      // The audit can still be searched by the address, through its hash.
-      const by = table === "audit_entries" ? hashEmail(email) : "(erased)";
-      const aliases = [{ mention, by }, ...ofIds];
-      return { table, keys: await findMentions(db, table, aliases), aliases };
-    }),
-  );
-}
-
-async function replaceAllMentions(transaction: Db, mentions: Mentions): Promise<boolean> {
-  let hasReplaced = false;
-  for (const { table, keys, aliases } of mentions) {
-    if (await replaceMentions(transaction, table, keys, aliases)) hasReplaced = true;
-  }
-  return hasReplaced;
 }
 
 function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {

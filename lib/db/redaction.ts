@@ -28,47 +28,53 @@ const texts = {
 
 type TextTable = keyof typeof texts;
 type Texts = { key: readonly string[]; columns: readonly string[]; only?: RawBuilder<unknown>[] };
-export const textTables = Object.keys(texts) as TextTable[];
 
 /** A replacement for every match. */
-export type Alias = { mention: RegExp; by: string };
+type Alias = { mention: RegExp; by: string };
 
-type Key = (string | number)[];
+/** A row that mentions someone in a text. */
+type Mention = { table: TextTable; key: (string | number)[]; aliases: Alias[] };
+
 type Row = Record<string, string | number | null>;
 
 /**
- * Finds the keys of the rows that mention someone in a text. This reads all texts of the table, page by page, so that no query
- * comes near its deadline. Call it outside a transaction, which would block all writers.
+ * Finds the rows that mention someone in a text. This reads all texts, page by page, so that no query comes near its
+ * deadline. Call it outside a transaction, which would block all writers.
+ *
+ * @param aliasesIn - the replacements in the texts of a table
  */
-export async function findMentions(db: Kysely<Tables>, table: TextTable, aliases: Alias[]): Promise<Key[]> {
-  const { key, columns, only = [sql`1 = 1`] }: Texts = texts[table];
-  const location = sql.join(key.map((column) => sql.ref(column)));
-  const selected = sql.join([...key, ...columns].map((column) => sql.ref(column)));
-  const found: Key[] = [];
-  for (const part of only) {
-    const pages = paginate<Row>(async (last, limit) => {
-      const after = last ? sql`and (${location}) > (${sql.join(keyOf(table, last))})` : sql``;
-      const page = sql<Row>`select ${selected} from ${sql.table(table)} where ${part} ${after} order by ${location} limit ${limit}`;
-      return (await page.execute(db)).rows;
-    });
-    for await (const page of pages) {
+export async function findMentions(
+  db: Kysely<Tables>,
+  aliasesIn: (table: TextTable) => Alias[],
+): Promise<Mention[]> {
+  const found: Mention[] = [];
+  for (const table of Object.keys(texts) as TextTable[]) {
+    const aliases = aliasesIn(table);
+    for await (const page of readTexts(db, table)) {
       const named = page.filter((row) => Object.keys(rename(table, row, aliases)).length > 0);
-      found.push(...named.map((row) => keyOf(table, row)));
+      found.push(...named.map((row) => ({ table, key: keyOf(table, row), aliases })));
     }
   }
   return found;
 }
 
-/** Replaces the mentions in these rows, in the caller's transaction. Returns whether there were any. */
-export async function replaceMentions(
-  transaction: Kysely<Tables>,
-  table: TextTable,
-  keys: Key[],
-  aliases: Alias[],
-): Promise<boolean> {
+async function* readTexts(db: Kysely<Tables>, table: TextTable): AsyncGenerator<Row[]> {
+  const { key, columns, only = [sql`1 = 1`] }: Texts = texts[table];
+  const location = sql.join(key.map((column) => sql.ref(column)));
+  const selected = sql.join([...key, ...columns].map((column) => sql.ref(column)));
+  for (const part of only)
+    yield* paginate<Row>(async (last, limit) => {
+      const after = last ? sql`and (${location}) > (${sql.join(keyOf(table, last))})` : sql``;
+      const page = sql<Row>`select ${selected} from ${sql.table(table)} where ${part} ${after} order by ${location} limit ${limit}`;
+      return (await page.execute(db)).rows;
+    });
+}
+
+/** Replaces these mentions, in the caller's transaction. Returns whether there were any. */
+export async function replaceMentions(transaction: Kysely<Tables>, mentions: Mention[]): Promise<boolean> {
   const db = transaction as unknown as Kysely<Record<string, Row>>;
   let hasReplaced = false;
-  for (const key of keys) {
+  for (const { table, key, aliases } of mentions) {
     const is = Object.fromEntries(texts[table].key.map((column, at) => [column, key[at]]));
     const row = await db
       .selectFrom(table)

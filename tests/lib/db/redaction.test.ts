@@ -22,16 +22,15 @@ describe.each(engines)("mentions of an address on $name", async (engine) => {
     await stage.query("ANALYZE audit_entries");
 
     const { watched, queries, results, planOf } = watchQueries(await stage.open());
-    const found = await findMentions(watched, "audit_entries", [
-      { mention: mentionsOfEmail(email), by: "somebody" },
-    ]);
-    expect(found).toEqual([
+    const aliases = [{ mention: mentionsOfEmail(email), by: "somebody" }];
+    const found = await findMentions(watched, () => aliases);
+    expect(found.map(({ table, key }) => table === "audit_entries" && key)).toEqual([
       [0, "first"],
       [5000, "middle"],
       [60000, "last"],
     ]);
-    const sizes = results.map(({ rows }) => rows.length);
-    expect(sizes).toHaveLength(21);
+    const sizes = results.map(({ rows }) => rows.length).slice(0, 21);
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(10_004);
     expect(Math.max(...sizes)).toBe(500);
 
     for (const query of queries.slice(0, 2)) {
