@@ -37,19 +37,15 @@ export function parseMail(env: Environment, appUrl: string, faults: string[]) {
 }
 
 function parseFrom(text: string | undefined, appUrl: string, faults: string[]): MailAddress {
-  const name = "Corner Office";
-  if (!text) return { name, address: `office@${new URL(appUrl).hostname}` };
-  const [, quoted = "", address = ""] = /^(?:(.*?)\s*<([^<>]*)>)$/.exec(text.trim()) ?? [
-    "",
-    name,
-    text.trim(),
-  ];
+  const ours = "Corner Office";
+  if (!text) return { name: ours, address: `office@${new URL(appUrl).hostname}` };
+  const [, name = "", address = text.trim()] = /^(.*?)\s*<([^<>]*)>$/.exec(text.trim()) ?? [];
   if (/\p{Cc}/u.test(text) || !z.email().safeParse(address).success) {
     faults.push(
       "EMAIL_FROM: must be an address like office@example.com or Corner Office <office@example.com>",
     );
   }
-  return { name: quoted.replace(/^"(.*)"$/, "$1") || name, address };
+  return { name: name.replace(/^"(.*)"$/, "$1") || ours, address };
 }
 
 function parseResend(env: Environment, appUrl: string, faults: string[]) {

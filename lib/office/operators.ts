@@ -50,19 +50,17 @@ export async function makeOperatorLink(db: Db, name: string, nowMs: number): Pro
 export function listOperators(db: Db, nowMs: number) {
   return db
     .selectFrom("operators")
-    .select(({ selectFrom, fn, ref }) => [
-      "name",
-      selectFrom("operator_passkeys")
-        .select(fn.countAll<number>().as("count"))
-        .where("operator_id", "=", ref("operators.id"))
-        .as("passkeys"),
-      selectFrom("operator_sessions")
-        .select(fn.countAll<number>().as("count"))
-        .where("operator_id", "=", ref("operators.id"))
-        .where("expires_at_ms", ">", nowMs)
-        .as("sessions"),
-      "added_at_ms",
-    ])
+    .select(({ selectFrom, fn }) => {
+      const count = fn.countAll<number>().as("count");
+      const passkeys = selectFrom("operator_passkeys").select(count);
+      const sessions = selectFrom("operator_sessions").select(count).where("expires_at_ms", ">", nowMs);
+      return [
+        "name",
+        passkeys.whereRef("operator_id", "=", "operators.id").as("passkeys"),
+        sessions.whereRef("operator_id", "=", "operators.id").as("sessions"),
+        "added_at_ms",
+      ];
+    })
     .$narrowType<{ passkeys: number; sessions: number }>()
     .orderBy("name")
     .execute();
