@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { overloaded } from "@/lib/http/concurrency-limiter";
 import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import type { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
@@ -42,7 +43,9 @@ export function htmlPage(
     },
     {
       renderError: (error, call) =>
-        error.status === 429 ? askToWait(error, call.headers) : respond(page, renderError(error, call), call),
+        [429, 499].includes(error.status) || error === overloaded
+          ? askToWait(error, call.headers)
+          : respond(page, renderError(error, call), call),
     },
   );
 }

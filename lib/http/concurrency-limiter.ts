@@ -3,6 +3,15 @@ import { ApiError, tooManyRequests } from "@/lib/http/errors";
 
 const retryAfterSeconds = 2;
 
+/** All clients together have too many waiting tasks, or one has waited for too long. */
+export const overloaded = new ApiError("unavailable", {
+  message: "The service has too many requests at the moment.",
+  headers: { "retry-after": String(retryAfterSeconds) },
+});
+
+/** Our status for a client that left before its turn. No one receives it. */
+const clientLeft = new ApiError("unavailable", { status: 499 });
+
 /** A waiting task. `client` is `undefined` if its address is unknown. */
 type Waiter = { client: string | undefined; begin: () => void };
 
@@ -14,8 +23,8 @@ export class ConcurrencyLimiter {
   constructor(private readonly bounds: typeof concurrency) {}
 
   /**
-   * Runs the task when a slot is free. Throws a 429 if this client has too many waiting tasks, a 503 if all clients
-   * together have or the wait is too long, and whatever the task throws.
+   * Runs the task when a slot is free. Throws a 429 if this client has too many waiting tasks, {@link overloaded} if all
+   * clients together have or the wait is too long, and whatever the task throws.
    *
    * @param signal - aborts when the result is no longer needed: a waiting task is then dropped
    */
@@ -53,15 +62,15 @@ export class ConcurrencyLimiter {
     const { waiting, waitingPerClient, waitMs } = this.bounds;
     const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
     if (own >= waitingPerClient) throw tooManyRequests(retryAfterSeconds);
-    if (this.waiters.size >= waiting) throw overloaded();
+    if (this.waiters.size >= waiting) throw overloaded;
     const { promise, resolve: begin, reject } = Promise.withResolvers<void>();
     const waiter = { client, begin };
-    const giveUp = (reason: unknown) => {
+    const giveUp = (reason: ApiError) => {
       this.waiters.delete(waiter);
       reject(reason);
     };
-    const abort = () => giveUp(signal?.reason);
-    const timer = setTimeout(() => giveUp(overloaded()), waitMs);
+    const abort = () => giveUp(clientLeft);
+    const timer = setTimeout(() => giveUp(overloaded), waitMs);
     signal?.addEventListener("abort", abort);
     this.waiters.add(waiter);
     await promise.finally(() => {
@@ -69,9 +78,4 @@ export class ConcurrencyLimiter {
       signal?.removeEventListener("abort", abort);
     });
   }
-}
-
-function overloaded(): ApiError {
-  const message = "The service has too many requests at the moment.";
-  return new ApiError("unavailable", { message, headers: { "retry-after": String(retryAfterSeconds) } });
 }

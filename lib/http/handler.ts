@@ -21,7 +21,7 @@ import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled, methodNotAllowed } from "@/lib/http/router";
 import { processSingleton } from "@/lib/process-singleton";
-import { ownNetworkKey, rateLimitKey } from "@/lib/rate-limit/client-address";
+import { knownClientKey, ownNetworkKey, rateLimitKey } from "@/lib/rate-limit/client-address";
 import {
   consumeLimit,
   consumeRateLimit,
@@ -170,18 +170,23 @@ export function createHandler<Who = undefined>(
       : answer(request).then(toResponse);
 }
 
-const strangersTurns = () =>
-  processSingleton("turns of strangers", () => new ConcurrencyLimiter(concurrency));
+const turnsOf = (whose: string) =>
+  processSingleton(`turns of ${whose}`, () => new ConcurrencyLimiter(concurrency));
 
 /**
- * Does the work of a form that strangers can send a few at a time, so that no one waits behind a flood of them for a
- * connection or a lock of the store. Apps' requests may wait for another service, so they have no turns.
+ * Renders pages, and does the work of forms that strangers can send, a few at a time, so that no one waits behind a flood
+ * of them for the processor, a connection or a lock of the store. Apps' requests may wait for another service, so they
+ * have no turns.
  */
 function inTurn<T>(call: HandlerRequest, work: () => T | Promise<T>): T | Promise<T> {
-  const { limit: name, origin, credential } = call.route;
+  const { route, headers, request, context } = call;
+  const { limit: name, origin, credential } = route;
+  if (name === "pages" && !context.isOwn) {
+    return turnsOf("pages").run(knownClientKey(headers), request.signal, work);
+  }
   const limit: RateLimit | undefined = name && rateLimits[name];
   if (origin !== "own" || credential || !limit?.inAll || isKnownSender(call)) return work();
-  return strangersTurns().run(ownNetworkKey(call.headers), undefined, work);
+  return turnsOf("strangers").run(ownNetworkKey(headers), undefined, work);
 }
 
 /** Creates the route handlers of an API route, by method. Its module exports those of its methods. */

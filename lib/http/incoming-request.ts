@@ -22,6 +22,13 @@ export class IncomingRequest {
     this.method = incoming.method ?? "";
   }
 
+  /** Aborts if the client leaves before its answer is sent. */
+  get signal(): AbortSignal {
+    const leaving = new AbortController();
+    this.outgoing?.once("close", () => leaving.abort());
+    return leaving.signal;
+  }
+
   /** The Node stream of its body, which the client may send from now on. */
   inviteBody(): IncomingBody {
     if (/^100-continue$/i.test(this.incoming.headers.expect ?? "")) this.outgoing?.writeContinue();

@@ -157,7 +157,7 @@ export const actions = {
   returnFromCheckout: {
     path: "/home/checkout/return",
     methods: read,
-    limit: "pages",
+    limit: "forms",
     under: ["local", "clerk"],
   },
   findHits: { path: "/docs/search.json", methods: read, limit: "pages" },
@@ -204,11 +204,8 @@ export const hooks = {
 export const probes = { ready: { path: "/ready", methods: read } } as const satisfies Record<string, Route>;
 
 const file = { methods: read, isShared: true } as const;
-const published = {
-  ...file,
-  caching: "public, max-age=300",
-  anyOrigin: { sends: "", reads: "ETag, Link" },
-} as const;
+const anyOrigin = { sends: "", reads: "ETag, Link" } as const;
+const published = { ...file, caching: "public, max-age=300", anyOrigin } as const;
 const forConnecting = { ...published, under: ["local", "clerk"] } as const;
 
 /** Published for programs. */
@@ -218,7 +215,8 @@ export const publications = {
   llmsFull: { path: "/llms-full.txt", ...published },
   statusData: { path: "/status.json", ...published, caching: "public, max-age=1" },
   changesFeed: { path: "/changes.atom", ...published },
-  jwks: { path: "/.well-known/jwks.json", ...published, caching: "public, max-age=30" },
+  /** Not kept in memory: a revoked key has to disappear at once. */
+  jwks: { path: "/.well-known/jwks.json", methods: read, caching: "public, max-age=30", anyOrigin },
   relatedOrigins: { path: "/.well-known/webauthn", ...published },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
   openIdConfiguration: { path: "/.well-known/openid-configuration", ...forConnecting },

@@ -33,11 +33,11 @@ type Kept = { response: CachedResponse; goodUntilMs: number };
  */
 export class PageCache {
   private readonly kept = new RecentCache<Kept>(maxKept);
-  private readonly making = new Map<string, Promise<Kept>>();
+  private readonly making = new Map<string, Promise<Kept | undefined>>();
 
   constructor(private readonly make: (target: string, headers: Variant) => Promise<Answer>) {}
 
-  /** The response to a GET of this path, if it is shared. An unknown path has the page that says so. */
+  /** The response to a GET of this path, if it is shared and can be made. An unknown path has the page that says so. */
   async find(path: string, query: string, headers: SentHeaders): Promise<CachedResponse | undefined> {
     const route: Route = routeAt(path) ?? pages.nothingHere;
     if (!isShared(route, query, headers)) return undefined;
@@ -51,20 +51,20 @@ export class PageCache {
     return this.get(query === `v=${assetsVersion()}` ? `${path}?${query}` : path, route);
   }
 
-  private async get(key: string, route: Route, headers = nothingSent): Promise<CachedResponse> {
+  private async get(key: string, route: Route, headers = nothingSent): Promise<CachedResponse | undefined> {
     const kept = this.kept.get(key);
     if (kept && performance.now() < kept.goodUntilMs) return kept.response;
     const making =
       this.making.get(key) ?? this.renew(key, route, headers).finally(() => this.making.delete(key));
     this.making.set(key, making);
     const newest = kept ? withTimeout(renewWithinMs, making).catch(() => kept) : making;
-    return (await newest).response;
+    return ((await newest) ?? kept)?.response;
   }
 
-  private async renew(key: string, route: Route, headers: Variant): Promise<Kept> {
+  private async renew(key: string, route: Route, headers: Variant): Promise<Kept | undefined> {
     const [target = ""] = key.split("\n", 1);
     const made = await this.make(target, headers);
-    if (made.status >= 500) throw new Error(`${target} cannot be made: ${made.status}`);
+    if (made.status >= 500) return undefined;
     const caching = made.fields[made.fields.indexOf("cache-control") + 1] ?? "";
     const maxAge = /max-age=(\d+)/.exec(caching)?.[1];
     const { freshForMs = Number.POSITIVE_INFINITY } = isPage(route) ? route : {};

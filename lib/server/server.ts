@@ -3,26 +3,26 @@ import { handlerAt } from "@/app/routes";
 import type { connectionLimits } from "@/lib/config/limits";
 import { networks } from "@/lib/config/networks";
 import { settings } from "@/lib/config/settings";
-import { IncomingRequest } from "@/lib/http/incoming-request";
-import { createRequestContext } from "@/lib/http/request-context";
+import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
+import { pages } from "@/lib/http/pages";
+import { createRequestContext, logRequest } from "@/lib/http/request-context";
 import { type Answer, finalizeResponse } from "@/lib/http/response";
-import { redirectTrailingSlash, refuse, rejectUnrouted } from "@/lib/http/router";
+import { redirectTrailingSlash, refuse, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
+import { compressOnce } from "@/lib/server/cached-response";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
-import { rendersAt } from "@/lib/server/render-page";
+import { PageCache } from "@/lib/server/page-cache";
 import { pathOf, withoutAuthority } from "@/lib/server/request-target";
 import { countInWork } from "@/lib/server/requests-in-work";
-import { ask, hasBody, send } from "@/lib/server/web-adapter";
+import { ask, hasBody, leaveUnread, send } from "@/lib/server/web-adapter";
 import { refuseWrongHost } from "@/lib/server/wrong-host";
 
 type FrontServerOptions = {
-  /** Handles pages and, with `throughNext`, everything else. */
-  handlePage: (incoming: JoinedMessage, outgoing: ServerResponse, request: IncomingRequest) => Promise<void>;
-  /** Development: the API goes through Next, so that edits show without a restart. */
-  throughNext: boolean;
+  /** Development: Next handles everything, so that edits show without a restart. */
+  throughNext?: ((incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>) | undefined;
   limits?: typeof connectionLimits;
 };
 
@@ -30,9 +30,12 @@ type FrontServerOptions = {
  * Creates the server that owns the socket. It answers no operation itself: it passes a Request to the route handler that
  * a platform would call.
  */
-export function createFrontServer({ handlePage, throughNext, limits }: FrontServerOptions): Server {
+export function createFrontServer({ throughNext, limits }: FrontServerOptions = {}): Server {
   trustForwardedPeer();
   const { appUrl } = settings();
+  const pageCache = new PageCache((target, headers) =>
+    ask(handlerAt(pathOf(target)), new OwnRequest(appUrl + target, headers)),
+  );
 
   async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "", url = "" } = incoming;
@@ -49,8 +52,30 @@ export function createFrontServer({ handlePage, throughNext, limits }: FrontServ
     incoming.url = target;
     const misdirected = refuseWrongHost(incoming, path, headers);
     if (misdirected) return send(misdirected, incoming, outgoing);
-    if (throughNext || rendersAt(method, path)) return handlePage(incoming, outgoing, request);
+    if (throughNext) return throughNext(incoming, outgoing);
+    const isApi = routeAt(path)?.site === "api";
+    if (["GET", "HEAD"].includes(method) && !isApi) return answerReader(incoming, outgoing, request, path);
     send(await ask(handlerAt(path), request), incoming, outgoing);
+  }
+
+  /** Answers what is the same for everyone from memory, and compresses everything else. */
+  async function answerReader(
+    incoming: JoinedMessage,
+    outgoing: ServerResponse,
+    request: IncomingRequest,
+    path: string,
+  ): Promise<void> {
+    const { method, headers } = request;
+    const route = routeAt(path);
+    const context = createRequestContext(method, path, headers);
+    leaveUnread(incoming, outgoing);
+    const kept = await pageCache.find(path, incoming.url?.split("?", 2)[1] ?? "", headers);
+    if (kept) {
+      const requestId = route?.isShared ? [] : ["x-request-id", context.requestId];
+      return logRequest(context, await kept.send(incoming, outgoing, requestId));
+    }
+    const answer = await ask(handlerAt(route?.path ?? pages.nothingHere.path), request);
+    send(await compressOnce(answer, incoming.headers["accept-encoding"]), incoming, outgoing);
   }
 
   return createBoundedServer(answer, limits);

@@ -19,7 +19,6 @@ import { startBackgroundWork } from "@/lib/server/background";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
 import { createOfficeServer } from "@/lib/server/office-server";
-import { createPageHandler } from "@/lib/server/render-page";
 import { createFrontServer } from "@/lib/server/server";
 import { stopOnSignal } from "@/lib/server/stop";
 
@@ -35,8 +34,7 @@ export async function start(): Promise<void> {
     logUncaught();
   }
   orExit(prepareDataDir);
-  const handlePage = production ? createPageHandler() : showThroughNext();
-  const server = createFrontServer({ handlePage, throughNext: !production });
+  const server = createFrontServer({ throughNext: production ? undefined : showThroughNext() });
   const stops: (() => Promise<void>)[] = [];
   stopOnSignal(server, { drainSeconds, finish: () => Promise.all(stops.map((stop) => stop())) });
   const measured = metrics();

@@ -9,7 +9,6 @@ import { createFolder } from "@/tests/support/leash";
 import { listen } from "@/tests/support/port";
 
 const { health, unsubscribe } = operations;
-const inFront = { handlePage: async () => {}, throughNext: false };
 const limits = {
   ...connectionLimits,
   headersTimeout: 200,
@@ -18,7 +17,7 @@ const limits = {
 };
 
 process.env.DATA_DIR = createFolder();
-const server = createFrontServer({ ...inFront, limits });
+const server = createFrontServer({ limits });
 const port = await listen(server);
 afterAll(async () => {
   // The handler of an aborted request has ended when a later request is answered.
@@ -37,7 +36,7 @@ async function trickle(first: string): Promise<{ received: string; afterMs: numb
 
 describe("a slow request", () => {
   it("has ten seconds for its headers and thirty in all", async () => {
-    const { headersTimeout, requestTimeout } = createFrontServer(inFront);
+    const { headersTimeout, requestTimeout } = createFrontServer();
     expect([headersTimeout, requestTimeout]).toEqual([10_000, 30_000]);
   });
 
