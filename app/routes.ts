@@ -1,40 +1,40 @@
-import * as changes from "@/app/(pages)/changes/route";
+import { GET as changes } from "@/app/(pages)/changes/route";
 import { connectHandlers } from "@/app/(pages)/connect/actions";
-import * as connect from "@/app/(pages)/connect/route";
+import { GET as connect } from "@/app/(pages)/connect/route";
 import { documentPage } from "@/app/(pages)/docs/document";
-import * as search from "@/app/(pages)/docs/search/route";
-import * as findHits from "@/app/(pages)/docs/search.json/route";
-import * as access from "@/app/(pages)/home/access/route";
-import * as account from "@/app/(pages)/home/account/route";
+import { GET as search } from "@/app/(pages)/docs/search/route";
+import { GET as findHits } from "@/app/(pages)/docs/search.json/route";
+import { GET as access } from "@/app/(pages)/home/access/route";
+import { GET as account } from "@/app/(pages)/home/account/route";
 import { ownerHandlers } from "@/app/(pages)/home/actions";
-import * as billing from "@/app/(pages)/home/billing/route";
-import * as returnFromCheckout from "@/app/(pages)/home/checkout/return/route";
-import * as home from "@/app/(pages)/home/route";
-import * as acceptInvitation from "@/app/(pages)/invitation/accept/route";
-import * as invitation from "@/app/(pages)/invitation/route";
-import * as keepAccount from "@/app/(pages)/keep-account/confirm/route";
-import * as keepAccountPage from "@/app/(pages)/keep-account/route";
-import * as nothingHere from "@/app/(pages)/nothing-here/route";
-import * as dismissNotice from "@/app/(pages)/notice/dismiss/route";
-import * as front from "@/app/(pages)/route";
+import { GET as billing } from "@/app/(pages)/home/billing/route";
+import { GET as returnFromCheckout } from "@/app/(pages)/home/checkout/return/route";
+import { GET as home } from "@/app/(pages)/home/route";
+import { POST as acceptInvitation } from "@/app/(pages)/invitation/accept/route";
+import { GET as invitation } from "@/app/(pages)/invitation/route";
+import { POST as keepAccount } from "@/app/(pages)/keep-account/confirm/route";
+import { GET as keepAccountPage } from "@/app/(pages)/keep-account/route";
+import { GET as nothingHere } from "@/app/(pages)/nothing-here/route";
+import { POST as dismissNotice } from "@/app/(pages)/notice/dismiss/route";
+import { GET as front } from "@/app/(pages)/route";
 import { signInHandlers } from "@/app/(pages)/sign-in/actions";
-import * as code from "@/app/(pages)/sign-in/code/route";
-import * as signIn from "@/app/(pages)/sign-in/route";
-import * as status from "@/app/(pages)/status/route";
-import * as unsubscribePage from "@/app/(pages)/unsubscribe/route";
+import { GET as code } from "@/app/(pages)/sign-in/code/route";
+import { GET as signIn } from "@/app/(pages)/sign-in/route";
+import { GET as status } from "@/app/(pages)/status/route";
+import { GET as unsubscribePage } from "@/app/(pages)/unsubscribe/route";
 import { waitlistHandlers } from "@/app/(pages)/waitlist/actions";
-import * as waitlist from "@/app/(pages)/waitlist/route";
-import * as creditsBalance from "@/app/api/credits/balance/route";
-import * as unsubscribe from "@/app/api/email/unsubscribe/route";
-import * as entitlement from "@/app/api/entitlement/route";
-import * as health from "@/app/api/health/route";
-import * as siteBanner from "@/app/api/site-banner/route";
-import * as clerk from "@/app/hooks/clerk/route";
-import * as resend from "@/app/hooks/resend/route";
-import * as stripe from "@/app/hooks/stripe/route";
+import { GET as waitlist } from "@/app/(pages)/waitlist/route";
+import { GET as creditsBalance } from "@/app/api/credits/balance/route";
+import { POST as unsubscribe } from "@/app/api/email/unsubscribe/route";
+import { GET as entitlement } from "@/app/api/entitlement/route";
+import { GET as health } from "@/app/api/health/route";
+import { GET as siteBanner } from "@/app/api/site-banner/route";
+import { POST as clerk } from "@/app/hooks/clerk/route";
+import { POST as resend } from "@/app/hooks/resend/route";
+import { POST as stripe } from "@/app/hooks/stripe/route";
 import { fileHandler } from "@/app/publications/files";
 import { publicationHandlers } from "@/app/publications/handlers";
-import * as ready from "@/app/ready/route";
+import { GET as ready } from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
@@ -42,12 +42,7 @@ import { mcpEndpoint } from "@/lib/mcp/handler";
 import { connectEndpoint } from "@/lib/oauth/endpoint";
 import { register } from "@/lib/oauth/registration";
 
-/** A route handler, or the module of one: its GET or POST takes every method of the route. */
-type Handles = RouteHandler | { GET: RouteHandler } | { POST: RouteHandler };
-
-type Handlers<Name extends string> = Record<Name, Handles>;
-
-const ofPages: Handlers<Exclude<keyof typeof pages, keyof typeof documentPages>> = {
+const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, RouteHandler> = {
   front,
   waitlist,
   signIn,
@@ -97,13 +92,12 @@ type Entry = [path: string, handler: RouteHandler];
 
 function inRegister<Name extends string>(
   register: Record<Name, { path: string }>,
-  handlers: Handlers<Name>,
+  handlers: Record<Name, RouteHandler>,
 ): Entry[] {
-  return Object.entries<Handles>(handlers).map(([name, handles]) => {
-    const { path } = register[name as Name];
-    if (typeof handles === "function") return [path, handles];
-    return [path, "GET" in handles ? handles.GET : handles.POST];
-  });
+  return Object.entries<RouteHandler>(handlers).map(([name, handler]) => [
+    register[name as Name].path,
+    handler,
+  ]);
 }
 
 /** The handler at exactly this path, for every method. Throws if there is none: the router refuses unknown paths. */

@@ -24,56 +24,56 @@ export function defaultHeaders(route: Route | undefined): readonly string[] {
   return headers;
 }
 
+type Headings = Record<string, string | undefined>;
+
 function headersOf(route: Route | undefined): readonly string[] {
   const { hsts, office } = settings();
   const officeHsts = office?.url.startsWith("https:") ? "max-age=31536000" : undefined;
-  const ownHsts = route?.site === "office" ? officeHsts : hsts;
-  const headers = ["x-content-type-options", "nosniff"];
-  if (ownHsts) headers.push("strict-transport-security", ownHsts);
-  // Without credentials.
-  if (route?.anyOrigin) headers.push("access-control-allow-origin", "*");
-  if (route?.anyOrigin) headers.push("access-control-expose-headers", route.anyOrigin.reads);
-  if (!route || route.site === "api") return [...headers, ...headersOfApi(route)];
-  if (route.site === "office")
-    return [...headers, ...headersOfPage(officePolicy), "referrer-policy", "same-origin"];
-  // The address of /unsubscribe has a token. Other pages need `Origin` with their forms, and `no-referrer` makes it `null`.
-  headers.push("referrer-policy", route.path === pages.unsubscribe.path ? "no-referrer" : "same-origin");
-  if (isPage(route)) return [...headers, ...headersOfPage(pagePolicy(route))];
-  // Publications may be embedded anywhere, pages nowhere.
-  headers.push("cross-origin-resource-policy", route.isShared ? "cross-origin" : "same-origin");
-  return shown.includes(route) ? headers : [...headers, "content-security-policy", showNothing];
+  const headers: Headings = {
+    "x-content-type-options": "nosniff",
+    "strict-transport-security": route?.site === "office" ? officeHsts : hsts,
+    // Without credentials.
+    "access-control-allow-origin": route?.anyOrigin && "*",
+    "access-control-expose-headers": route?.anyOrigin?.reads,
+    ...headersOfKind(route),
+  };
+  return Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
 }
 
-const headersOfPage = (policy: string): readonly string[] => [
-  "cross-origin-resource-policy",
-  "same-origin",
-  "content-security-policy",
-  policy,
-  "cross-origin-opener-policy",
-  "same-origin",
-  "permissions-policy",
-  permissions,
-];
+function headersOfKind(route: Route | undefined): Headings {
+  if (!route || route.site === "api") return headersOfApi(route);
+  if (route.site === "office") return headersOfPage(route, officePolicy);
+  if (isPage(route)) return headersOfPage(route, pagePolicy(route));
+  return {
+    "referrer-policy": "same-origin",
+    // Publications may be embedded anywhere, pages nowhere.
+    "cross-origin-resource-policy": route.isShared ? "cross-origin" : "same-origin",
+    "content-security-policy": shown.includes(route) ? undefined : showNothing,
+  };
+}
+
+const headersOfPage = ({ path }: Route, policy: string): Headings => ({
+  // The address of /unsubscribe has a token. Other pages need `Origin` with their forms, and `no-referrer` makes it `null`.
+  "referrer-policy": path === pages.unsubscribe.path ? "no-referrer" : "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "content-security-policy": policy,
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": permissions,
+});
 
 /** The headers of every response under `/api`, `/mcp` and `/hooks`, and of each refusal that no route answers. */
-function headersOfApi(route: Route | undefined): readonly string[] {
+function headersOfApi({ caching, retirement }: Partial<Route> = {}): Headings {
   const { appUrl } = settings();
-  const links = [`<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`];
-  const headers = [
-    "api-version",
-    "1",
-    "referrer-policy",
-    "no-referrer",
-    "content-security-policy",
-    showNothing,
-  ];
-  if (route?.caching?.startsWith("public")) headers.push("vary", "API-Version");
-  if (route?.retirement) {
-    const { deprecatedAt, sunsetAt, guide } = route.retirement;
+  const policy = `<${appUrl}${pages.policy.path}>; rel="deprecation"; type="text/html"`;
+  const guide = retirement && `, <${appUrl}${retirement.guide}>; rel="sunset"; type="text/html"`;
+  return {
+    "api-version": "1",
+    "referrer-policy": "no-referrer",
+    "content-security-policy": showNothing,
+    vary: caching?.startsWith("public") ? "API-Version" : undefined,
     // RFC 9745: `@` and Unix seconds. RFC 8594: an HTTP date.
-    headers.push("deprecation", `@${Math.floor(Date.parse(deprecatedAt) / 1000)}`);
-    headers.push("sunset", new Date(sunsetAt).toUTCString());
-    links.push(`<${appUrl}${guide}>; rel="sunset"; type="text/html"`);
-  }
-  return [...headers, "link", links.join(", ")];
+    deprecation: retirement && `@${Math.floor(Date.parse(retirement.deprecatedAt) / 1000)}`,
+    sunset: retirement && new Date(retirement.sunsetAt).toUTCString(),
+    link: policy + (guide ?? ""),
+  };
 }

@@ -38,7 +38,7 @@ export function webhook(
   route: Route,
   key: () => Buffer | undefined,
   handlers: Record<string, EventHandler>,
-): { POST: RouteHandler } {
+): RouteHandler {
   const requireKey = (): Buffer => {
     const shared = key();
     if (!shared) throw new ApiError("invalid_signature");
@@ -49,12 +49,11 @@ export function webhook(
     await handler?.(event.data, nowMs);
     return { status: 204, body: null };
   };
-  const POST = createHandler(route, process, {
+  return createHandler(route, process, {
     requireKey: () => void requireKey(),
     identify: (call) => readEvent(call, requireKey()),
     renderError: (error) => errorParts(error.status >= 500 ? new ApiError("unavailable") : error),
   });
-  return { POST };
 }
 
 const eventSchema = z.object({ type: z.string(), data: z.unknown() });

@@ -18,8 +18,6 @@ const standardError = 2;
 export class NonblockingStderr {
   private readonly descriptor = openWithoutBlocking();
   private lines = "";
-  /** The buffer of a batch, reused because allocating one takes longer than filling it. */
-  private readonly batch = Buffer.allocUnsafeSlow(64 * 1024);
   private rest: Uint8Array = nothing;
   private dropped = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -62,9 +60,7 @@ export class NonblockingStderr {
     const { lines, dropped } = this;
     this.lines = "";
     this.dropped = 0;
-    const text = dropped > 0 ? lines + describeDrop(dropped) : lines;
-    const maxBytes = 3 * text.length; // in UTF-8
-    return maxBytes > this.batch.length ? Buffer.from(text) : this.batch.subarray(0, this.batch.write(text));
+    return Buffer.from(dropped > 0 ? lines + describeDrop(dropped) : lines);
   }
 }
 

@@ -5,7 +5,7 @@ import { log } from "@/lib/runtime/log";
 import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
-import { serializePipelined } from "@/lib/server/pipeline";
+import { inOrder } from "@/lib/server/pipeline";
 import { closeInStages } from "@/lib/server/staged-close";
 
 /** Creates a server whose connections, headers and exchanges are bounded, and whose refusals reach their clients. */
@@ -13,15 +13,14 @@ export function createBoundedServer(
   answer: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>,
   limits = connectionLimits,
 ): Server {
-  const receive = serializePipelined((incoming: JoinedMessage, outgoing) => {
-    answer(incoming, outgoing).catch((failure) => {
-      log().error({ err: failure }, "the server failed");
-      outgoing.destroy();
-    });
-  });
   const begin = (incoming: JoinedMessage, outgoing: ServerResponse) => {
     connections.begin(incoming, outgoing);
-    receive(incoming, outgoing);
+    inOrder(incoming, outgoing, () =>
+      answer(incoming, outgoing).catch((failure) => {
+        log().error({ err: failure }, "the server failed");
+        outgoing.destroy();
+      }),
+    );
   };
   // Node would refuse a missing Host or an unknown Expect without a body; we answer with an ApiError.
   const server = createServer(

@@ -123,8 +123,8 @@ export const bounds: Mistakes = {
   "tests/app/unsubscribe.test.ts": {
     "lib/http/default-headers.ts": {
       "the token of an unsubscribe link is told to the next site": [
-        'route.path === pages.unsubscribe.path ? "no-referrer"',
-        'route.path === "/" ? "no-referrer"',
+        'path === pages.unsubscribe.path ? "no-referrer"',
+        'path === "/" ? "no-referrer"',
       ],
     },
   },

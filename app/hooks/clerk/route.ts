@@ -33,7 +33,7 @@ const end = (how: "ended" | "revoked", ...kinds: SessionKind[]) =>
   });
 
 /** Clerk's webhooks about users and sessions: updates accounts, and ends tokens and app sessions with their session. */
-export const { POST } = webhook(
+export const POST = webhook(
   hooks.clerk,
   () => {
     const { signIn } = settings();

@@ -9,7 +9,7 @@ const complained = z.object({ to: z.array(z.string()) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional() });
 
 /** Resend's webhooks: an address that bounces or reports spam gets no more mails of the onboarding series. */
-export const { POST } = webhook(hooks.resend, readKey, {
+export const POST = webhook(hooks.resend, readKey, {
   "email.bounced": eventWith(bounced, async ({ to, bounce }, nowMs) => {
     // A transient bounce, such as a full mailbox, does not stop the mails.
     if (bounce?.type !== "Transient") await suppress(to, nowMs);
