@@ -13,51 +13,36 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const storeTimeoutMs = 400; // the shared store, a round
 
-/** The headers that every counted answer carries, as names and values in turn, and what the counter decided. */
+/** The headers that every counted answer carries, as names and values in turn, and what a refused client is told. */
 type RateLimitResult = {
   headers: readonly string[];
-  /** What a refused client is told: the same object for the same wait. */
   refused?: { message: string; retryAfterSeconds: number };
 };
 
 /**
  * Spends one request of the client's quota. Its headers are those of draft-ietf-httpapi-ratelimit-headers-11, and the
- * older pair.
+ * older pair. `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce.
  *
  * @param key - the client's
  */
 export async function consumeRateLimit(name: QuotaName, key: string): Promise<RateLimitResult> {
-  const quota = quotaOf(name);
-  const { limit, windowSeconds, refusals, counter } = quota;
-  const { allowed, remaining, retryAfterSeconds = windowSeconds } = await counter.consume(key);
-  if (allowed) return { headers: rateLimitHeaders(quota, remaining) };
-  metrics()?.quotaRefusals.inc({ quota: name });
+  const limit = settings().requestsPerMinute[name];
+  const { windowSeconds } = quotas[name];
+  const decision = await counter(name, limit, windowSeconds).consume(key);
+  const { allowed, retryAfterSeconds = windowSeconds } = decision;
+  const remaining = allowed ? decision.remaining : 0;
   const wait = Math.min(retryAfterSeconds, windowSeconds);
-  refusals[wait] ??= {
-    headers: rateLimitHeaders(quota, 0, `;t=${wait}`),
-    refused: { message: rateLimitMessage(limit, windowSeconds, wait), retryAfterSeconds: wait },
-  };
-  return refusals[wait];
+  const headers = [
+    ...["ratelimit-policy", `"${name}";q=${limit};w=${windowSeconds}`],
+    ...["ratelimit-limit", String(limit)],
+    ...["ratelimit", `"${name}";r=${remaining}${allowed ? "" : `;t=${wait}`}`],
+    ...["ratelimit-remaining", String(remaining)],
+  ];
+  if (allowed) return { headers };
+  metrics()?.quotaRefusals.inc({ quota: name });
+  const message = rateLimitMessage(limit, windowSeconds, wait);
+  return { headers, refused: { message, retryAfterSeconds: wait } };
 }
-
-type Quota = ReturnType<typeof quotaOf>;
-
-const quotaOf = (name: QuotaName) =>
-  processSingleton(`quota ${name}`, () => {
-    const limit = settings().requestsPerMinute[name];
-    const { windowSeconds } = quotas[name];
-    const policy = `"${name}";q=${limit};w=${windowSeconds}`;
-    return {
-      name,
-      limit,
-      windowSeconds,
-      counter: counter(name, limit, windowSeconds),
-      /** The headers that say the same in every answer. */
-      fixed: ["ratelimit-policy", policy, "ratelimit-limit", String(limit)],
-      /** A flood is refused in as many ways as its window has seconds: by the wait. */
-      refusals: [] as RateLimitResult[],
-    };
-  });
 
 /** The refusal of a client that has spent its quota. */
 export function rateLimitMessage(
@@ -66,12 +51,6 @@ export function rateLimitMessage(
   waitSeconds: number | undefined,
 ): string {
   return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds, so wait ${waitSeconds} seconds.`;
-}
-
-/** `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce. */
-function rateLimitHeaders({ name, fixed }: Quota, left: number, wait = ""): readonly string[] {
-  const remaining = String(left);
-  return [...fixed, "ratelimit", `"${name}";r=${remaining}${wait}`, "ratelimit-remaining", remaining];
 }
 
 /** Who sent a request: its headers, and the id of its browser if that has signed in before. */
