@@ -4,14 +4,15 @@ import { defaultHeaders } from "@/lib/http/default-headers";
 import { files, pages } from "@/lib/http/pages";
 import { toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { isUnderApi, redirectTrailingSlash, rejectUnrouted, routeAt } from "@/lib/http/router";
+import { isUnderApi, redirectTrailingSlash, refuse, rejectUnrouted, routeAt } from "@/lib/http/router";
 
 /** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
 export function middleware(request: NextRequest): Response {
   const { pathname } = request.nextUrl;
-  const refused = rejectUnrouted(request.method, pathname, request.headers);
-  if (refused) return toResponse(refused);
-  const redirected = redirectTrailingSlash(request.method, pathname, request.nextUrl.search, request.headers);
+  const { method, headers } = request;
+  const refused = rejectUnrouted(method, pathname);
+  if (refused) return toResponse(refuse(method, pathname, headers, refused));
+  const redirected = redirectTrailingSlash(method, pathname, request.nextUrl.search, headers);
   if (redirected) {
     const moved = toResponse(redirected);
     // Next fails at a relative address.

@@ -33,17 +33,12 @@ const readMethods = ["GET", "HEAD"];
  *
  * @param path - as sent, without its query
  */
-export function rejectUnrouted(
-  method: string,
-  path: string,
-  headers: Pick<Headers, "get">,
-): Answer | undefined {
+export function rejectUnrouted(method: string, path: string): ApiError | undefined {
   const route = routeAt(path);
   const methods: readonly string[] | undefined = route?.methods;
   if (methods?.includes(method)) return undefined;
-  if (route) return refuse(method, path, headers, methodNotAllowed(route));
-  if (readMethods.includes(method) && !isProgramPath(path)) return undefined;
-  return refuse(method, path, headers, new ApiError("not_found"));
+  if (route) return methodNotAllowed(route);
+  return readMethods.includes(method) && !isProgramPath(path) ? undefined : new ApiError("not_found");
 }
 
 /** Refuses, in JSON, a request that has not reached the handler of its path. */

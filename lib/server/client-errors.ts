@@ -68,10 +68,9 @@ export function refuseUpgrade(
 ): void {
   socket.on("error", () => socket.destroy());
   const path = pathOf(url);
-  const refused =
-    (path.startsWith("/") && rejectUnrouted(method, path, noHeaders)) ||
-    refuse(method, path, noHeaders, method === "CONNECT" ? notAllowed() : tooManyRequests(retryAfterSeconds));
-  endWith(socket, latest, refused);
+  const unrouted = path.startsWith("/") ? rejectUnrouted(method, path) : undefined;
+  const refused = method === "CONNECT" ? notAllowed() : tooManyRequests(retryAfterSeconds);
+  endWith(socket, latest, refuse(method, path, noHeaders, unrouted ?? refused));
 }
 
 const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
@@ -132,8 +131,9 @@ function endWith(socket: Socket, latest: ServerResponse | undefined, answer: Ans
 function answerTo(error: ParseError, head: string): Answer {
   const [, method = /^\w*/.exec(head)?.[0] ?? "", target = ""] = requestLine.exec(head) ?? [];
   const path = pathOf(target);
-  const refused = isOfRequestLine(error) && path.startsWith("/") && rejectUnrouted(method, path, noHeaders);
-  return refused || refuse(method, path, noHeaders, toApiError(error, path));
+  const isRead = isOfRequestLine(error) && path.startsWith("/");
+  const refused = (isRead && rejectUnrouted(method, path)) || toApiError(error, path);
+  return refuse(method, path, noHeaders, refused);
 }
 
 function toApiError({ code }: ParseError, path: string): ApiError {

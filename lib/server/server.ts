@@ -6,7 +6,7 @@ import { settings } from "@/lib/config/settings";
 import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
 import { pages } from "@/lib/http/pages";
 import { createRequestContext, logRequest } from "@/lib/http/request-context";
-import { type Answer, finalizeResponse } from "@/lib/http/response";
+import { finalizeResponse, type ResponseParts } from "@/lib/http/response";
 import { redirectTrailingSlash, refuse, rejectUnrouted, routeAt } from "@/lib/http/router";
 import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
@@ -44,14 +44,21 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
     const request = new IncomingRequest(incoming, appUrl + target, outgoing);
     const { headers } = request;
     appendPeer(incoming);
-    const early =
-      answerToHead(incoming, path, headers, outgoing) ??
-      redirectTrailingSlash(method, path, target.slice(path.length), headers) ??
-      rejectUnrouted(method, path, headers);
-    if (early) return send(early, incoming, outgoing);
+    const isForAll = method === "OPTIONS" && path === "*"; // RFC 9110 §9.3.7
+    const refused =
+      refuseHead(incoming, isForAll ? "/" : path) ??
+      (hasBody(incoming) ? countInWork(headers, outgoing) : undefined) ??
+      (isForAll ? undefined : rejectUnrouted(method, path));
+    if (refused) return send(refuse(method, path, headers, refused), incoming, outgoing);
+    if (isForAll) {
+      const context = createRequestContext(method, path, headers);
+      return send(finalizeResponse(undefined, context, methodsOfAll), incoming, outgoing);
+    }
     incoming.url = target;
-    const misdirected = refuseWrongHost(incoming, path, headers);
-    if (misdirected) return send(misdirected, incoming, outgoing);
+    const elsewhere =
+      redirectTrailingSlash(method, path, target.slice(path.length), headers) ??
+      refuseWrongHost(incoming, path, headers);
+    if (elsewhere) return send(elsewhere, incoming, outgoing);
     if (throughNext) return throughNext(incoming, outgoing);
     const isApi = routeAt(path)?.site === "api";
     if (["GET", "HEAD"].includes(method) && !isApi) return answerReader(incoming, outgoing, request, path);
@@ -81,23 +88,7 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
   return createBoundedServer(answer, limits);
 }
 
-/** Answers from the head alone: a refusal, or `OPTIONS *` (RFC 9110 §9.3.7). */
-function answerToHead(
-  incoming: IncomingMessage,
-  path: string,
-  headers: Headers,
-  outgoing: ServerResponse,
-): Answer | undefined {
-  const { method = "" } = incoming;
-  const isForAll = method === "OPTIONS" && path === "*";
-  const refused =
-    refuseHead(incoming, isForAll ? "/" : path) ??
-    (hasBody(incoming) ? countInWork(headers, outgoing) : undefined);
-  if (refused) return refuse(method, path, headers, refused);
-  if (!isForAll) return undefined;
-  const parts = { status: 204, body: null, headers: ["allow", allowedAtAll] };
-  return finalizeResponse(undefined, createRequestContext(method, path, headers), parts);
-}
+const methodsOfAll: ResponseParts = { status: 204, body: null, headers: ["allow", allowedAtAll] };
 
 function appendPeer(incoming: IncomingMessage): void {
   const sent = incoming.headers["x-forwarded-for"];
