@@ -1,3 +1,4 @@
+import { nameOperator } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
 import { actions, files, pages, publications } from "@/lib/http/pages";
@@ -115,16 +116,13 @@ function Jobs() {
 }
 
 function WhoRunsIt() {
-  const { appUrl, operatorName, operatorAddress, supportEmail, sourceUrl } = settings();
-  const who = [operatorName, operatorAddress].filter(Boolean).join(", ");
+  const { supportEmail, sourceUrl } = settings();
   return (
     <section className="strip" aria-labelledby="who">
       <div>
         <h2 id="who">Who runs it</h2>
         <p>
-          {operatorName
-            ? `Corner Office at ${new URL(appUrl).host} is run by ${who}.`
-            : `The operator of ${new URL(appUrl).host} has not given a name here.`}{" "}
+          {nameOperator()}{" "}
           {supportEmail && (
             <>
               Questions go to <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.

@@ -5,3 +5,12 @@ export function askUs(): string {
   const { supportEmail } = settings();
   return supportEmail ? `write to ${supportEmail}` : "ask the person who invited you";
 }
+
+/** Who runs this deployment. */
+export function nameOperator(): string {
+  const { appUrl, operatorName, operatorAddress } = settings();
+  const { host } = new URL(appUrl);
+  return operatorName
+    ? `Corner Office at ${host} is run by ${[operatorName, operatorAddress].filter(Boolean).join(", ")}.`
+    : `The operator of Corner Office at ${host} has not given a name here.`;
+}

@@ -1,3 +1,4 @@
+import { nameOperator } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 
 /** Sentences that several documents share. */
@@ -11,22 +12,13 @@ export const noPayments =
 export const tokenSafety =
   "Send a token only over HTTPS and only to this service. Never put one into a chat, an issue or a log.";
 
-/** Who runs this deployment. */
+/** Who runs this deployment, in Markdown. */
 export function operatorInWords(): string {
-  const { operatorName, operatorAddress, appUrl } = settings();
-  const address = operatorAddress ? `, ${escapeMarkdown(operatorAddress)}` : "";
-  const { host } = new URL(appUrl);
-  return operatorName
-    ? `Corner Office at ${host} is run by ${escapeMarkdown(operatorName)}${address}.`
-    : `The operator of Corner Office at ${host} has not given a name here.`;
+  return nameOperator().replace(/[\\`*_[\]<]/g, "\\$&");
 }
 
 /** Where to ask, if the operator configured an address. */
 export function supportInWords(): string {
   const { supportEmail } = settings();
   return supportEmail ? `Questions go to [${supportEmail}](mailto:${supportEmail}).` : "";
-}
-
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_[\]<]/g, "\\$&");
 }

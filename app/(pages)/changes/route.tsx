@@ -3,6 +3,7 @@ import { anchorOf } from "@/lib/docs/markdown";
 import { pages, publications } from "@/lib/http/pages";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import { htmlPage } from "../html-page";
+import { formatInstant } from "../instant";
 
 const { changesFeed } = publications;
 
@@ -22,7 +23,7 @@ export const GET = htmlPage(pages.changes, () => ({
         <section key={version} id={version} className="change">
           <h2>{version}</h2>
           <p className="quiet">
-            <time dateTime={on}>{formatDay(on)}</time>
+            <time dateTime={on}>{formatInstant(Date.parse(on), "date", "UTC")}</time>
           </p>
           <p>{what}</p>
         </section>
@@ -37,7 +38,8 @@ export const GET = htmlPage(pages.changes, () => ({
         <ul>
           {listRetirements().map(({ what, retirement: { sunsetAt, guide } }) => (
             <li key={what} id={anchorOf(what)}>
-              {what}: returns 410 from <time dateTime={sunsetAt}>{formatDay(sunsetAt)}</time>.{" "}
+              {what}: returns 410 from{" "}
+              <time dateTime={sunsetAt}>{formatInstant(Date.parse(sunsetAt), "date", "UTC")}</time>.{" "}
               <a href={guide}>How to migrate</a>
             </li>
           ))}
@@ -46,7 +48,3 @@ export const GET = htmlPage(pages.changes, () => ({
     </>
   ),
 }));
-
-function formatDay(day: string): string {
-  return new Date(day).toLocaleDateString("en-GB", { dateStyle: "long", timeZone: "UTC" });
-}

@@ -1,15 +1,5 @@
 import { make } from "./make";
 
-const shown = [
-  "api-version",
-  "cache-control",
-  "content-type",
-  "ratelimit",
-  "retry-after",
-  "www-authenticate",
-  "x-request-id",
-];
-
 /** On an operation's page: sends the request to this service from the reader's browser, and shows the response. */
 export function addRun(): void {
   const panel = document.querySelector<HTMLElement>("[data-runs]");
@@ -40,9 +30,7 @@ async function ask(path: string): Promise<Node[]> {
     ];
   const text = await answer.text();
   const ms = Math.round(performance.now() - startedAt);
-  const headers = shown.flatMap((name) =>
-    answer.headers.has(name) ? `${name}: ${answer.headers.get(name)}` : [],
-  );
+  const headers = [...answer.headers].map(([name, value]) => `${name}: ${value}`);
   return [
     make("p", { className: "quiet", textContent: `This service answered ${answer.status} in ${ms} ms.` }),
     make("pre", {
