@@ -26,9 +26,6 @@ import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
  */
 export type EmailState = "scheduled" | "sending" | "sent" | "stopped" | "failed";
 
-/** A mail is still being sent, so one may still be delivered. */
-export class StillSendingError extends Error {}
-
 const maxLeaseMs = 75_000; // 75 seconds: more than any lease and any clock skew between instances
 
 const waitForLeasesMs = 1500;
@@ -56,20 +53,21 @@ export async function scheduleOnboarding(
 
 /**
  * Stops an account's later mails permanently: suppresses its current and former addresses, stops scheduled mails and
- * waits for the ones being sent, so that none is delivered after it returns. Idempotent; also works for deleted
- * accounts and erased persons. Throws a {@link StillSendingError} if a mail is still being sent after 1.5 s.
+ * waits for the ones being sent, so that none is delivered after it returns true. False if a mail is still being sent
+ * after 1.5 s. Idempotent; also works for deleted accounts and erased persons.
  */
-export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): Promise<void> {
+export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): Promise<boolean> {
   const startedAtMs = performance.now();
   const { accountId, recipientHashes, to } = await findRecipient(db, linkedId);
   await suppressAndStop(db, { by: "unsubscribe link", whom: accountId }, { recipientHashes, to }, nowMs);
   // Mails that a runner reschedules in the meantime are stopped too, so that none is left to claim in the end.
   for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
-    if (waitedMs > waitForLeasesMs) throw new StillSendingError("an onboarding mail was still being sent");
+    if (waitedMs > waitForLeasesMs) return false;
     await sleep(pollEveryMs);
     waitedMs = Math.round(performance.now() - startedAtMs);
     await stopPending(db, to, nowMs + waitedMs);
   }
+  return true;
 }
 
 /** Whether an account's later mails are stopped at every address, so that an unsubscribe would change nothing. */

@@ -7,7 +7,7 @@ import { withTimeout } from "@/lib/runtime/timeout";
 type SmtpSettings = Extract<MailSettings, { kind: "smtp" }>;
 
 const maxConcurrent = 48;
-const maxConcurrentSignIn = 5;
+const maxConcurrentOthers = 10; // five mails of each of the other two outboxes
 const idleTimeoutMs = 5000; // how long a connection is kept for the next mail
 
 /**
@@ -45,7 +45,7 @@ async function openTransport({ server, dkim }: SmtpSettings, timeoutMs: number) 
     ...server,
     pool: true,
     // Mails never queue for a connection: after an abort, a queued one could still be sent later.
-    maxConnections: maxConcurrent + maxConcurrentSignIn,
+    maxConnections: maxConcurrent + maxConcurrentOthers,
     idleTimeout: idleTimeoutMs,
     connectionTimeout: timeoutMs,
     // An aborted mail must not be sent from a buffer afterwards.

@@ -1,7 +1,7 @@
 import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { areLaterEmailsStopped, StillSendingError, stopLaterEmails } from "@/lib/mail/onboarding-outbox";
+import { areLaterEmailsStopped, stopLaterEmails } from "@/lib/mail/onboarding-outbox";
 import { readUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -45,17 +45,12 @@ export function readSubscription(accountId: string) {
 export async function unsubscribe(url: URL, requestId: string): Promise<void> {
   try {
     const accountId = await readUnsubscribeLink(url);
-    await withTimeout(
-      stopTimeoutMs,
-      store().then((db) => stopLaterEmails(db, accountId, Date.now())),
-    );
+    const stopping = store().then((db) => stopLaterEmails(db, accountId, Date.now()));
+    if (await withTimeout(stopTimeoutMs, stopping)) return;
+    log().warn({ requestId }, "an onboarding mail was still being sent; it may still be delivered");
   } catch (failure) {
     if (failure instanceof ApiError && failure.code === "invalid_token") throw failure;
-    const level = failure instanceof StillSendingError ? "warn" : "error";
-    log()[level](
-      { err: failure, requestId },
-      "stopping the later emails failed; some may still be delivered",
-    );
-    throw new ApiError("upstream_failed");
+    log().error({ err: failure, requestId }, "stopping the later emails failed; some may still be delivered");
   }
+  throw new ApiError("upstream_failed");
 }

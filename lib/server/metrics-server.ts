@@ -31,14 +31,14 @@ async function measureStore(metrics: Metrics): Promise<void> {
   try {
     const nowMs = Date.now();
     const db = await withTimeout(waitAtMostMs, store());
-    const [[onboarding, signIn], states] = await withTimeout(
+    const [backlogs, states] = await withTimeout(
       waitAtMostMs,
       Promise.all([findBacklogs(db, nowMs), countByState(db)]),
     );
-    for (const { mails, ...labels } of states) metrics.outboxMails.set(labels, mails);
-    for (const [outbox, { due, oldestDueAtMs }] of Object.entries({ onboarding, "sign-in": signIn })) {
-      metrics.outboxDue.set({ outbox }, due);
-      metrics.outboxOldestDueSeconds.set({ outbox }, due > 0 ? (nowMs - oldestDueAtMs) / 1000 : 0);
+    for (const { outbox, state, mails } of states) metrics.outboxMails.set({ outbox, state }, mails);
+    for (const { outbox, mails, oldestDueAtMs } of backlogs) {
+      metrics.outboxDue.set({ outbox }, mails);
+      metrics.outboxOldestDueSeconds.set({ outbox }, mails > 0 ? (nowMs - oldestDueAtMs) / 1000 : 0);
     }
     if (settings().billing) {
       const oldestAtMs = await withTimeout(waitAtMostMs, findOldestOpen(db, nowMs));

@@ -108,7 +108,7 @@ async function findOldestDue(db: Db, nowMs: number): Promise<number> {
     findBacklogs(db, nowMs),
     db.selectFrom("accounts").select("id").limit(1).execute(),
   ]);
-  const due = backlogs.flatMap(({ due, oldestDueAtMs }) => (due > 0 ? [oldestDueAtMs] : []));
+  const due = backlogs.flatMap(({ mails, oldestDueAtMs }) => (mails > 0 ? [oldestDueAtMs] : []));
   return due.length > 0 ? Math.min(...due) : 0;
 }
 
