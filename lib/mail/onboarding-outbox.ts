@@ -1,17 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kysely";
-import { dayMs } from "@/lib/config/durations";
+import { dayMs, hourMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
-import { type AuditedChange, auditedTransaction, type Operator } from "@/lib/db/audit";
-import { hasRow } from "@/lib/db/has-row";
-import { pseudonymOf } from "@/lib/db/pseudonym";
+import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { takeDueRows } from "@/lib/mail/due-rows";
-import { onboardingSeries } from "@/lib/mail/onboarding-series";
-import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
+import { findLinkKey } from "@/lib/mail/link-keys";
+import { trySending } from "@/lib/mail/mail";
+import { type OnboardingKind, onboardingKinds, onboardingSeries } from "@/lib/mail/onboarding-series";
+import type { Claimed, Outbox } from "@/lib/mail/outbox-runner";
+import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
+import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 
 /**
  * The state of an onboarding mail:
@@ -27,9 +28,6 @@ import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
 export type EmailState = "scheduled" | "sending" | "sent" | "stopped" | "failed";
 
 const maxLeaseMs = 75_000; // 75 seconds: more than any lease and any clock skew between instances
-
-const waitForLeasesMs = 1500;
-const pollEveryMs = 50;
 
 /** Schedules an account's onboarding mails in the caller's transaction, as stopped if the address is suppressed. */
 export async function scheduleOnboarding(
@@ -51,106 +49,109 @@ export async function scheduleOnboarding(
   await transaction.insertInto("onboarding_emails").values(rows).execute();
 }
 
-/**
- * Stops an account's later mails permanently: suppresses its current and former addresses, stops scheduled mails and
- * waits for the ones being sent, so that none is delivered after it returns true. False if a mail is still being sent
- * after 1.5 s. Idempotent; also works for deleted accounts and erased persons.
- */
-export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): Promise<boolean> {
-  const startedAtMs = performance.now();
-  const { accountId, recipientHashes, to } = await findRecipient(db, linkedId);
-  await suppressAndStop(db, { by: "unsubscribe link", whom: accountId }, { recipientHashes, to }, nowMs);
-  // Mails that a runner reschedules in the meantime are stopped too, so that none is left to claim in the end.
-  for (let waitedMs = 0; await isAnyPending(db, to, nowMs + waitedMs); ) {
-    if (waitedMs > waitForLeasesMs) return false;
-    await sleep(pollEveryMs);
-    waitedMs = Math.round(performance.now() - startedAtMs);
-    await stopPending(db, to, nowMs + waitedMs);
-  }
-  return true;
-}
-
-/** Whether an account's later mails are stopped at every address, so that an unsubscribe would change nothing. */
-export async function areLaterEmailsStopped(db: Db, linkedId: string, nowMs: number): Promise<boolean> {
-  const { recipientHashes, to } = await findRecipient(db, linkedId);
-  for (const hash of recipientHashes) if (!(await isSuppressed(db, hash))) return false;
-  return !(await isAnyPending(db, to, nowMs));
-}
-
-/** Suppresses an address that bounced or complained and stops its scheduled mails, in one transaction. */
-export async function suppressEmail(db: Db, email: string, nowMs: number): Promise<void> {
-  const recipientHashes = [hashEmail(email)];
-  const about = { by: "resend", whom: email.toLowerCase() } as const;
-  await suppressAndStop(db, about, { recipientHashes, to: isTo(recipientHashes) }, nowMs);
-}
-
-async function suppressAndStop(
-  db: Db,
-  about: Pick<AuditedChange, "by" | "whom">,
-  { recipientHashes, to }: { recipientHashes: string[]; to: Condition },
-  nowMs: number,
-): Promise<void> {
-  const readState = async (transaction: Db) => {
-    const suppressed = [];
-    for (const hash of recipientHashes) if (await isSuppressed(transaction, hash)) suppressed.push(hash);
-    return { suppressed };
-  };
-  await auditedTransaction(db, { ...about, what: "mails stop", readState }, nowMs, async (transaction) => {
-    await suppress(transaction, recipientHashes, nowMs);
-    await stopPending(transaction, to, nowMs);
-  });
-}
-
-/**
- * The account of a link, or the one that an erasure left of it, with the hashes of its current address and of every
- * address that its mails were for.
- */
-async function findRecipient(db: Db, linkedId: string) {
-  const pseudonym = pseudonymOf(linkedId);
-  const isErased = await hasRow(accountBy(db, "id", pseudonym).select("id"));
-  const accountId = isErased ? pseudonym : linkedId;
-  const account = await accountBy(db, "id", accountId).select("email").executeTakeFirst();
-  const mails = db.selectFrom("onboarding_emails").select("recipient_hash");
-  const rows = await mails.where("account_id", "=", accountId).execute();
-  const hashes = rows.map((row) => row.recipient_hash);
-  if (account) hashes.push(hashEmail(account.email));
-  const recipientHashes = [...new Set(hashes)];
-  return { accountId, recipientHashes, to: isTo(recipientHashes, accountId) };
-}
-
 /** Whether a lease is active. One that expires too far in the future was written before a clock was set back. */
 export function isLeased(nowMs: number): Condition {
   return ({ and, eb }) =>
     and([eb("lease_until_ms", ">", nowMs), eb("lease_until_ms", "<=", nowMs + maxLeaseMs)]);
 }
 
-type Condition = (builder: ExpressionBuilder<Tables, "onboarding_emails">) => Expression<SqlBool>;
+export type Condition = (builder: ExpressionBuilder<Tables, "onboarding_emails">) => Expression<SqlBool>;
 
-const isTo =
-  (recipientHashes: string[], ...accountIds: string[]): Condition =>
-  ({ or, eb }) =>
-    or([
-      ...recipientHashes.map((hash) => eb("recipient_hash", "=", hash)),
-      ...accountIds.map((id) => eb("account_id", "=", id)),
-    ]);
+const giveUpAfterMs = 23 * hourMs; // because Resend forgets an idempotency key after 24
 
-function isAnyPending(db: Db, to: Condition, nowMs: number): Promise<boolean> {
-  const mails = db.selectFrom("onboarding_emails").select("id").where(to).limit(1);
-  return hasRow(mails.where((mail) => mail.or([mail("state", "=", "scheduled"), isLeased(nowMs)(mail)])));
-}
+type ClaimedEmail = Claimed & { account_id: string; recipient_hash: string; failure: string | null };
 
-async function stopPending(db: Db, to: Condition, nowMs: number): Promise<void> {
-  await db
+/** The mails of the onboarding series. */
+export const onboardingOutbox: Outbox<ClaimedEmail> = {
+  maxConcurrent: Number.POSITIVE_INFINITY, // as many as the sender allows
+  minIntervalMs: 5, // at most 200 mails a second, which leaves most of the process to the API
+
+  /** 1, 3, 9, 27, 81 minutes, then four hours. */
+  retryAfterMs: (attempts) => Math.min(60_000 * 3 ** (attempts - 1), 4 * hourMs),
+
+  /** Mails of runners that died come first. */
+  async claim(db, { limit, leaseUntilMs, nowMs, isSettling }) {
+    // Literals, so that both engines use the partial indexes.
+    const mails = db.selectFrom("onboarding_emails").select("id").where(isKnown);
+    const abandoned = mails.where(sql<boolean>`state = 'sending'`).where(({ not }) => not(isLeased(nowMs)));
+    const scheduled = mails
+      .where(sql<boolean>`state = 'scheduled'`)
+      .where("next_attempt_at_ms", "<=", nowMs)
+      .orderBy("next_attempt_at_ms");
+    const change = {
+      state: "sending" satisfies EmailState,
+      next_attempt_at_ms: leaseUntilMs,
+      lease_until_ms: leaseUntilMs,
+      attempts: sql<number>`attempts + 1`,
+      first_attempt_at_ms: sql<number>`coalesce(first_attempt_at_ms, ${nowMs})`,
+    };
+    for (const due of isSettling ? [scheduled] : [abandoned, scheduled]) {
+      const rows = await takeDueRows(db, "onboarding_emails", { due, limit, change });
+      const claimed = rows?.map(({ first_attempt_at_ms, ...row }) => {
+        return { ...row, leaseUntilMs, triedUntilMs: (first_attempt_at_ms ?? nowMs) + giveUpAfterMs };
+      });
+      if (claimed) return claimed;
+    }
+    return undefined;
+  },
+
+  /**
+   * The recipient is looked up only after the lease is written, and the current address is written before it is looked up
+   * among the suppressed ones: a suppression that is missed then was written by someone who saw the lease and waits for it.
+   */
+  async address(db, mail, nowMs) {
+    const { id, account_id } = mail;
+    const settle = async (state: EmailState, failure = mail.failure) => {
+      await updateLeased(db, mail).set({ state, failure, lease_until_ms: null }).execute();
+      return undefined;
+    };
+    const account = await accountBy(db, "id", account_id)
+      .select(["email", "plan", "trial_ends_at_ms"])
+      .executeTakeFirst();
+    if (!account) return settle("stopped");
+    const { email: to, plan, trial_ends_at_ms } = account;
+    const recipient_hash = hashEmail(to);
+    if (recipient_hash !== mail.recipient_hash)
+      await updateLeased(db, mail).set({ recipient_hash }).execute();
+    const hasEnded = plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
+    if (hasEnded || (await isSuppressed(db, recipient_hash))) return settle("stopped");
+    if (mail.triedUntilMs <= nowMs) return settle("failed", mail.failure ?? "delivery unknown");
+    const linkKey = await findLinkKey(db);
+    return {
+      to,
+      send: (mailSender) =>
+        trySending(mailSender, () => {
+          return { id, to, ...renderOnboarding(mail.kind as OnboardingKind, account_id, linkKey) };
+        }),
+    };
+  },
+
+  async record(db, mail, { failure, next }) {
+    await updateLeased(db, mail)
+      .set({
+        state: (next ? "scheduled" : failure ? "failed" : "sent") satisfies EmailState,
+        failure: failure?.message ?? null,
+        // While the delivery is unknown, the lease stays until it expires.
+        lease_until_ms: failure?.mayArrive ? mail.leaseUntilMs : null,
+        ...(next && { next_attempt_at_ms: next.atMs, attempts: next.attempts }),
+      })
+      .execute();
+  },
+};
+
+/**
+ * A newer version may have written kinds unknown to this one. `case` hides them from PostgreSQL's planner, which would
+ * take each one for rare and sort all due rows instead of reading the index in order.
+ */
+const isKnown = sql<boolean>`case when kind in (${sql.join(onboardingKinds)}) then 1 else 0 end > 0`;
+
+/** Updates a mail only while this lease is its own: a later claim writes another expiry. */
+function updateLeased(db: Db, { id, leaseUntilMs }: Claimed) {
+  return db
     .updateTable("onboarding_emails")
-    .set({ state: "stopped" satisfies EmailState })
-    .where(to)
-    .where(({ or, and, not, eb }) =>
-      or([
-        eb("state", "=", "scheduled" satisfies EmailState),
-        and([eb("state", "=", "sending" satisfies EmailState), not(isLeased(nowMs))]),
-      ]),
-    )
-    .execute();
+    .where("id", "=", id)
+    .where("state", "=", "sending" satisfies EmailState)
+    .where("lease_until_ms", "=", leaseUntilMs);
 }
 
 const maxRetried = 1000;

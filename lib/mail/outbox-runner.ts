@@ -18,7 +18,7 @@ export type Claimed = {
 export type ClaimOptions = { limit: number; leaseUntilMs: number; nowMs: number; isSettling?: boolean };
 
 /** A claimed mail that is still wanted: its recipient, and what hands it to the provider. */
-export type WantedMail = { to: string; send: (mailSender: Sender) => Promise<SendError | undefined> };
+type WantedMail = { to: string; send: (mailSender: Sender) => Promise<SendError | undefined> };
 
 /** What became of an attempt: it was sent, or why not, and when it is tried again, if it is. */
 type Outcome = { to: string; failure: SendError | undefined; next: NextAttempt | undefined };
@@ -37,10 +37,6 @@ export type Outbox<Mail extends Claimed> = {
   /** Records an outcome, unless another runner has claimed the mail since. */
   record: (db: Db, mail: Mail, outcome: Outcome, nowMs: number) => Promise<void>;
 };
-
-export type RunnerOptions = { signal?: AbortSignal | undefined; now?: () => number };
-
-type SendCounts = { sent: number; toRetry: number; failed: number };
 
 /** How much longer a lease is than the sender's timeout: for the store and clock skew between instances. */
 const leaseSlackMs = 5000;
@@ -64,10 +60,10 @@ export async function sendDueMails<Mail extends Claimed>(
   db: Db,
   mailSender: Sender,
   outbox: Outbox<Mail>,
-  { signal, now = Date.now }: RunnerOptions = {},
-): Promise<SendCounts> {
+  { signal, now = Date.now }: { signal?: AbortSignal; now?: () => number } = {},
+) {
   await requireKeys(db);
-  const counts: SendCounts = { sent: 0, toRetry: 0, failed: 0 };
+  const counts = { sent: 0, toRetry: 0, failed: 0 };
   let claimedAtMs = 0;
 
   async function claim(limit: number): Promise<Mail[] | undefined> {

@@ -5,7 +5,7 @@ import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
-import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
+import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { sweepState } from "@/lib/oauth/sweep";

@@ -14,7 +14,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/lib/mail/onboarding-outbox.test.ts": {
-    "lib/mail/onboarding-outbox.ts": {
+    "lib/mail/unsubscribe.ts": {
       "an unsubscribe does not wait for a mail that is being sent": [
         "await isAnyPending(db, to, nowMs + waitedMs)",
         "false",
@@ -27,12 +27,12 @@ export const mails: Mistakes = {
         "const hashes = rows.map((row) => row.recipient_hash);",
         "const hashes = account ? [] : rows.map((row) => row.recipient_hash);",
       ],
+    },
+    "lib/mail/onboarding-outbox.ts": {
       "a lease from before the clock was set back holds an unsubscribe up": [
         ', eb("lease_until_ms", "<=", nowMs + maxLeaseMs)])',
         "])",
       ],
-    },
-    "lib/mail/onboarding-runner.ts": {
       "an unsubscribed reader gets the next mail": " || (await isSuppressed(db, recipient_hash))",
       "a mail is tried for ever": ["mail.triedUntilMs <= nowMs", "false"],
       "a runner that lost its lease stores the mail's outcome": '.where("lease_until_ms", "=", leaseUntilMs)',

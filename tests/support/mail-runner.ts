@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
+import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { createResendSender } from "@/lib/mail/resend-sender";
 

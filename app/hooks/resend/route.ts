@@ -3,7 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
 import { eventWith, webhook } from "@/lib/http/webhook";
-import { suppressEmail } from "@/lib/mail/onboarding-outbox";
+import { suppressEmail } from "@/lib/mail/unsubscribe";
 
 const complained = z.object({ to: z.array(z.string()) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional() });

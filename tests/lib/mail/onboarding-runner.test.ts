@@ -1,7 +1,7 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { operations } from "@/lib/http/operations";
-import { onboardingOutbox } from "@/lib/mail/onboarding-runner";
+import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { startService, startStage } from "@/tests/support/block";
