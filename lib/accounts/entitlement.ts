@@ -58,17 +58,14 @@ function denialOf(status: DeniedStatus, caller: Caller, end?: ReturnType<typeof 
 }
 
 /**
- * Decides whether the caller may run at `nowMs`, and if not, why.
+ * Decides whether the caller may run at `nowMs`, and if not, why. A trial has ended at the very millisecond of its end.
  *
  * @param chance - spreads the times at which clients check again; at least 0 and less than 1
  */
 export function decideEntitlement(caller: Caller, nowMs: number, chance = Math.random()): Entitlement {
-  if (caller.is === "account") return decideForAccount(caller.account, nowMs, chance);
-  return { ok: false, status: caller.is === "unreadable" ? "invalid" : caller.is };
-}
-
-/** Decides for a known account. A trial has ended at the very millisecond of its end. */
-export function decideForAccount(account: Account, nowMs: number, chance = Math.random()): Entitlement {
+  if (caller.is !== "account")
+    return { ok: false, status: caller.is === "unreadable" ? "invalid" : caller.is };
+  const { account } = caller;
   const assistants = account.assistant_limit === null ? {} : { assistantLimit: account.assistant_limit };
   const askAgainSeconds = jitter(recheckAfterSeconds.min, recheckAfterSeconds.max, chance);
   if (account.plan !== "trial") {

@@ -1,6 +1,6 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
-import { decideForAccount } from "@/lib/accounts/entitlement";
+import { decideEntitlement } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
 import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/licence";
 import { currentLicence, endOf } from "@/lib/accounts/licence-state";
@@ -164,7 +164,7 @@ function explainStranger({ nowMs, invitation, waiting, attempts }: Facts): strin
 function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Facts): string {
   if (!hasAccount) return "The API answers signed-out: there is no account.";
   if (!account) return `The API answers invalid. ${unreadable}`;
-  const answer = decideForAccount(account, nowMs);
+  const answer = decideEntitlement({ is: "account", account }, nowMs);
   if (!answer.ok) {
     const { message, hint } = endWords(endOf(account, subscription));
     return `The API answers ${answer.status}. ${message} ${hint()}`;

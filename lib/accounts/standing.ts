@@ -1,19 +1,14 @@
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
-import {
-  type DeniedStatus,
-  decideEntitlement,
-  type Entitlement,
-  type EntitlementAllowed,
-} from "@/lib/accounts/entitlement";
+import { decideEntitlement, type Entitlement } from "@/lib/accounts/entitlement";
 import { endOf, type Licence, licenceStateOf } from "@/lib/accounts/licence-state";
 import { dayMs } from "@/lib/config/durations";
-import { type StateWords, wordsOf } from "@/lib/http/entitlement-words";
+import { type StateWords, type Status, wordsOf } from "@/lib/http/entitlement-words";
 import type { LightColour } from "@/lib/status/parts";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
 export type Standing = StateWords & {
-  status: EntitlementAllowed["status"] | Exclude<DeniedStatus, "signed-out">;
+  status: Status;
   mayRun: boolean;
   /** A status light, and its label. It is never `good` while something is due. */
   light: [colour: LightColour, label: string];
@@ -30,7 +25,7 @@ export function describeStanding(
   licence?: Licence,
 ): Standing {
   const decided = decideEntitlement(caller, nowMs);
-  const status = decided.status as Standing["status"];
+  const status = decided.status as Status;
   const account = caller.is === "account" ? caller.account : undefined;
   return {
     status,

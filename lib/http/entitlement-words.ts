@@ -26,7 +26,8 @@ export type StateWords = {
   step?: { words: string; path: string };
 };
 
-type Status =
+/** What the API answers someone who is signed in. */
+export type Status =
   | z.infer<typeof entitlementAllowed>["status"]
   | Exclude<z.infer<typeof entitlementDenied>["status"], "signed-out">;
 
