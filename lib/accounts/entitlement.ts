@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
-import { readEnd } from "@/lib/accounts/licence-state";
+import { currentLicence, endOf } from "@/lib/accounts/licence-state";
+import { readBilling } from "@/lib/accounts/purchases";
 import { challenge } from "@/lib/auth/credential";
 import { recordCheck } from "@/lib/auth/session-use";
 import { settings } from "@/lib/config/settings";
@@ -40,7 +41,8 @@ export async function readEntitlement(caller: Caller, nowMs: number): Promise<En
 async function readEndInTime(account: Account): Promise<AccountEnd | undefined> {
   if (!settings().billing) return { what: "trial" };
   try {
-    return await withTimeout(queryTimeoutMs, readEnd(await store(), account));
+    const { subscriptions } = await withTimeout(queryTimeoutMs, readBilling(await store(), account.id));
+    return endOf(account, currentLicence(subscriptions));
   } catch (failure) {
     log().error({ err: failure }, "the end of a licence could not be read");
     return undefined;

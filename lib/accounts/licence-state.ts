@@ -1,6 +1,4 @@
 import type { Account } from "@/lib/accounts/account";
-import { readBilling } from "@/lib/accounts/purchases";
-import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { AccountEnd, LicenceState } from "@/lib/http/entitlement-words";
 
@@ -34,10 +32,4 @@ export function endOf(account: Account | undefined, licence: Licence | undefined
   const trialEndsAtMs = account?.plan === "trial" ? account.trial_ends_at_ms : 0;
   if (!licence || atMs <= trialEndsAtMs || licence.status.startsWith("incomplete")) return { what: "trial" };
   return { what: "licence", atMs, isUnpaid: licenceStateOf(licence) === "unpaid" };
-}
-
-/** Reads what ended last of an account that may not run. */
-export async function readEnd(db: Db, account: Account): Promise<AccountEnd> {
-  const { subscriptions } = await readBilling(db, account.id);
-  return endOf(account, currentLicence(subscriptions));
 }
