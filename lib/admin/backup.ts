@@ -103,15 +103,12 @@ function passphrase(): string {
 /** Aborts the work on a signal, so that it can undo what it has done. */
 async function untilSignal(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const breaking = new AbortController();
-  const breakOff = () => breaking.abort();
-  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(name, breakOff);
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(name, () => breaking.abort());
   try {
     await work(breaking.signal);
   } catch (failure) {
     if (!breaking.signal.aborted) throw failure;
     throw refused("The command was interrupted and changed nothing.", "Run it again.");
-  } finally {
-    for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.off(name, breakOff);
   }
 }
 

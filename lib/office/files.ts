@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-
 /** The static files of the office: its own port serves them, and the public one does not. */
 export const officeFiles = {
   style: { path: "/office.css", file: "dist/office/office.css", type: "text/css; charset=utf-8" },
@@ -7,10 +5,3 @@ export const officeFiles = {
   serif: { path: "/newsreader-2.woff2", file: "public/newsreader-2.woff2", type: "font/woff2" },
   icon: { path: "/favicon.svg", file: "public/favicon.svg", type: "image/svg+xml" },
 } as const;
-
-/** Reads the files once, by address. */
-export function readOfficeFiles(): Map<string, { content: Buffer; type: string }> {
-  return new Map(
-    Object.values(officeFiles).map(({ path, file, type }) => [path, { content: readFileSync(file), type }]),
-  );
-}

@@ -30,7 +30,10 @@ import { today } from "@/lib/office/today";
 /** Creates the handler of the office: each address has the checks of `createHandler` that its entry asks for. */
 export function createOfficeHandler(): (request: Request, path: string) => Promise<Response> {
   const handlers = listHandlers();
-  const nothing = createHandler(nothingHere, refuseUnknown, { renderError: showProblem });
+  const refuse = () => {
+    throw new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
+  };
+  const nothing = createHandler(nothingHere, refuse, { renderError: showProblem });
   return (request, path) => (handlers.get(path) ?? nothing)(request);
 }
 
@@ -41,10 +44,6 @@ const byOperators = { credential: "operator" } as const;
 
 /** What is not there, whatever the method. */
 export const nothingHere: Route = { ...office, path: "/*", methods: METHODS as Method[], origin: "any" };
-
-function refuseUnknown(): never {
-  throw new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
-}
 
 /** The handlers by address. That of a route without a credential gets no session. */
 function listHandlers(): Map<string, RouteHandler> {

@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import type { Server, ServerResponse } from "node:http";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import { IncomingRequest } from "@/lib/http/incoming-request";
-import { readOfficeFiles } from "@/lib/office/files";
+import { officeFiles } from "@/lib/office/files";
 import { createOfficeHandler, nothingHere } from "@/lib/office/handler";
 import { inBackground } from "@/lib/runtime/background-loop";
 import { createBoundedServer } from "@/lib/server/bounded-server";
@@ -14,7 +15,12 @@ const fileCaching = "private, max-age=300"; // 5 minutes: a new build is seen so
 /** Creates the server of the operators' office, on a port of its own. `url` is `OFFICE_URL`. */
 export function createOfficeServer(url: string): Server {
   const handle = createOfficeHandler();
-  const files = readOfficeFiles();
+  const files = new Map(
+    Object.values(officeFiles).map(({ path, file, type }) => [
+      path as string,
+      { type, content: readFileSync(file) },
+    ]),
+  );
 
   async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
     const { method = "", url: target = "" } = incoming;
