@@ -73,7 +73,7 @@ function toSeen(id: string, { plan, trial_ends_at_ms, assistant_limit }: GivenTe
 const parseSeen = (json = "") => (parseJson(Buffer.from(json)) ?? {}) as Partial<Record<string, string>>;
 
 /** Sets only what the sender changed: a plan merely sent along undoes no one's, and a trial's end keeps its seconds. */
-export const setTerms: OfficeAct = {
+const setTerms: OfficeAct = {
   path: "/account/terms",
   name: "change the plan",
   done: "Saved. The API answers by it from now on.",
@@ -134,7 +134,7 @@ export function Credits({ call, account, entries }: CreditsProps) {
 /** The balance that a form was made from, so that a form that is sent twice counts once. */
 const describeBalance = ({ id, credit_thousandths }: Account) => `${id} ${credit_thousandths}`;
 
-export const giveCredits: OfficeAct = {
+const giveCredits: OfficeAct = {
   path: "/account/credits",
   name: "change the balance",
   done: "The balance is changed.",
@@ -181,7 +181,7 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
   );
 }
 
-export const endSessions: OfficeAct = {
+const endSessions: OfficeAct = {
   path: "/account/sessions/end",
   name: "end the access",
   done: "Ended. It no longer has access.",
@@ -216,7 +216,7 @@ export function Delete({ email, id }: { email: string; id: string }) {
   );
 }
 
-export const removeAccount: OfficeAct = {
+const removeAccount: OfficeAct = {
   path: "/account/delete",
   name: "delete the account",
   done: "The account is deleted.",
@@ -230,3 +230,5 @@ export const removeAccount: OfficeAct = {
     await deleteAccount(db, email, nowMs, by);
   },
 };
+
+export const accountActs = [setTerms, giveCredits, endSessions, removeAccount];

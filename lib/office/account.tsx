@@ -13,16 +13,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
-import {
-  Credits,
-  Delete,
-  endSessions,
-  giveCredits,
-  removeAccount,
-  Sessions,
-  setTerms,
-  Terms,
-} from "@/lib/office/account-forms";
+import { accountActs, Credits, Delete, Sessions, Terms } from "@/lib/office/account-forms";
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
@@ -34,7 +25,7 @@ export const account: OfficePage = {
   section: "/accounts",
   title: requireEmail,
   show,
-  acts: [setTerms, giveCredits, endSessions, removeAccount],
+  acts: accountActs,
 };
 
 const maxRows = 20;
