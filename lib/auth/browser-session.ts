@@ -1,5 +1,5 @@
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { hashSecret, mintSecret } from "@/lib/auth/secret";
+import { hashSecret } from "@/lib/auth/secret";
 import type { Confirmation } from "@/lib/auth/session";
 import { changeSessions } from "@/lib/auth/session-changes";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
@@ -28,18 +28,16 @@ export function isRecentlyConfirmed(confirmedAtMs: number | null | undefined, no
 }
 
 /**
- * Records that the owner has proved again in this browser who they are: its session lasts as if it began now. Returns the
- * secret that replaces the browser's.
+ * Records that the owner has proved again in this browser who they are: its session lasts as if it began now, and has
+ * another secret.
  */
 export async function confirmBrowserSession(
   db: Db,
   { sessionId, accountId }: { sessionId: string; accountId: string },
-  by: Confirmation,
+  { by, secret }: { by: Confirmation; secret: string },
   nowMs: number,
-): Promise<string> {
-  const secret = mintSecret();
-  const find = async () => [sessionId];
-  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, find, (transaction) =>
+): Promise<void> {
+  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, (transaction) =>
     transaction
       .updateTable("local_sessions")
       .set(({ ref }) => ({
@@ -53,7 +51,6 @@ export async function confirmBrowserSession(
       .where("id", "=", sessionId)
       .execute(),
   );
-  return secret;
 }
 
 /** The session that a browser is signed in with, if any. It has `formerUntilMs` if its secret was replaced just now. */

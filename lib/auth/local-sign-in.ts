@@ -85,10 +85,24 @@ export async function signIn(
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
   const isConfirmed = current?.accountId === account.id;
-  if (current && !isConfirmed) await signOut(db, current.sessionId, nowMs);
-  const secret = isConfirmed
-    ? await confirmBrowserSession(db, current, by, nowMs)
-    : await startBrowserSession(db, email, account, by, { headers, nowMs });
+  const secret = mintSecret();
+  if (isConfirmed) await confirmBrowserSession(db, current, { by, secret }, nowMs);
+  else {
+    if (current) await signOut(db, current.sessionId, nowMs);
+    const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
+    const started = {
+      id: mintSessionId(),
+      account_id: account.id,
+      kind: "browser",
+      name: describeBrowser(headers),
+      ...endsFrom("browser", nowMs),
+      client_hash: hashSecret("client", secret),
+      confirmed_by: by,
+      ...describeStart(headers),
+      ...(isNew && { mail: { kind: "new browser" } as const }),
+    };
+    await startSession(db, { by: "owner", what: "sign in" }, started, nowMs);
+  }
   const session = await renewBrowserSession(db, secret, nowMs);
   if (!session) return undefined;
   const back = findPlace(readCookie(headers, "office-back")) ?? proofPlaces.ways;
@@ -106,31 +120,6 @@ export async function signIn(
 /** Signs a browser out: ends this session of it, so that its tokens are refused and cannot be renewed. */
 export function signOut(db: Db, sessionId: string, nowMs: number): Promise<void> {
   return endSession(db, { by: "owner", what: "sign out" }, sessionId, nowMs);
-}
-
-/** Returns the secret that renews the new session, of which only a hash is stored. */
-async function startBrowserSession(
-  db: Db,
-  email: string,
-  account: { id: string; created_at_ms: number },
-  by: Confirmation,
-  { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
-): Promise<string> {
-  const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
-  const secret = mintSecret();
-  const session = {
-    id: mintSessionId(),
-    account_id: account.id,
-    kind: "browser",
-    name: describeBrowser(headers),
-    ...endsFrom("browser", nowMs),
-    client_hash: hashSecret("client", secret),
-    confirmed_by: by,
-    ...describeStart(headers),
-    ...(isNew && { mail: { kind: "new browser" } as const }),
-  };
-  await startSession(db, { by: "owner", what: "sign in" }, session, nowMs);
-  return secret;
 }
 
 /**

@@ -8,7 +8,6 @@ import {
   programTokenSeconds,
   type Session,
   type SessionKind,
-  toSessions,
 } from "@/lib/auth/session";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
 import { dayMs } from "@/lib/config/durations";
@@ -70,22 +69,25 @@ export function endSessionsOf(
   which: SessionSelection,
   nowMs: number,
 ): Promise<boolean> {
-  const find = async (transaction: Db) => {
+  return changeSessions(db, source, accountId, nowMs, async (transaction) => {
     const chosen = selectIds(transaction, accountId, which);
-    const rows = await currentSessions(transaction, nowMs)
+    const ended = await currentSessions(transaction, nowMs)
       .where(({ or, eb }) => or([eb("id", "in", chosen), eb("made_in", "in", chosen)]))
       .execute();
-    return rows.map(({ id }) => id);
-  };
-  return changeSessions(db, source, accountId, nowMs, find, async (transaction, { ids }) => {
-    await endRows(transaction, ids, source, nowMs);
-    return ids.length > 0;
+    await endRows(transaction, ended, source, nowMs);
+    return ended.length > 0;
   });
 }
 
 /** Ends sessions at once: an app's row says so for 30 days, the others are deleted. */
-async function endRows(transaction: Db, ids: string[], source: AuditSource, nowMs: number): Promise<void> {
-  if (ids.length === 0) return;
+async function endRows(
+  transaction: Db,
+  rows: { id: string }[],
+  source: AuditSource,
+  nowMs: number,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
   const ended_as = endingOf(source);
   if (ended_as) {
     await transaction
@@ -141,8 +143,7 @@ export async function startSession(
   const accountId = session.account_id;
   await transact(db, async (transaction) => {
     await makeRoom(transaction, accountId, nowMs);
-    const find = async () => [session.id];
-    await changeSessions(transaction, source, accountId, nowMs, find, async (transaction, { email }) => {
+    await changeSessions(transaction, source, accountId, nowMs, async (transaction, email) => {
       await deleteExpiredOf(transaction, accountId, nowMs);
       await transaction
         .insertInto("local_sessions")
@@ -186,14 +187,11 @@ async function makeRoom(db: Db, accountId: string, nowMs: number): Promise<void>
   const isProgram = ({ kind }: Session) => Number(kind === "program");
   const lastAtMs = (session: Session) =>
     (!isProgram(session) && session.lastSeenAtMs) || session.begunAtMs || 0;
-  const find = async (transaction: Db) => {
+  await changeSessions(db, overLimit, accountId, nowMs, async (transaction) => {
     const sessions = await listSessions(transaction, accountId, nowMs);
     sessions.sort((one, other) => isProgram(one) - isProgram(other) || lastAtMs(other) - lastAtMs(one));
-    return sessions.slice(maxSessions - 1).map(({ id }) => id);
-  };
-  await changeSessions(db, overLimit, accountId, nowMs, find, (transaction, { ids }) =>
-    endRows(transaction, ids, overLimit, nowMs),
-  );
+    await endRows(transaction, sessions.slice(maxSessions - 1), overLimit, nowMs);
+  });
 }
 
 /** How many sessions of an account ended since an instant because it had too many. */
@@ -207,38 +205,33 @@ export async function countCrowdedOut(db: Db, email: string, sinceMs: number): P
 type AuditSource = { by: Actor; what: string };
 
 /**
- * Changes sessions of an account and records each in the audit with its id, kind, name and confirmation. Changes of one
- * account take turns, so that what `find` found is what `change` changes.
- *
- * @param find - the ids of the sessions that will change
+ * Changes sessions of an account and records those that change in the audit, with id, kind, name and confirmation. Changes
+ * of one account take turns.
  */
 export function changeSessions<T>(
   db: Db,
   source: AuditSource,
   accountId: string,
   nowMs: number,
-  find: (transaction: Db) => Promise<string[]>,
-  change: (transaction: Db, found: { ids: string[]; email: string | undefined }) => Promise<T>,
+  change: (transaction: Db, email: string | undefined) => Promise<T>,
 ): Promise<T> {
   return transact(db, async (transaction) => {
     const account = await accountBy(transaction, "id", accountId)
       .select("email")
       .forNoKeyUpdate()
       .executeTakeFirst();
-    const ids = await find(transaction);
-    const readState = async (transaction: Db) => {
-      if (ids.length === 0) return {};
-      const sessions = await currentSessions(transaction, nowMs).where("id", "in", ids).execute();
-      return Object.fromEntries(
-        toSessions(sessions).map(({ id, kind, name, origin, confirmedBy, confirmedAtMs }) => {
-          const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
-          return [id, { kind, name, ...(origin && { origin }), ...(confirmed && { confirmed }) }];
-        }),
+    const readState = async (transaction: Db) =>
+      Object.fromEntries(
+        (await listSessions(transaction, accountId, nowMs)).map(
+          ({ id, kind, name, origin, confirmedBy, confirmedAtMs }) => {
+            const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
+            return [id, { kind, name, ...(origin && { origin }), ...(confirmed && { confirmed }) }];
+          },
+        ),
       );
-    };
     const about = { ...source, whom: account?.email ?? accountId, readState };
     return auditedTransaction(transaction, about, nowMs, (transaction) =>
-      change(transaction, { ids, email: account?.email }),
+      change(transaction, account?.email),
     );
   });
 }
