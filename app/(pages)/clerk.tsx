@@ -34,7 +34,7 @@ export function Clerk({ part, leadsTo = pages.home.path }: ClerkProps) {
             Loading…
           </p>
         )}
-        <p className="problem" data-is-lost="" hidden>
+        <p className="problem" role="alert" hidden>
           The sign-in service cannot be reached. Reload this page in a moment.
         </p>
         <noscript>

@@ -13,19 +13,14 @@ const loadedWithinMs = 20_000; // 20 seconds, then the page says so
 
 /** Loads Clerk's scripts from its Frontend API, and mounts the component that the page has a place for. */
 async function mountClerk(place: HTMLElement): Promise<void> {
-  const problem = place.querySelector<HTMLElement>("[data-is-lost]");
-  const say = (isLost: boolean) => {
-    if (!problem) return;
-    problem.hidden = !isLost;
-    problem.role = isLost ? "alert" : null;
-  };
-  const late = setTimeout(() => say(true), loadedWithinMs);
-  try {
-    await mount(place);
-    say(false);
-  } catch {
-    say(true);
-  }
+  const problem = place.querySelector("[role=alert]") as HTMLElement;
+  const late = setTimeout(() => {
+    problem.hidden = false;
+  }, loadedWithinMs);
+  problem.hidden = await mount(place).then(
+    () => true,
+    () => false,
+  );
   clearTimeout(late);
   place.querySelector("[role=status]")?.remove();
 }
