@@ -6,7 +6,6 @@ import {
   openKey,
   propagationMs,
   readSigningKeys,
-  resealKeys,
   type SigningKeyRow,
   verifies,
 } from "@/lib/auth/signing-keys";
@@ -110,17 +109,11 @@ export class KeyRing {
 
   private refresh(nowMs: number): Promise<void> {
     this.triedAtMs = nowMs;
-    return withTimeout(queryTimeoutMs, this.read(nowMs));
-  }
-
-  private async read(nowMs: number): Promise<void> {
-    const db = await this.open();
-    if (this.rows.length === 0)
-      resealKeys(db).catch((failure) =>
-        log().warn({ err: failure }, "the signing keys could not be encrypted with the current APP_SECRET"),
-      );
-    this.rows = await readSigningKeys(db);
-    this.readAtMs = nowMs;
+    const reading = this.open().then(readSigningKeys);
+    return withTimeout(queryTimeoutMs, reading).then((rows) => {
+      this.rows = rows;
+      this.readAtMs = nowMs;
+    });
   }
 
   private row(kid: string): SigningKeyRow | undefined {

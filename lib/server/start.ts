@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { keyRing } from "@/lib/auth/key-ring";
+import { resealKeys } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { store } from "@/lib/db/store";
@@ -104,6 +105,7 @@ async function untilStoreIsPrepared(): Promise<void> {
   for (let attempt = 0; ; attempt++) {
     try {
       const db = await store();
+      await resealKeys(db);
       // Loads the keys, so that no request waits for them.
       if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
       await readLinkKeys(db);
