@@ -6,7 +6,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { enqueueMail } from "@/lib/mail/outbox";
-import { isKeyedHash, keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
+import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
 export const maxTries = 5;
 
@@ -119,21 +119,18 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
     .where("browser_hash", "=", browserHash)
     .where("expires_at_ms", ">", nowMs)
     .where("tries", "<", maxTries)
-    .returning(["code_hash", "tries"])
+    .returning("tries")
     .executeTakeFirst();
   if (!row) return { problem: "used" };
   const { email, isLong } = requested;
-  const longCode = db.deleteFrom("sign_in_emails").where("email", "=", email).returning("email");
-  if (
-    isLong &&
-    (await hasRow(longCode.where("long_code_hash", "in", keyedHashes(purpose, `${email}.${code}`))))
-  )
-    return { email };
-  if (!isLong && isKeyedHash(row.code_hash, purpose, `${browser}.${code}`)) {
-    // Deleted, so that only one of two concurrent requests redeems it.
-    const shortCode = db.deleteFrom("sign_in_codes").where("browser_hash", "=", browserHash);
-    return (await hasRow(shortCode.returning("email"))) ? { email } : { problem: "used" };
-  }
+  const hashes = keyedHashes(purpose, `${isLong ? email : browser}.${code}`);
+  const longCode = db.deleteFrom("sign_in_emails").where("email", "=", email);
+  const shortCode = db.deleteFrom("sign_in_codes").where("browser_hash", "=", browserHash);
+  // Deleted, so that only one of two concurrent requests redeems it.
+  const isRight = await (isLong
+    ? hasRow(longCode.where("long_code_hash", "in", hashes).returning("email"))
+    : hasRow(shortCode.where("code_hash", "in", hashes).returning("email")));
+  if (isRight) return { email };
   const triesLeft = maxTries - row.tries;
   return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
 }
