@@ -35,13 +35,13 @@ export async function leave(db: Db, { id, email }: Leaver, nowMs: number): Promi
   });
 }
 
-/** Takes it back. Returns whether the account stays: not once its time has come. */
+/** Takes it back, unless its time has come. */
 export async function stay(
   db: Db,
   account: Leaver,
   by: Extract<Actor, "owner" | "mail link">,
   nowMs: number,
-): Promise<boolean> {
+): Promise<void> {
   await audited(db, { by, what: "account stay" }, account, nowMs, (transaction) =>
     transaction
       .updateTable("accounts")
@@ -50,7 +50,6 @@ export async function stay(
       .where("deletes_at_ms", ">", nowMs)
       .execute(),
   );
-  return (await findDeletion(db, account.id)) === null;
 }
 
 function audited<T>(

@@ -49,19 +49,19 @@ const claimsSchema = z.object({
     .optional(),
 });
 
+const tokenSchema = z.object({ header: headerSchema, claims: claimsSchema });
+
 /**
  * Parses the session token of a user whose sign-in is complete; `undefined` for anything else. Accepts only RS256
  * (RFC 8725 §3.1) and no critical extension (RFC 7515 §4.1.11).
  */
 export function parseSessionToken(token: string) {
   if (token.length > maxTokenCharacters || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
-  const decoded = decode(token);
-  const header = headerSchema.safeParse(decoded?.header);
-  const claims = claimsSchema.safeParse(decoded?.claims);
-  if (!header.success || !claims.success) return undefined;
-  const { iss, sub, sid, azp, aud, act, exp, nbf, iat } = claims.data;
+  const { data } = tokenSchema.safeParse(decode(token));
+  if (!data) return undefined;
+  const { iss, sub, sid, azp, aud, act, exp, nbf, iat } = data.claims;
   return {
-    keyId: header.data.kid,
+    keyId: data.header.kid,
     issuer: iss,
     subject: sub,
     sessionId: sid,
@@ -71,7 +71,6 @@ export function parseSessionToken(token: string) {
     /** Unix seconds. */
     startsAt: Math.max(nbf, iat),
     endsAt: exp,
-    token,
   };
 }
 
@@ -93,7 +92,7 @@ export function isCurrentlyValid(
 }
 
 /** Whether this key's private key signed the token. */
-export async function isSignedBy({ token }: ParsedToken, publicKey: KeyObject): Promise<boolean> {
+export async function isSignedBy(token: string, publicKey: KeyObject): Promise<boolean> {
   try {
     await compactVerify(token, publicKey, { algorithms: ["RS256"] });
     return true;

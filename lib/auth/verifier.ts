@@ -6,11 +6,8 @@ import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
-/** The verified claims of a token. */
-export type VerifiedToken = Omit<ParsedToken, "token" | "keyId"> & {
-  /** The key of our ring that signed it; `undefined` for Clerk's tokens. */
-  keyId: string | undefined;
-};
+/** The verified claims of a token. Its key is that of our ring which signed it; `undefined` for Clerk's tokens. */
+export type VerifiedToken = ParsedToken;
 
 const maxRemembered = 10_000;
 const rememberedForMs = 10 * 60_000; // 10 minutes: most tokens are a browser's, which end after one
@@ -38,11 +35,10 @@ export async function verifyToken(token: string, nowMs: number): Promise<Verifie
   if (!parsed || !isCurrentlyValid(parsed, nowMs)) return undefined;
   const issuer = await findIssuer(parsed, nowMs);
   if (!issuer) return undefined;
-  const { token: _, ...claims } = parsed;
   // Native apps and programs have no origin; any other origin must be one of ours.
-  if (claims.origin !== undefined && !issuer.authorizedParties.includes(claims.origin)) return undefined;
-  if (!(await isSignedBy(parsed, issuer.publicKey))) return undefined;
-  const verified = { ...claims, keyId: issuer.keyId };
+  if (parsed.origin !== undefined && !issuer.authorizedParties.includes(parsed.origin)) return undefined;
+  if (!(await isSignedBy(token, issuer.publicKey))) return undefined;
+  const verified = { ...parsed, keyId: issuer.keyId };
   remembered().set(tokenHash, verified, nowMs);
   return verified;
 }

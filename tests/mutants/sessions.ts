@@ -11,7 +11,7 @@ export const sessions: Mistakes = {
   "tests/lib/auth/session.test.ts": {
     "lib/auth/verifier.ts": {
       "a token that was minted for another site's page is taken": [
-        "claims.origin !== undefined && !issuer.authorizedParties.includes(claims.origin)",
+        "parsed.origin !== undefined && !issuer.authorizedParties.includes(parsed.origin)",
         "false",
       ],
       "a token that is remembered never ends": [
