@@ -100,14 +100,11 @@ async function enqueueDueMails(db: Db, nowMs: number): Promise<boolean> {
   return wereAny;
 }
 
-async function tryInviting(email: string): Promise<SendError | undefined> {
-  try {
-    await createClerkInvitation(email);
-    return undefined;
-  } catch (failure) {
-    return new SendError((failure as Error).message, { mayRetry: true });
-  }
-}
+const tryInviting = (email: string) =>
+  createClerkInvitation(email).then(
+    () => undefined,
+    ({ message }: Error) => new SendError(message, { mayRetry: true }),
+  );
 
 /** A mail that is still wanted: its recipient, and its content, which Clerk writes itself for its own. */
 type AddressedMail = { to: string; write?: (() => MailContent) | undefined };
