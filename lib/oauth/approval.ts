@@ -96,10 +96,12 @@ export async function keepSeenRequest(
 }
 
 /** How a request was answered; `undefined` if it was not. After a double click, the first answer counts. */
-export async function findOutcome(
-  authorizationRequest: AuthorizationRequest,
-): Promise<"approved" | "declined" | undefined> {
-  const stored = await read(authorizationRequest);
+export async function findOutcome({
+  state,
+  key,
+  id,
+}: AuthorizationRequest): Promise<"approved" | "declined" | undefined> {
+  const stored = await state.read(key, id);
   if (!stored || isPending(stored)) return undefined;
   return stored.error || stored.result?.error ? "declined" : "approved";
 }
@@ -121,7 +123,10 @@ export async function approve(
   const stored = await readPending(authorizationRequest);
   if (!stored) return;
   const resources = [stored.params?.resource ?? resourceAddresses()[0]].flat().map(String);
-  const grantId = await grant(client.clientId, account.subject, resources);
+  const accountId = account.subject;
+  const grant = new (await authorizationServer()).Grant({ clientId: client.clientId, accountId });
+  for (const resource of resources) grant.addResourceScope(resource, accountScope);
+  const grantId = await grant.save();
   const session = {
     id: appSessionId(grantId),
     account_id: account.id,
@@ -132,7 +137,6 @@ export async function approve(
   };
   await startAppSession(db, session, nowMs, deriveMailId(`new-app:v1:${id}`));
   await extendRegisteredClient(db, client.clientId, nowMs);
-  const accountId = account.subject;
   // The authorization server passes the answer to an app when the browser returns, and to a device at its next poll.
   const isFirst = await state.amend(
     key,
@@ -178,24 +182,13 @@ export async function decline(
   );
 }
 
-async function readPending(authorizationRequest: AuthorizationRequest): Promise<AdapterPayload | undefined> {
-  const stored = await read(authorizationRequest);
+async function readPending({ state, key, id }: AuthorizationRequest): Promise<AdapterPayload | undefined> {
+  const stored = await state.read(key, id);
   return stored && isPending(stored) ? stored : undefined;
-}
-
-function read({ state, key, id }: AuthorizationRequest): Promise<AdapterPayload | undefined> {
-  return state.read(key, id);
 }
 
 function isPending({ result, accountId, error }: AdapterPayload): boolean {
   return !result && !accountId && !error;
-}
-
-async function grant(clientId: string, accountId: string, resources: string[]): Promise<string> {
-  const { Grant } = await authorizationServer();
-  const made = new Grant({ clientId, accountId });
-  for (const resource of resources) made.addResourceScope(resource, accountScope);
-  return made.save();
 }
 
 /** Formats a device code as the device shows it: in two groups of four letters. */

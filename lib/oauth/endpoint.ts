@@ -81,7 +81,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
       ...Object.fromEntries([...headers].filter(([name]) => forwardedHeaders.has(name))),
       host,
       "x-forwarded-proto": protocol.slice(0, -1),
-      cookie: uid ? `${resumeCookie}=${uid}` : "",
+      cookie: uid ? `_interaction_resume=${uid}` : "",
       "content-length": String(sent.length),
     },
   };
@@ -233,17 +233,12 @@ function keepKnownParameters(text: string): URLSearchParams {
   return new URLSearchParams(known);
 }
 
-/** The library's cookie that names a request. */
-const resumeCookie = "_interaction_resume";
-
 /**
  * Replaces the library's cookies by one of ours that names the request. The library's session cookie never reaches a
  * browser, so every approval checks again who is signed in.
  */
 function requestCookie(cookies: string[]): HeaderList {
-  const [resume] = cookies.flatMap(
-    (cookie) => new RegExp(`^${resumeCookie}=([^;]*)`).exec(cookie)?.[1] ?? [],
-  );
+  const [, resume] = /^_interaction_resume=([^;]*)/m.exec(cookies.join("\n")) ?? [];
   if (resume === undefined) return [];
   return cookieHeaders([
     resume === "" ? clearCookie("office-request") : writeCookie("office-request", resume, lifetimes.request),

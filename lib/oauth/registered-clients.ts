@@ -41,7 +41,7 @@ export async function listRegisteredClients(db: Db, nowMs: number): Promise<Regi
     .where("kind", "=", "Client")
     .orderBy("expires_at_ms")
     .execute();
-  return rows.map((row) => toClient(fromRow(row)));
+  return rows.map(({ payload, expires_at_ms }) => toClient(JSON.parse(payload), expires_at_ms));
 }
 
 export async function findRegisteredClient(
@@ -49,45 +49,11 @@ export async function findRegisteredClient(
   id: string,
   nowMs: number,
 ): Promise<RegisteredClient | undefined> {
-  const known = await findKnown(db, id, nowMs);
-  return known && toClient(known);
-}
-
-/** Deletes a registered client, and blocks its id until that expires. */
-export async function forgetRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
-  const id_hash = hashSecret("connect", id);
-  await db.deleteFrom("connect_state").where("kind", "=", "Client").where("id_hash", "=", id_hash).execute();
-  const issued = openClientId(id, nowMs);
-  if (!issued) return;
-  await db
-    .insertInto("connect_state")
-    .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: issued.untilMs })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
-
-/** Extends the lifetime of a registered client after an approval; does nothing for other clients. */
-export async function extendRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
-  const known = await findKnown(db, id, nowMs);
-  if (!known) return;
-  const id_hash = hashSecret("connect", id);
-  const expires_at_ms = nowMs + lifetimes.usedClient * 1000;
-  await db
-    .insertInto("connect_state")
-    .values({ kind: "Client", id_hash, payload: JSON.stringify(known.registered), expires_at_ms })
-    .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet({ expires_at_ms }))
-    .execute();
-}
-
-/** What a client registered, and until when it is known. */
-type Known = { registered: Registration; untilMs: number };
-
-async function findKnown(db: Db, id: string, nowMs: number): Promise<Known | undefined> {
   const row = await stateOfClients(db, nowMs)
     .where("id_hash", "=", hashSecret("connect", id))
     .executeTakeFirst();
   if (!row) return openClientId(id, nowMs);
-  return row.kind === "Client" ? fromRow(row) : undefined;
+  return row.kind === "Client" ? toClient(JSON.parse(row.payload), row.expires_at_ms) : undefined;
 }
 
 function stateOfClients(db: Db, nowMs: number) {
@@ -98,21 +64,46 @@ function stateOfClients(db: Db, nowMs: number) {
     .where("expires_at_ms", ">", nowMs);
 }
 
-function fromRow({ payload, expires_at_ms }: { payload: string; expires_at_ms: number }): Known {
-  return { registered: registration.parse(JSON.parse(payload)), untilMs: expires_at_ms };
+/** Deletes a registered client, and blocks its id until that expires. */
+export async function forgetRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
+  const id_hash = hashSecret("connect", id);
+  await db.deleteFrom("connect_state").where("kind", "=", "Client").where("id_hash", "=", id_hash).execute();
+  const issued = openClientId(id, nowMs);
+  if (!issued) return;
+  await db
+    .insertInto("connect_state")
+    .values({ kind: removedKind, id_hash, payload: "{}", expires_at_ms: issued.forgottenAtMs })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
-function openClientId(id: string, nowMs: number): Known | undefined {
+/** Extends the lifetime of a registered client after an approval; does nothing for other clients. */
+export async function extendRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
+  const client = await findRegisteredClient(db, id, nowMs);
+  if (!client) return;
+  const { name: client_name, redirectUris: redirect_uris, addedAtMs } = client;
+  const client_id_issued_at = addedAtMs && addedAtMs / 1000;
+  const registered: Registration = { client_id: id, client_name, redirect_uris, client_id_issued_at };
+  const id_hash = hashSecret("connect", id);
+  const expires_at_ms = nowMs + lifetimes.usedClient * 1000;
+  await db
+    .insertInto("connect_state")
+    .values({ kind: "Client", id_hash, payload: JSON.stringify(registered), expires_at_ms })
+    .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet({ expires_at_ms }))
+    .execute();
+}
+
+function openClientId(id: string, nowMs: number): RegisteredClient | undefined {
   const text = id.startsWith(idPrefix) ? unseal(purpose, idPrefix, id.slice(idPrefix.length)) : undefined;
-  if (text === undefined) return undefined;
-  const registered = registration.parse({ client_id: id, ...JSON.parse(text) });
-  const untilMs = ((registered.client_id_issued_at ?? 0) + lifetimes.unusedClient) * 1000;
-  return untilMs > nowMs ? { registered, untilMs } : undefined;
+  const client = text === undefined ? undefined : toClient({ client_id: id, ...JSON.parse(text) });
+  return client && client.forgottenAtMs > nowMs ? client : undefined;
 }
 
-function toClient({ registered, untilMs: forgottenAtMs }: Known) {
-  const { client_id: id, client_name: name, redirect_uris: redirectUris, client_id_issued_at } = registered;
+/** @param untilMs - when it is forgotten; by default as one that no owner has approved */
+function toClient(registered: unknown, untilMs?: number) {
+  const { client_id: id, client_name: name, ...rest } = registration.parse(registered);
   // Unknown for clients that registered with a build that did not store it.
-  const addedAtMs = client_id_issued_at === undefined ? undefined : client_id_issued_at * 1000;
-  return { id, name, redirectUris, addedAtMs, forgottenAtMs };
+  const addedAtMs = rest.client_id_issued_at && rest.client_id_issued_at * 1000;
+  const forgottenAtMs = untilMs ?? (addedAtMs ?? 0) + lifetimes.unusedClient * 1000;
+  return { id, name, redirectUris: rest.redirect_uris, addedAtMs, forgottenAtMs };
 }

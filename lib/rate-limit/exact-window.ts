@@ -42,14 +42,7 @@ return { limit - count - 1, 0 }
 
 /** A limiter of `@upstash/ratelimit` that counts in this store, exactly. `reset` is when a request is accepted again. */
 export function exactRatelimit(store: CounterStore, { name, limit, windowMs, clock }: Policy): Ratelimit {
-  const schema = z.tuple([
-    z
-      .int()
-      .min(-1)
-      .max(limit - 1),
-    z.int().min(0).max(windowMs),
-  ]);
-
+  const schema = z.tuple([z.int().gte(-1).lt(limit), z.int().gte(0).lte(windowMs)]);
   const algorithm = {
     async limit(_: unknown, key: string) {
       const args = [limit, windowMs, ...(clock ? [clock()] : [])];

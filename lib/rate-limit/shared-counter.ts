@@ -66,32 +66,21 @@ export class SharedCounter {
     while (this.waiting.length > 0) {
       // Calls of the same turn go together.
       await new Promise((resolve) => setImmediate(resolve));
-      const undecided = await this.ask(this.waiting.splice(0, maxRound));
-      if (this.isAway) undecided.push(...this.waiting.splice(0));
-      for (const { key, nowMs, decide } of undecided) decide(this.options.fallback(key, nowMs));
+      const undecided = new Set(this.waiting.splice(0, maxRound));
+      const asked = [...undecided].map(async (spend) => {
+        // The braces are a hash tag: all keys of a client are on one node of a cluster.
+        const { success, remaining, reset } = await this.ratelimit.limit(`{${spend.key}}`);
+        undecided.delete(spend);
+        spend.decide(success ? { allowed: true, remaining } : this.refuse(spend.key, reset - Date.now()));
+      });
+      const answered = withinDeadline(this.store, this.options.storeTimeoutMs, Promise.all(asked));
+      this.note(await answered.then(() => undefined).catch((failure) => failure));
+      if (!this.isAway) continue;
+      for (const { key, nowMs, decide } of [...undecided, ...this.waiting.splice(0)]) {
+        decide(this.options.fallback(key, nowMs));
+      }
     }
     this.isAsking = false;
-  }
-
-  /** Decides what the store decides, and returns the rest. */
-  private async ask(round: Spend[]): Promise<Spend[]> {
-    // The braces are a hash tag: all keys of a client are on one node of a cluster.
-    const asked = Promise.allSettled(round.map(({ key }) => this.ratelimit.limit(`{${key}}`)));
-    const answers = await withinDeadline(this.store, this.options.storeTimeoutMs, asked).catch(
-      (reason): PromiseRejectedResult[] => round.map(() => ({ status: "rejected", reason })),
-    );
-    const undecided: Spend[] = [];
-    let failure: unknown;
-    for (const [at, answer] of answers.entries()) {
-      const spend = round[at] as Spend;
-      if (answer.status === "rejected") {
-        failure = answer.reason;
-        undecided.push(spend);
-      } else if (answer.value.success) spend.decide({ allowed: true, remaining: answer.value.remaining });
-      else spend.decide(this.refuse(spend.key, answer.value.reset - Date.now()));
-    }
-    this.note(failure);
-    return undecided;
   }
 
   private refuse(key: string, waitMs: number): RateLimitDecision {

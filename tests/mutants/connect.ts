@@ -161,8 +161,8 @@ export const connect: Mistakes = {
         'if (row?.kind !== "Client") return openClientId',
       ],
       "a client that no owner let in is known for ever": [
-        "untilMs > nowMs ? { registered, untilMs } : undefined",
-        "{ registered, untilMs }",
+        "client && client.forgottenAtMs > nowMs ? client : undefined",
+        "client",
       ],
       "an approved app is forgotten after minutes": [
         "nowMs + lifetimes.usedClient * 1000",
