@@ -22,7 +22,7 @@ export function isInBackground(): boolean {
  */
 export function startBackgroundLoop(
   round: (signal: AbortSignal) => Promise<unknown>,
-  { pauseMs, failed }: { pauseMs: number; failed: string },
+  { afterMs = 0, pauseMs, failed }: { afterMs?: number; pauseMs: number; failed: string },
 ): () => Promise<void> {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -32,10 +32,12 @@ export function startBackgroundLoop(
     if (!failure && isFailing) log().info(`recovered: ${failed}`);
     isFailing = failure !== undefined;
   };
+  const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
   const running = inBackground(async () => {
+    await pause(afterMs);
     while (!signal.aborted) {
       await round(signal).then(() => recordOutcome(), recordOutcome);
-      await sleep(pauseMs, undefined, { signal }).catch(() => {});
+      await pause(pauseMs);
     }
   });
   return () => {

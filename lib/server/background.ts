@@ -14,6 +14,7 @@ import { watchOutages } from "@/lib/status/parts";
 
 const second = 1000;
 const minute = 60 * second;
+const apartMs = 50;
 
 /** The pause between two rounds, what the log says if one fails, and the work. */
 type Task = [pauseMs: number, failed: string, round: (signal: AbortSignal) => Promise<unknown>];
@@ -55,9 +56,12 @@ const reconciliation: Task = [
   async (signal) => reconcile(await store(), Date.now(), { signal }),
 ];
 
-/** Starts what this process does besides answering requests. Stopping it waits for the mails that are being sent. */
+/**
+ * Starts what this process does besides answering requests, one after the other: all at once, each would open a connection
+ * to the store. Stopping it waits for the mails that are being sent.
+ */
 export function startBackgroundWork(): (() => Promise<void>)[] {
-  return [...tasks, ...(settings().billing ? [reconciliation] : [])].map(([pauseMs, failed, round]) =>
-    startBackgroundLoop(round, { pauseMs, failed }),
+  return [...tasks, ...(settings().billing ? [reconciliation] : [])].map(([pauseMs, failed, round], place) =>
+    startBackgroundLoop(round, { afterMs: place * apartMs, pauseMs, failed }),
   );
 }

@@ -19,7 +19,7 @@ import {
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 
 /** An example of every mail, by the name used in the preview's address. */
-export function renderPreviews(): Map<string, Pick<Mail, "subject" | "text" | "html">> {
+export function renderPreviews(): Map<string, Omit<Mail, "id" | "to">> {
   const { appUrl } = settings();
   const atMs = Date.now();
   const invitation = `${appUrl}/invitation?token=preview`;

@@ -28,8 +28,9 @@ describe("every mail", () => {
 
   it("names who sends it, and the series, which is commercial, their postal address and how to unsubscribe", () => {
     expect(mails().length).toBeGreaterThan(15);
-    for (const [name, { text, html }] of mails()) {
+    for (const [name, { text, html, headers }] of mails()) {
       const isOfSeries = onboardingKinds.some((kind) => kind === name);
+      expect("List-Unsubscribe" in headers, name).toBe(isOfSeries);
       for (const part of [text, html]) {
         expect(part, name).toContain("Corner Office at office.example.com, run by Example GmbH");
         expect(part.includes("Example GmbH, 1 Example Street, Berlin"), name).toBe(isOfSeries);
