@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { readOrCreateInDataDir } from "@/lib/runtime/data-dir";
+import { isGeneratedSecret, readOrCreateSecret } from "@/lib/runtime/data-dir";
 
 /** The purpose of a derived key. A key for one purpose is useless for any other (RFC 5869 §3.2). */
 export type Purpose =
@@ -23,11 +23,6 @@ export type Purpose =
   | "signing-key:v1"
   | "unsubscribe:onboarding:v1";
 
-const generatedSecret = {
-  generate: () => randomBytes(32).toString("base64url"),
-  isValid: (text: string) => /^[\w-]{43}$/.test(text),
-};
-
 /**
  * Derives the 32-byte keys for one purpose. The first is from the current `APP_SECRET` and signs; the second, from
  * `APP_SECRET_PREVIOUS`, only verifies. Throws a DataDirError when a generated secret cannot be stored in `DATA_DIR`,
@@ -48,17 +43,13 @@ export function derivedKeys(purpose: Purpose): [newest: KeyObject, ...previous: 
  */
 export function currentSecret(): string {
   const { appSecret, dataDir } = settings();
-  return processSingleton(
-    "app secret",
-    () => appSecret ?? readOrCreateInDataDir(dataDir, "app-secret", generatedSecret),
-  );
+  const generate = () => randomBytes(32).toString("base64url");
+  return processSingleton("app secret", () => appSecret ?? readOrCreateSecret(dataDir, generate));
 }
 
 /** Stores a restored secret in an empty `DATA_DIR`. Returns whether it is the current secret now. */
 export function storeSecret(secret: string): boolean {
   const { appSecret, dataDir } = settings();
-  if (appSecret !== undefined || !generatedSecret.isValid(secret)) return appSecret === secret;
-  return (
-    readOrCreateInDataDir(dataDir, "app-secret", { ...generatedSecret, generate: () => secret }) === secret
-  );
+  if (appSecret !== undefined || !isGeneratedSecret(secret)) return appSecret === secret;
+  return readOrCreateSecret(dataDir, () => secret) === secret;
 }

@@ -24,33 +24,31 @@ export class DataDirError extends Error {
   }
 }
 
-/** How to create a file's text, and whether a text is valid; an invalid one counts as damaged. */
-type FileContent = { generate: () => string; isValid: (text: string) => boolean };
+const secretName = "app-secret";
+const draftPrefix = `${secretName}.draft.`;
+
+/** Whether a text has the form of the secret that the data folder has; another one counts as damaged. */
+export function isGeneratedSecret(text: string): boolean {
+  return /^[\w-]{43}$/.test(text);
+}
 
 /**
- * Reads a file of the data folder, and creates it the first time. Once returned, the text survives a power loss.
+ * Reads the secret of the data folder, and creates it the first time. Once returned, it survives a power loss.
  *
- * The folder gets mode 0700, the file 0600. Concurrent processes get the same text: `link` creates the complete file or
+ * The folder gets mode 0700, the file 0600. Concurrent processes get the same secret: `link` creates the complete file or
  * fails, so no one reads a partial one. Throws a {@link DataDirError}.
  */
-export function readOrCreateInDataDir(
-  dataDir: string,
-  name: string,
-  { generate, isValid }: FileContent,
-): string {
-  const file = join(dataDir, name);
-  let text: string | undefined;
+export function readOrCreateSecret(dataDir: string, generate: () => string): string {
+  const file = join(dataDir, secretName);
+  let text: string;
   try {
-    text = readIfExists(file);
-    if (text === undefined) {
-      createFile(dataDir, name, generate);
-      text = readFileSync(file, "utf8");
-    }
-    removeLeft(dataDir, (entry) => entry.startsWith(draftPrefix(name)));
+    if (!existsSync(file)) createSecret(dataDir, file, generate);
+    text = readFileSync(file, "utf8");
+    removeLeft(dataDir, (name) => name.startsWith(draftPrefix));
   } catch (failure) {
     throw toDataDirError(dataDir, failure);
   }
-  if (isValid(text)) return text;
+  if (isGeneratedSecret(text)) return text;
   throw new DataDirError(
     `DATA_DIR: ${file} is damaged (${text.length} characters): restore it from a backup, or delete it; a new one invalidates everything signed with it`,
   );
@@ -79,26 +77,16 @@ function toDataDirError(path: string, failure: unknown): DataDirError {
   return new DataDirError(`DATA_DIR: ${path} cannot be used (${code})`, code);
 }
 
-function readIfExists(file: string): string | undefined {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (failure) {
-    if ((failure as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw failure;
-  }
-}
-
 /** Flushes a draft to disk before it gets the name that others read. */
-function createFile(dataDir: string, name: string, generate: () => string): void {
+function createSecret(dataDir: string, file: string, generate: () => string): void {
   createFolder(dataDir);
-  const draft = join(dataDir, `${draftPrefix(name)}${process.pid}`);
+  const draft = join(dataDir, `${draftPrefix}${process.pid}`);
   try {
     writeFileSync(draft, generate(), { mode: 0o600, flush: true });
-    linkSync(draft, join(dataDir, name));
+    linkSync(draft, file);
   } catch (failure) {
-    // The first process removes the drafts of the others, possibly before they are linked.
-    const isCreatedByAnother = readIfExists(join(dataDir, name)) !== undefined;
-    if (!isCreatedByAnother) throw failure;
+    // Another process was first: it removes the drafts of the others, possibly before they are linked.
+    if (!existsSync(file)) throw failure;
   } finally {
     rmSync(draft, { force: true });
   }
@@ -122,5 +110,3 @@ export function removeLeft(folder: string, isLeft: (name: string) => boolean): v
     rmSync(join(folder, name), { recursive: true, force: true });
   }
 }
-
-const draftPrefix = (name: string) => `${name}.draft.`;

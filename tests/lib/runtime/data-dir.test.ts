@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { buildSync } from "esbuild";
 import { describe, expect, it } from "vitest";
-import { readOrCreateInDataDir } from "@/lib/runtime/data-dir";
+import { readOrCreateSecret } from "@/lib/runtime/data-dir";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";
 
@@ -17,27 +17,27 @@ const [{ text: compiled } = { text: "" }] = buildSync({
   format: "esm",
   write: false,
 }).outputFiles;
-const content = { generate: () => "sound text", isValid: (text: string) => text === "sound text" };
+const sound = "s".repeat(43);
+const generate = () => sound;
 
-describe("a file of the data folder", () => {
+describe("the secret of the data folder", () => {
   it("is created once, readable only by its owner, and leaves no other file", () => {
     const folder = join(createFolder(), "new");
-    expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
-    const remade = { ...content, generate: () => "another" };
-    expect(readOrCreateInDataDir(folder, "content", remade)).toBe("sound text");
+    expect(readOrCreateSecret(folder, generate)).toBe(sound);
+    expect(readOrCreateSecret(folder, () => "a".repeat(43))).toBe(sound);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    expect(statSync(join(folder, "content")).mode & 0o777).toBe(0o600);
-    expect(readdirSync(folder)).toEqual(["content"]);
+    expect(statSync(join(folder, "app-secret")).mode & 0o777).toBe(0o600);
+    expect(readdirSync(folder)).toEqual(["app-secret"]);
   });
 
   it("is the same for concurrent processes", async () => {
     const folder = createFolder();
     const program = `${compiled}
-      const content = { generate: () => String(process.pid), isValid: () => true };
-      process.stdout.write(readOrCreateInDataDir(${JSON.stringify(folder)}, "content", content));`;
+      const generate = () => String(process.pid).padEnd(43, "x");
+      process.stdout.write(readOrCreateSecret(${JSON.stringify(folder)}, generate));`;
     const asked = await Promise.all(Array.from({ length: 12 }, () => run("node", [...asModule, program])));
     expect(new Set(asked.map(({ stdout }) => stdout)).size).toBe(1);
-    expect(readdirSync(folder)).toEqual(["content"]);
+    expect(readdirSync(folder)).toEqual(["app-secret"]);
   });
 
   it.runIf(isInstalled("strace"))(
@@ -45,42 +45,42 @@ describe("a file of the data folder", () => {
     async () => {
       const folder = createFolder();
       const program = `${compiled}
-      readOrCreateInDataDir(${JSON.stringify(folder)}, "content", { generate: () => "x", isValid: () => true });`;
+      readOrCreateSecret(${JSON.stringify(folder)}, () => "x".repeat(43));`;
       const calls = ["-f", "-y", "-e", "trace=fsync,link,linkat", "node", ...asModule, program];
       const { stderr } = await run("strace", calls);
-      const order = [...stderr.matchAll(/(fsync|link)(?:at)?\([^\n]*?(content\.draft|corner-office-\w+>)/g)];
+      const order = [
+        ...stderr.matchAll(/(fsync|link)(?:at)?\([^\n]*?(app-secret\.draft|corner-office-\w+>)/g),
+      ];
       expect(
-        order.map(([, call, what]) => `${call} ${what?.startsWith("content") ? "draft" : "folder"}`),
+        order.map(([, call, what]) => `${call} ${what?.startsWith("app-secret") ? "draft" : "folder"}`),
       ).toEqual(["fsync draft", "link draft", "fsync folder"]);
     },
   );
 
   it.each(["", "sound", "\0".repeat(10)])("is rejected when it is damaged: %j", (damaged) => {
     const folder = createFolder();
-    writeFileSync(join(folder, "content"), damaged);
-    expect(() => readOrCreateInDataDir(folder, "content", content)).toThrow(
-      `DATA_DIR: ${folder}/content is damaged (${damaged.length} characters): restore it from a backup, or delete it; a new one invalidates everything signed with it`,
+    writeFileSync(join(folder, "app-secret"), damaged);
+    expect(() => readOrCreateSecret(folder, generate)).toThrow(
+      `DATA_DIR: ${folder}/app-secret is damaged (${damaged.length} characters): restore it from a backup, or delete it; a new one invalidates everything signed with it`,
     );
-    expect(readFileSync(join(folder, "content"), "utf8"), "it is left as it was").toBe(damaged);
+    expect(readFileSync(join(folder, "app-secret"), "utf8"), "it is left as it was").toBe(damaged);
   });
 
   it("is read after the draft of an interrupted process is removed", () => {
     const folder = createFolder();
-    writeFileSync(join(folder, "content.draft.1"), "sou");
-    expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
-    writeFileSync(join(folder, "content.draft.2"), "sou");
-    expect(readOrCreateInDataDir(folder, "content", content)).toBe("sound text");
-    expect(readdirSync(folder)).toEqual(["content"]);
+    writeFileSync(join(folder, "app-secret.draft.1"), "sou");
+    expect(readOrCreateSecret(folder, generate)).toBe(sound);
+    writeFileSync(join(folder, "app-secret.draft.2"), "sou");
+    expect(readOrCreateSecret(folder, generate)).toBe(sound);
+    expect(readdirSync(folder)).toEqual(["app-secret"]);
   });
 
   it("leaves no draft when it cannot be created", () => {
     const folder = createFolder();
-    const generate = () => {
+    const fail = () => {
       throw Object.assign(new Error("full"), { code: "ENOSPC" });
     };
-    expect(() => readOrCreateInDataDir(folder, "content", { ...content, generate })).toThrow(
-      `DATA_DIR: ${folder} cannot be used (ENOSPC)`,
-    );
+    expect(() => readOrCreateSecret(folder, fail)).toThrow(`DATA_DIR: ${folder} cannot be used (ENOSPC)`);
     expect(readdirSync(folder)).toEqual([]);
   });
 });
