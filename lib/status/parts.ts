@@ -1,7 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
 import { findBacklogs } from "@/lib/mail/backlog";
-import { processSingleton } from "@/lib/process-singleton";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
@@ -16,7 +15,6 @@ export type Part = { name: string; colour: LightColour; says: string; isOutage?:
 
 const foundWithinMs = 2000; // the timeout of an account read
 const countersWithinMs = 400; // the timeout of a request's counters
-const lookAgainAfterMs = 1000; // for all viewers together
 const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: the runner polls every few seconds
 
 type State = Omit<Part, "name">;
@@ -29,7 +27,7 @@ const outage = (colour: LightColour, says: string): State => ({ colour, says, is
  * without a store.
  */
 export async function readStatus(nowMs: number): Promise<{ parts: Part[]; outages: Outage[] | undefined }> {
-  const { oldestDueAtMs, areCountersAway, outages } = await lookAround(nowMs);
+  const { oldestDueAtMs, areCountersAway, outages } = await askServices(nowMs);
   const isStoreThere = oldestDueAtMs !== undefined;
   const api: State =
     readinessProblems().length === 0
@@ -73,16 +71,6 @@ const unwritten: Unwritten = new Map();
 export async function watchOutages(): Promise<void> {
   const { parts } = await readStatus(Date.now());
   await recordOutages(store, parts, unwritten, Date.now());
-}
-
-/** Checks other services at most once a second. */
-function lookAround(nowMs: number): ReturnType<typeof askServices> {
-  const held = processSingleton("status", () => ({ atMs: nowMs, found: askServices(nowMs) }));
-  if (Math.abs(nowMs - held.atMs) >= lookAgainAfterMs) {
-    held.atMs = nowMs;
-    held.found = askServices(nowMs);
-  }
-  return held.found;
 }
 
 async function askServices(nowMs: number) {
