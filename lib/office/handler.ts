@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { METHODS } from "node:http";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -12,6 +13,7 @@ import {
 } from "@/lib/http/handler";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Method, Route } from "@/lib/http/route";
+import { officeFiles } from "@/lib/office/files";
 import { type Place, renderPage } from "@/lib/office/frame";
 import {
   addressOf,
@@ -43,7 +45,7 @@ const posts = { ...office, methods: ["POST"], origin: "own" } as const;
 const byOperators = { credential: "operator" } as const;
 
 /** What is not there, whatever the method. */
-export const nothingHere: Route = { ...office, path: "/*", methods: METHODS as Method[], origin: "any" };
+const nothingHere: Route = { ...office, path: "/*", methods: METHODS as Method[], origin: "any" };
 
 /** The handlers by address. That of a route without a credential gets no session. */
 function listHandlers(): Map<string, RouteHandler> {
@@ -58,6 +60,11 @@ function listHandlers(): Map<string, RouteHandler> {
     add(route, (call, session) => showPage(page, call, session), signInFirst);
     for (const { act, route } of actsOf(page))
       add(route, (call, session) => carryOut(act, page, call, session), askFirst(page, act));
+  }
+  for (const { path, file, type: mediaType } of Object.values(officeFiles)) {
+    const body = readFileSync(file);
+    const caching = "private, max-age=300"; // 5 minutes: a new build is seen soon
+    add({ site: "office", methods: reads.methods, path, caching }, () => ({ status: 200, body, mediaType }));
   }
   const { enter, enrol, proof, leave } = signInPaths;
   add({ ...reads, path: "/" }, () => redirectTo({ to: today.path }));

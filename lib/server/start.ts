@@ -35,7 +35,8 @@ export async function start(): Promise<void> {
     logUncaught();
   }
   orExit(prepareDataDir);
-  const server = createFrontServer({ throughNext: production ? undefined : showThroughNext() });
+  const throughNext = production ? undefined : await prepareNext();
+  const server = createFrontServer({ throughNext });
   const stops: (() => Promise<void>)[] = [];
   stopOnSignal(server, { drainSeconds, finish: () => Promise.all(stops.map((stop) => stop())) });
   const measured = metrics();
@@ -83,20 +84,15 @@ function prepareDataDir(): void {
 }
 
 /** Development: Next handles everything in this process, with hot reload. */
-function showThroughNext() {
-  const preparing = prepareNext().catch((failure: Error) => exitWithError(failure.message));
-  return async (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
-    const handle = await preparing;
-    incoming.headers["x-forwarded-for"] = clientAddress(new IncomingRequest(incoming, "").headers);
-    await handle(incoming, outgoing);
-  };
-}
-
 async function prepareNext() {
   const { default: createNext } = await import("next");
   const app = createNext({ dev: true, dir: process.cwd() });
   await app.prepare();
-  return app.getRequestHandler();
+  const handle = app.getRequestHandler();
+  return (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
+    incoming.headers["x-forwarded-for"] = clientAddress(new IncomingRequest(incoming, "").headers);
+    return handle(incoming, outgoing);
+  };
 }
 
 /** Retries until the store answers. The service runs meanwhile, but is not ready. */
