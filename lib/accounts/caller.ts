@@ -1,13 +1,12 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
-import { accountColumnNames } from "@/lib/accounts/account-columns";
+import { readCaller } from "@/lib/accounts/caller-read";
 import { readSessionCredential } from "@/lib/auth/credential";
 import { keyRing } from "@/lib/auth/key-ring";
 import { readKind, type SessionKind } from "@/lib/auth/session";
-import { recordSessionUse, type Used } from "@/lib/auth/session-use";
+import { recordSessionUse } from "@/lib/auth/session-use";
 import type { Resource } from "@/lib/auth/token-audience";
 import type { VerifiedToken } from "@/lib/auth/verifier";
 import { settings } from "@/lib/config/settings";
-import { batchedRead } from "@/lib/db/batched-read";
 import { queryTimeoutMs, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { readCookie } from "@/lib/http/cookies";
@@ -55,12 +54,12 @@ async function identify(
     if (credential.because === "sign-in is not set up") return { is: "unconfigured" };
     // An outage is never "signed out": throws while the browser could not renew its session. Its read has nothing that a
     // stranger can choose, and shares the query of the others of its turn.
-    if (mayRenew(headers)) await readAccountAndSession(await store(), { ...noOne, nowMs });
+    if (mayRenew(headers)) await readCaller(await store(), { ...noOne, nowMs });
     return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
   }
   context.subject = credential.subject;
   const { subject, sessionId, keyId = "" } = credential;
-  const row = await readAccountAndSession(await store(), { subject, sessionId, keyId, nowMs });
+  const row = await readCaller(await store(), { subject, sessionId, keyId, nowMs });
   if (!row) return { is: "unreadable" };
   if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
   if (credential.keyId === undefined)
@@ -86,39 +85,3 @@ function toCaller(row: Tables["accounts"], session: CallerSession): Caller {
   const account = parseAccount(row);
   return account ? { is: "account", account, session } : { is: "unreadable" };
 }
-
-/**
- * Reads the account, and whether its session, the token's key and the user at Clerk are still valid, in one query. A token
- * of Clerk's has no key and no session of ours.
- */
-const readAccountAndSession = batchedRead<
-  { subject: string; sessionId: string; keyId: string; nowMs: number },
-  Tables["accounts"] & SessionColumns
->((db, inputs) =>
-  db
-    .selectFrom(inputs)
-    .innerJoin("accounts", "accounts.subject", "asked.subject")
-    .leftJoin("local_sessions as session", (join) =>
-      join
-        .onRef("session.account_id", "=", "accounts.id")
-        .onRef("session.id", "=", "asked.sessionId")
-        .onRef("session.expires_at_ms", ">", "asked.nowMs")
-        .on("session.ended_as", "is", null),
-    )
-    .leftJoin("signing_keys as key", (join) =>
-      join.onRef("key.kid", "=", "asked.keyId").on("key.revoked_at_ms", "is", null),
-    )
-    .leftJoin("clerk_users as barred", (join) =>
-      join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
-    )
-    .leftJoin("clerk_sessions_ended as ended", "ended.id", "asked.sessionId")
-    .select(accountColumnNames.map((name) => `accounts.${name}` as const))
-    .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"])
-    .select(["session.id as session_id", "key.kid as key_id"])
-    .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])
-    .select("session.last_date_ms"),
-);
-
-/** Null if the session has expired or the key was revoked. */
-type SessionColumns = Record<keyof Used, number | null> &
-  Record<"barred_id" | "ended_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null>;

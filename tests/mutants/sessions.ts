@@ -55,7 +55,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/pages/home-sessions.test.ts": {
-    "lib/accounts/caller.ts": {
+    "lib/accounts/caller-read.ts": {
       "a session goes on past its end": '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
     },
     "lib/auth/session-changes.ts": {
@@ -105,8 +105,8 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/lib/db/batched-read.test.ts": {
-    "lib/db/batched-read.ts": {
+  "tests/lib/accounts/caller-read.test.ts": {
+    "lib/accounts/caller-read.ts": {
       "of those who ask together one is answered with another's row": [
         "together[row.place]?.resolve(row)",
         "together[0]?.resolve(row)",
@@ -122,7 +122,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/lib/auth/keys.test.ts": {
-    "lib/accounts/caller.ts": {
+    "lib/accounts/caller-read.ts": {
       "a key that was revoked goes on": '.on("key.revoked_at_ms", "is", null)',
     },
   },
@@ -215,7 +215,7 @@ export const sessions: Mistakes = {
   "tests/app/pages/sign-in-outages.test.ts": {
     "lib/accounts/caller.ts": {
       "a browser that cannot renew its session during an outage is told that it ended":
-        "if (mayRenew(headers)) await readAccountAndSession(await store(), { ...noOne, nowMs });",
+        "if (mayRenew(headers)) await readCaller(await store(), { ...noOne, nowMs });",
     },
   },
   "tests/lib/auth/clerk-calls.test.ts": {
