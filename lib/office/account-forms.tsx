@@ -14,6 +14,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { parseJson } from "@/lib/http/json";
 import { Field, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
 import {
+  formWithProof,
   invalid,
   type OfficeAct,
   type OfficeCall,
@@ -74,10 +75,9 @@ const parseSeen = (json = "") => (parseJson(Buffer.from(json)) ?? {}) as Partial
 
 /** Sets only what the sender changed: a plan merely sent along undoes no one's, and a trial's end keeps its seconds. */
 const setTerms: OfficeAct = {
-  path: "/account/terms",
+  ...formWithProof("/account/terms"),
   name: "change the plan",
   done: "Saved. The API answers by it from now on.",
-  needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
@@ -135,10 +135,9 @@ export function Credits({ call, account, entries }: CreditsProps) {
 const describeBalance = ({ id, credit_thousandths }: Account) => `${id} ${credit_thousandths}`;
 
 const giveCredits: OfficeAct = {
-  path: "/account/credits",
+  ...formWithProof("/account/credits"),
   name: "change the balance",
   done: "The balance is changed.",
-  needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
@@ -182,10 +181,9 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
 }
 
 const endSessions: OfficeAct = {
-  path: "/account/sessions/end",
+  ...formWithProof("/account/sessions/end"),
   name: "end the access",
   done: "Ended. It no longer has access.",
-  needsProof: true,
   async run(call) {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
@@ -217,10 +215,9 @@ export function Delete({ email, id }: { email: string; id: string }) {
 }
 
 const removeAccount: OfficeAct = {
-  path: "/account/delete",
+  ...formWithProof("/account/delete"),
   name: "delete the account",
   done: "The account is deleted.",
-  needsProof: true,
   async run(call) {
     const { db, nowMs, by } = call;
     const email = requireEmail(call);

@@ -1,6 +1,8 @@
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { Choice, Field, parseTime, TimeField } from "@/lib/office/forms";
 import {
+  formAt,
+  formWithProof,
   invalid,
   type OfficeAct,
   type OfficeCall,
@@ -81,16 +83,15 @@ function replaceBanner(call: OfficeCall, banner: StoredBanner | undefined): Prom
 }
 
 const preview: OfficeAct = {
-  path: "/announcement/preview",
+  ...formAt("/announcement/preview"),
   name: "preview the banner",
   run: async (call) => ({ title: "Banner", content: await show(call) }),
 };
 
 const publish: OfficeAct = {
-  path: "/announcement/publish",
+  ...formWithProof("/announcement/publish"),
   name: "publish the banner",
   done: "It shows within half a minute.",
-  needsProof: true,
   async run(call) {
     const { input } = call;
     const kind = bannerKinds.find((name) => name === input("kind"));
@@ -102,10 +103,9 @@ const publish: OfficeAct = {
 };
 
 const clear: OfficeAct = {
-  path: "/announcement/clear",
+  ...formWithProof("/announcement/clear"),
   name: "clear the banner",
   done: "It is gone within half a minute.",
-  needsProof: true,
   run: (call) => replaceBanner(call, undefined),
 };
 

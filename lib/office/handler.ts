@@ -17,10 +17,13 @@ import { officeFiles } from "@/lib/office/files";
 import { type Place, renderPage } from "@/lib/office/frame";
 import {
   addressOf,
+  byOperators,
   type OfficeAct,
   type OfficeCall,
   type OfficePage,
   type OfficeView,
+  office,
+  posts,
 } from "@/lib/office/page";
 import { acceptPasskey, askForPasskey, finishPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
@@ -39,10 +42,7 @@ export function createOfficeHandler(): (request: Request, path: string) => Promi
   return (request, path) => (handlers.get(path) ?? nothing)(request);
 }
 
-const office = { site: "office", host: "office", limit: "office" } as const;
 const reads = { ...office, methods: ["GET", "HEAD"] } as const;
-const posts = { ...office, methods: ["POST"], origin: "own" } as const;
-const byOperators = { credential: "operator" } as const;
 
 /** What is not there, whatever the method. */
 const nothingHere: Route = { ...office, path: "/*", methods: METHODS as Method[], origin: "any" };
@@ -58,8 +58,8 @@ function listHandlers(): Map<string, RouteHandler> {
   for (const page of officePages) {
     const route = { ...reads, ...byOperators, path: page.path };
     add(route, (call, session) => showPage(page, call, session), signInFirst);
-    for (const { act, route } of actsOf(page))
-      add(route, (call, session) => carryOut(act, page, call, session), askFirst(page, act));
+    for (const act of page.acts ?? [])
+      add(act, (call, session) => carryOut(act, page, call, session), askFirst(page, act));
   }
   for (const { path, file, type: mediaType } of Object.values(officeFiles)) {
     const body = readFileSync(file);
@@ -81,17 +81,6 @@ function listHandlers(): Map<string, RouteHandler> {
     redirectTo({ to: signInPaths.enter, cookies: [await endSession(session, call.nowMs)] }),
   );
   return handlers;
-}
-
-/** The forms of a page: each has the proof that its act needs. */
-export function actsOf({ acts = [] }: OfficePage): { act: OfficeAct; route: Route }[] {
-  return acts.map((act) => {
-    const { path, needsProof } = act;
-    return {
-      act,
-      route: { ...posts, ...byOperators, path, takes: "office", ...(needsProof && { needsProof }) },
-    };
-  });
 }
 
 type RenderError = NonNullable<HandlerOptions<OfficeSession>["renderError"]>;

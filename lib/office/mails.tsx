@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { PostButton } from "@/app/(pages)/post-form";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
-import { invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { formAt, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, MailState, Person, UntrustedText } from "@/lib/office/values";
 
@@ -91,7 +91,7 @@ async function show({ db }: OfficeCall) {
 }
 
 const retry: OfficeAct = {
-  path: "/mails/retry",
+  ...formAt("/mails/retry"),
   name: "send mails again",
   done: "They are tried again now.",
   async run({ db, nowMs, by, input }) {

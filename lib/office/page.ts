@@ -3,6 +3,7 @@ import { parseEmailAddress } from "@/lib/accounts/email-address";
 import type { Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import type { Route } from "@/lib/http/route";
 
 /** A request of a signed-in operator. */
 export type OfficeCall = {
@@ -33,13 +34,21 @@ export type OfficePage = {
   acts?: readonly OfficeAct[];
 };
 
-/** What a form does. */
-export type OfficeAct = {
-  path: `/${string}`;
+/** What the routes of the office ask for. */
+export const office = { site: "office", host: "office", limit: "office" } as const;
+export const posts = { ...office, methods: ["POST"], origin: "own" } as const;
+export const byOperators = { credential: "operator" } as const;
+
+/** The route of a form. */
+export const formAt = (path: Route["path"]) => ({ ...posts, ...byOperators, path, takes: "office" }) as const;
+
+/** That of one which gives, takes away or speaks to everyone: the operator proves again who they are. */
+export const formWithProof = (path: Route["path"]) => ({ ...formAt(path), needsProof: true }) as const;
+
+/** A form's route, and what it does. */
+export type OfficeAct = Route & {
   /** What it does, as in "to delete the account". */
   name: string;
-  /** It gives, takes away or speaks to everyone, so the operator proves again who they are. */
-  needsProof?: true;
   /** What its page says afterwards. */
   done?: string;
   /** Throws an {@link ApiError} if it changes nothing. Returns what to show in place of its page, if anything. */

@@ -9,6 +9,7 @@ import { ApiError } from "@/lib/http/errors";
 import { Field, PlanFields, readTerms } from "@/lib/office/forms";
 import {
   addressOf,
+  formWithProof,
   invalid,
   type OfficeAct,
   type OfficeCall,
@@ -70,10 +71,9 @@ async function show(call: OfficeCall) {
 
 /** Invites every email that the form lists or that is ticked, with one plan. Refused ones are listed with the reason. */
 export const inviteMany: OfficeAct = {
-  path: "/waiting/invite",
+  ...formWithProof("/waiting/invite"),
   name: "send invitations",
   done: "All were invited. Their mails are on the way.",
-  needsProof: true,
   async run(call) {
     const { db, by, input } = call;
     const terms = readTerms(call);

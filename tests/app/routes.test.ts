@@ -4,7 +4,6 @@ import { handlerAt } from "@/app/routes";
 import { mcpServer, operations } from "@/lib/http/operations";
 import { files, previews, routes } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
-import { actsOf } from "@/lib/office/handler";
 import { officePages } from "@/lib/office/routes";
 
 const every: Route[] = [
@@ -27,7 +26,7 @@ it("the files of the register are those in public/", () => {
 const ours = "http://localhost:3000";
 
 describe("every POST", () => {
-  const posts = [...every, ...officePages.flatMap(actsOf).map(({ route }) => route)].filter(({ methods }) =>
+  const posts = [...every, ...officePages.flatMap(({ acts = [] }) => acts)].filter(({ methods }) =>
     methods.some((method) => method === "POST"),
   );
 
