@@ -1,4 +1,3 @@
-import type { Expression, ExpressionBuilder, SqlBool } from "kysely";
 import * as z from "zod";
 import { auditedColumns } from "@/lib/accounts/account-columns";
 import { openAccount } from "@/lib/accounts/accounts";
@@ -56,50 +55,35 @@ export async function syncClerkUser(
   nowMs: number,
 ): Promise<void> {
   const about = { by: "clerk", what: "user update", whom: email ?? id, readState: stateOf(id) } as const;
-  await auditedTransaction(db, about, nowMs, async (transaction) => {
-    if (await isErased(transaction, id)) return;
-    const barredUntilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
-    const bars = { barred_until_ms: barredUntilMs, barred_told_at_ms: updatedAtMs };
-    // Of two equally new deliveries, the longer bar wins.
-    await writeUser(transaction, id, bars, ({ or, eb, refTuple, tuple }) =>
-      or([
-        eb("clerk_users.barred_told_at_ms", "is", null),
-        eb(
-          refTuple("clerk_users.barred_told_at_ms", "clerk_users.barred_until_ms"),
-          "<",
-          tuple(updatedAtMs, barredUntilMs),
-        ),
-      ]),
-    );
-    if (!email) return;
-    // The row lock serializes the deliveries for a user.
-    await writeUser(transaction, id, { email, updated_at_ms: updatedAtMs }, ({ or, and, eb }) =>
-      and([
-        or([
-          eb("clerk_users.updated_at_ms", "<", updatedAtMs),
-          and([eb("clerk_users.updated_at_ms", "=", updatedAtMs), eb("clerk_users.email", "!=", email)]),
-        ]),
-        eb("clerk_users.is_deleted", "=", 0),
-      ]),
-    );
-    const known = await accountBy(transaction, "subject", id).select("id").executeTakeFirst();
-    const linking = transaction.updateTable("accounts").set({ subject: id }).where("email", "=", email);
-    if (!known && !(await hasRow(linking.where("subject", "is", null).returning("id")))) {
-      const terms = await consumeInvitation(transaction, { email }, nowMs);
-      if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
+  const barredUntilMs = await auditedTransaction(db, about, nowMs, async (transaction) => {
+    if (await isErased(transaction, id)) return 0;
+    const user = await lockUser(transaction, id);
+    const news: Partial<Tables["clerk_users"]> = {};
+    const untilMs = barredForMs && Math.min(nowMs + barredForMs, farFutureMs);
+    const toldAtMs = user.barred_told_at_ms ?? -1;
+    // Of two equally new deliveries, the longer bar wins, and the later email.
+    if (updatedAtMs > toldAtMs || (updatedAtMs === toldAtMs && untilMs > (user.barred_until_ms ?? 0)))
+      Object.assign(news, { barred_until_ms: untilMs, barred_told_at_ms: updatedAtMs });
+    const isNewer =
+      updatedAtMs > user.updated_at_ms || (updatedAtMs === user.updated_at_ms && email !== user.email);
+    if (email && isNewer && user.is_deleted === 0) Object.assign(news, { email, updated_at_ms: updatedAtMs });
+    if (Object.keys(news).length > 0)
+      await transaction.updateTable("clerk_users").set(news).where("id", "=", id).execute();
+    if (email) {
+      const known = await accountBy(transaction, "subject", id).select("id").executeTakeFirst();
+      const linking = transaction.updateTable("accounts").set({ subject: id }).where("email", "=", email);
+      if (!known && !(await hasRow(linking.where("subject", "is", null).returning("id")))) {
+        const terms = await consumeInvitation(transaction, { email }, nowMs);
+        if (terms) await openAccount(transaction, email, { ...terms, subject: id }, nowMs);
+      }
+      if (user.is_deleted === 1) await deleteAccountOf(transaction, id, nowMs);
+      else await moveAccount(transaction, id, nowMs);
     }
-    const user = transaction.selectFrom("clerk_users").select("id").where("id", "=", id);
-    if (await hasRow(user.where("is_deleted", "=", 1))) await deleteAccountOf(transaction, id, nowMs);
-    else await moveAccount(transaction, id, nowMs);
+    return news.barred_until_ms ?? user.barred_until_ms ?? 0;
   });
-  const barred = await db
-    .selectFrom("accounts")
-    .innerJoin("clerk_users", "clerk_users.id", "accounts.subject")
-    .select("accounts.id")
-    .where("accounts.subject", "=", id)
-    .where("clerk_users.barred_until_ms", ">", nowMs)
-    .executeTakeFirst();
-  if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);
+  if (barredUntilMs <= nowMs) return;
+  const account = await accountBy(db, "subject", id).select("id").executeTakeFirst();
+  if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, "all", nowMs);
 }
 
 /**
@@ -111,8 +95,9 @@ export async function deleteClerkUser(db: Db, id: string, nowMs: number): Promis
   const whom = (await readState(db))?.email || id;
   const about = { by: "clerk", what: "user delete", whom, readState } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
-    const deleted = { email: "", is_deleted: 1 };
-    await writeUser(transaction, id, deleted, ({ eb }) => eb("clerk_users.is_deleted", "=", 0));
+    const { is_deleted } = await lockUser(transaction, id);
+    const deletion = transaction.updateTable("clerk_users").set({ email: "", is_deleted: 1 });
+    if (is_deleted === 0) await deletion.where("id", "=", id).execute();
     await deleteAccountOf(transaction, id, nowMs);
   });
 }
@@ -131,25 +116,15 @@ function stateOf(subject: string) {
   };
 }
 
-/** Writes these columns of a user: into a new row, or into the known one if `isNewer`. */
-async function writeUser(
-  transaction: Db,
-  id: string,
-  columns: Partial<Tables["clerk_users"]>,
-  isNewer: (builder: ExpressionBuilder<Tables, "clerk_users">) => Expression<SqlBool>,
-): Promise<void> {
-  const blank = {
-    email: "",
-    updated_at_ms: 0,
-    is_deleted: 0,
-    barred_until_ms: null,
-    barred_told_at_ms: null,
-  };
+/** Reads what is known of a user, for which the other deliveries about it wait. */
+async function lockUser(transaction: Db, id: string): Promise<Tables["clerk_users"]> {
   await transaction
     .insertInto("clerk_users")
-    .values({ id, ...blank, ...columns })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet(columns).where(isNewer))
+    .values({ id, email: "", updated_at_ms: 0, is_deleted: 0 })
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
+  const user = transaction.selectFrom("clerk_users").selectAll().where("id", "=", id);
+  return user.forUpdate().executeTakeFirstOrThrow();
 }
 
 async function deleteAccountOf(transaction: Db, subject: string, nowMs: number): Promise<void> {

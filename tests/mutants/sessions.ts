@@ -91,12 +91,15 @@ export const sessions: Mistakes = {
     },
     "lib/accounts/clerk-user.ts": {
       "the apps of who is banned at Clerk come back with them":
-        'if (barred) await endSessionsOf(db, { by: "clerk", what: "user barred" }, barred.id, "all", nowMs);',
+        'if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, "all", nowMs);',
       "a lock at Clerk never runs out": [
         "(user.lockout_expires_in_seconds ?? Number.POSITIVE_INFINITY) * 1000",
         "Number.POSITIVE_INFINITY",
       ],
-      "an older answer of Clerk about a user counts again": ['          "<",\n', '          "<>",\n'],
+      "an older answer of Clerk about a user counts again": [
+        "if (updatedAtMs > toldAtMs ||",
+        "if (toldAtMs > 0 ||",
+      ],
     },
     "app/hooks/clerk/route.ts": {
       "apps that were let in by a revoked session stay": [
