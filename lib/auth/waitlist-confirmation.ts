@@ -1,8 +1,10 @@
 import { hashSecret } from "@/lib/auth/secret";
 import { confirmationDays, dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { pages } from "@/lib/http/pages";
 import { hashEmail } from "@/lib/mail/suppressions";
 
@@ -32,15 +34,22 @@ export function hashMailbox(email: string): string {
 }
 
 /** Whether the mail with this token is to be sent. Then its token replaces that of an earlier mail. */
-export async function takeConfirmation(
+export function takeConfirmation(
   db: Db,
   { to, token }: { to: string; token: string },
   nowMs: number,
 ): Promise<boolean> {
-  const confirmation_hash = hashSecret("waitlist", token);
-  const sinceMs = nowMs - mailEveryMs;
-  return hasRow(
-    db
+  return transact(db, async (transaction) => {
+    const rows = transaction.selectFrom("waitlist").selectAll().where("mailbox_hash", "=", hashMailbox(to));
+    const ofMailbox = await rows.forUpdate().execute();
+    const waiting = ofMailbox.find(({ email }) => email === to);
+    if (!waiting || waiting.confirmed_at_ms !== null || waiting.invited_at_ms !== null) return false;
+    const confirmation_hash = hashSecret("waitlist", token);
+    const isAgain = waiting.confirmation_hash === confirmation_hash; // another attempt
+    const sinceMs = nowMs - mailEveryMs;
+    if (!isAgain && ofMailbox.some((row) => (row.confirmation_mailed_at_ms ?? 0) > sinceMs)) return false;
+    if (await hasRow(accountBy(transaction, "email", to).select("id"))) return false;
+    await transaction
       .updateTable("waitlist")
       .set({
         confirmation_hash,
@@ -48,26 +57,9 @@ export async function takeConfirmation(
         unconfirmed_until_ms: nowMs + confirmationMs,
       })
       .where("email", "=", to)
-      .where("confirmed_at_ms", "is", null)
-      .where("invited_at_ms", "is", null)
-      .where(({ or, eb, not, exists, selectFrom }) =>
-        or([
-          eb("confirmation_hash", "=", confirmation_hash), // another attempt
-          not(
-            exists(
-              selectFrom("waitlist as mailed")
-                .select("mailed.email")
-                .where("mailed.mailbox_hash", "=", hashMailbox(to))
-                .where("mailed.confirmation_mailed_at_ms", ">", sinceMs),
-            ),
-          ),
-        ]),
-      )
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", to))),
-      )
-      .returning("email"),
-  );
+      .execute();
+    return true;
+  });
 }
 
 /** Confirms the email whose mail had this token. Returns false if there is none, or a later mail replaced the token. */

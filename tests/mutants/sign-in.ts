@@ -170,8 +170,8 @@ export const signIn: Mistakes = {
   "tests/app/pages/waitlist.test.ts": {
     "lib/auth/waitlist-confirmation.ts": {
       "who has an account is asked to confirm the waitlist": [
-        'not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", to)))',
-        'not(exists(selectFrom("accounts").select("accounts.id").where("accounts.email", "=", "")))',
+        'accountBy(transaction, "email", to)',
+        'accountBy(transaction, "email", "")',
       ],
     },
   },
