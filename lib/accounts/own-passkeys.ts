@@ -16,7 +16,6 @@ import {
   copied,
   findPasskey,
   hasTooMany,
-  isStored,
   listPasskeys,
   maxPasskeys,
   relyingParty,
@@ -24,6 +23,7 @@ import {
 } from "@/lib/auth/passkeys";
 import { describeBrowser } from "@/lib/auth/session-name";
 import { recordAudit } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { cookieHeaders } from "@/lib/http/cookies";
@@ -81,11 +81,12 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
 /** A browser that is told that a passkey is unknown may delete it. */
 async function requirePasskey(db: Db, credentialId: string) {
   const passkey = await findPasskey(db, credentialId);
-  if (passkey) return passkey;
+  if (passkey?.rpId === relyingParty().id) return passkey;
+  const operators = db.selectFrom("operator_passkeys").select("rp_id");
+  const isStored = passkey || (await hasRow(operators.where("credential_id", "=", credentialId)));
   // A store that is only read may be a copy without the newest passkeys.
-  if (outageSince("writes") !== undefined || (await isStored(db, credentialId))) {
+  if (outageSince("writes") !== undefined || isStored)
     throw new CeremonyError("the passkey is for another use");
-  }
   throw new CeremonyError("the passkey is not registered here", "not_found");
 }
 

@@ -36,24 +36,15 @@ export function listPasskeys(db: Db, accountId: string) {
     .execute();
 }
 
-/** A passkey and its account, by the credential's id; `undefined` if it is not registered here. */
+/** A passkey and its account, by the credential's id; it may have been made for another host. */
 export async function findPasskey(db: Db, credentialId: string) {
   return db
     .selectFrom("passkeys")
     .innerJoin("accounts", "accounts.id", "passkeys.account_id")
-    .select(["passkeys.id", "credential_id as credentialId", "public_key as publicKey"])
+    .select(["passkeys.id", "credential_id as credentialId", "rp_id as rpId", "public_key as publicKey"])
     .select(["accounts.id as accountId", "accounts.email"])
     .where("passkeys.credential_id", "=", credentialId)
-    .where("passkeys.rp_id", "=", relyingParty().id)
     .executeTakeFirst();
-}
-
-/** Whether a passkey is stored at all: one that {@link findPasskey} does not find may be for another host or the office. */
-export async function isStored(db: Db, credentialId: string): Promise<boolean> {
-  for (const table of ["passkeys", "operator_passkeys"] as const)
-    if (await hasRow(db.selectFrom(table).select("rp_id").where("credential_id", "=", credentialId)))
-      return true;
-  return false;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Insertable } from "kysely";
-import { endingOf } from "@/lib/auth/ended-app";
+import { endingOf, listEndedApps } from "@/lib/auth/ended-app";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import {
   currentSessions,
@@ -10,8 +10,6 @@ import {
   type SessionKind,
 } from "@/lib/auth/session";
 import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
-import { dayMs } from "@/lib/config/durations";
-import { sessionDays } from "@/lib/config/session-lifetimes";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -163,20 +161,12 @@ export async function startSession(
 }
 
 async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
-  const ended = transaction
-    .selectFrom("local_sessions")
-    .select("id")
-    .where("account_id", "=", accountId)
-    .where("expires_at_ms", "<=", nowMs);
-  const kept = ended
-    .where("kind", "=", "app")
-    .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
-    .orderBy("expires_at_ms", "desc")
-    .limit(maxSessions);
+  const apps = await listEndedApps(transaction, accountId, nowMs);
   await transaction
     .deleteFrom("local_sessions")
-    .where("id", "in", ended)
-    .where("id", "not in", kept)
+    .where("account_id", "=", accountId)
+    .where("expires_at_ms", "<=", nowMs)
+    .where("id", "not in", ["none", ...apps.slice(0, maxSessions).map(({ id }) => id)])
     .execute();
 }
 
