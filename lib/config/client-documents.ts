@@ -45,9 +45,7 @@ export const clientDocuments = z
   .default(knownDocuments);
 
 function isDocumentAddress(text: string): boolean {
-  const { protocol, hostname, pathname, username, hash, href } = URL.canParse(text)
-    ? new URL(text)
-    : new URL("about:blank");
+  const { protocol, hostname, pathname, username, hash, href } = URL.parse(text) ?? new URL("about:blank");
   const isName = isIP(hostname) === 0 && !hostname.startsWith("[") && !isLoopback(hostname);
   return (
     href === text && protocol === "https:" && isName && pathname !== "/" && username === "" && hash === ""

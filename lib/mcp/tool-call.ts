@@ -24,10 +24,11 @@ export type SimpleCall = { tool: Tool; input: unknown; id: string | number; isMo
  * `undefined` for any other message, which the library has to answer.
  */
 export function parseSimpleCall(message: unknown, headers: Headers): SimpleCall | undefined {
-  if (!isPlain(message)) return undefined;
-  const { id, params } = message;
+  const { data } = plainMessage.safeParse(message);
+  if (!data) return undefined;
+  const { id, params } = data;
   const tool = tools.find(({ name }) => name === params.name);
-  const era = tool && eraOf(message, headers);
+  const era = tool && eraOf(data, headers);
   if (!era) return undefined;
   const input = tool.input.safeParse(params.arguments ?? {});
   return input.success ? { tool, input: input.data, id, isModern: era === "modern" } : undefined;
@@ -48,8 +49,6 @@ const plainMessage = z.strictObject({
 });
 
 type PlainMessage = z.infer<typeof plainMessage>;
-
-const isPlain = (message: unknown): message is PlainMessage => plainMessage.safeParse(message).success;
 
 type Era = "modern" | "legacy";
 

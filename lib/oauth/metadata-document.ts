@@ -3,6 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { processSingleton } from "@/lib/process-singleton";
+import { readBounded } from "@/lib/runtime/read-bounded";
 
 const maxBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
 
@@ -39,7 +40,7 @@ export async function fetchMetadataDocument(...request: Parameters<typeof fetch>
   });
   unreached().clear();
   if (response.status !== 200) return response;
-  const document = metadata.safeParse(JSON.parse(await readText(response)));
+  const document = metadata.safeParse(JSON.parse(await readBounded(response, maxBytes)));
   if (!document.success) {
     const faults = document.error.issues.map(({ path, message }) => `${path.join(".")} ${message}`.trim());
     throw new Error(faults.join("; "));
@@ -62,15 +63,4 @@ export function acceptsMetadataDocuments(nowMs = Date.now()): boolean {
   const hosts = new Set(settings().connectClients.map((address) => new URL(address).host));
   const failed = [...unreached().values()].filter((atMs) => nowMs - atMs < doubtMs);
   return failed.length < Math.min(2, hosts.size);
-}
-
-async function readText({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }

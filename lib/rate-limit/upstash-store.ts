@@ -1,5 +1,6 @@
 import type { Redis, Requester } from "@upstash/redis";
 import type { CounterStore } from "@/lib/rate-limit/counter-store";
+import { readBounded } from "@/lib/runtime/read-bounded";
 
 const maxRequestMs = 2000; // 2 seconds: a counter's own deadline is shorter
 const maxAnswerBytes = 256 * 1024; // 256 KiB: a thousand calls, two numbers or a sentence each
@@ -34,12 +35,7 @@ async function post({ url, token }: Access, commands: unknown): Promise<unknown>
     body: JSON.stringify(commands),
     signal: AbortSignal.timeout(maxRequestMs),
   });
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true });
-    if (text.length > maxAnswerBytes) throw new Error(`Upstash answered more than ${maxAnswerBytes} bytes`);
-  }
+  const text = await readBounded(response, maxAnswerBytes);
   if (!response.ok) throw new Error(`Upstash answered ${response.status}`);
   return JSON.parse(text);
 }
