@@ -31,7 +31,10 @@ export class LocalCounter {
     let expired = 0;
     while ((recent[expired] ?? nowMs) <= nowMs - this.windowMs) expired++;
     if (expired > 0) recent.splice(0, expired);
-    if (recent.length >= this.limit) return refusal((recent[0] ?? nowMs) + this.windowMs - nowMs);
+    if (recent.length >= this.limit) {
+      this.acceptedAtMs.set(key, recent, nowMs);
+      return refusal((recent[0] ?? nowMs) + this.windowMs - nowMs);
+    }
     // Most clients send one request, and a push to an empty list allocates room for seventeen.
     const times = recent.length === 0 ? [nowMs] : recent;
     if (times === recent) times.push(nowMs);
