@@ -87,7 +87,7 @@ test("a passkey of the host from before signs in at the new one, and is asked fo
   await page.goto(`${service.url}/sign-in`);
   await page.waitForURL(`${service.url}/home`);
   await page.goto(`${service.url}/home/access`);
-  await expect(page.locator("#ways .sessions li")).toContainText("last used");
+  await expect(page.locator("#ways .rows li")).toContainText("last used");
   await expect(page.getByText("works only there")).toHaveCount(0);
   await close();
   await service.stop();

@@ -17,7 +17,7 @@ const withoutAutofill = (page: Page) =>
     PublicKeyCredential.isConditionalMediationAvailable = async () => false;
   });
 
-const passkeys = (page: Page) => page.locator("#ways .sessions li");
+const passkeys = (page: Page) => page.locator("#ways .rows li");
 const signOut = (page: Page) => page.getByRole("button", { name: "Sign out" }).click();
 
 async function addPasskey(page: Page, count = 1): Promise<void> {

@@ -18,8 +18,6 @@ export type DocumentText = {
   summary: string;
   /** Its text; in a page, under the title. Links are paths of this site. */
   markdown: () => string;
-  /** The headings of the sections that its page shows in a panel at the side. */
-  panelSections?: readonly string[];
 };
 
 /** The groups of documents, in reading order. */

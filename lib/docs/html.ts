@@ -11,7 +11,7 @@ export type RenderedDocument = {
   /** Everything before the first section. */
   intro: string;
   html: string;
-  /** The sections of the panel at the side. */
+  /** The request and the answers of an operation, for the panel at the side. */
   panel: string;
   /** The sections for "On this page". */
   sections: { anchor: string; title: string }[];
@@ -27,7 +27,7 @@ export function renderDocument(document: DocumentPage): RenderedDocument {
     const title = marked.parseInline(heading) as string;
     // The anchor is on the section, so that a link targets the heading with its content.
     const section = `<section id="${anchor}">\n<h${depth}>${title} ${linkTo(anchor, heading)}</h${depth}>\n${renderParts(marked, tokens.slice(1))}</section>\n`;
-    const isInPanel = document.panelSections?.includes(heading);
+    const isInPanel = document.operation && (heading === "Request" || heading === "Answers");
     rendered[isInPanel ? "panel" : "html"] += section;
     if (depth === 2 && !isInPanel) rendered.sections.push({ anchor, title });
   }

@@ -160,7 +160,7 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
     <>
       <h2>Sessions and apps</h2>
       {sessions.length === 0 && <p className="quiet">None.</p>}
-      <ul className="sessions">
+      <ul className="rows">
         {withDistinctNames(sessions)
           .slice(0, maxSessions)
           .map((session) => (

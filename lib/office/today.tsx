@@ -52,7 +52,7 @@ async function show({ db, nowMs }: OfficeCall) {
       </p>
       {counted && <Counts {...counted.overview} />}
       <h2>The service now</h2>
-      <ul className="parts">
+      <ul className="rows">
         {parts.map(({ name, colour, says }) => (
           <li key={name}>
             <strong>{name}</strong>

@@ -19,7 +19,7 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
         <p className="lead">
           Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
         </p>
-        <ul className="parts">
+        <ul className="rows">
           {parts.map(({ name, colour, says }) => (
             <li key={name}>
               <strong>{name}</strong>

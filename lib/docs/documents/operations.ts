@@ -19,7 +19,6 @@ export function operationDocument(name: OperationName): DocumentText {
     operation,
     summary,
     markdown: () => describeOperation(name),
-    panelSections: ["Request", "Answers"],
   };
 }
 

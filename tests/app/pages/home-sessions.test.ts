@@ -14,7 +14,7 @@ const ended = "/home/access?ended#ended";
 
 /** The visible text of each session on the page, with the id that its form sends. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {
-  return [...text.matchAll(/<ul class="sessions">.*?<\/ul>/gs)]
+  return [...text.matchAll(/<ul class="rows">.*?<\/ul>/gs)]
     .flatMap(([list]) => [...list.matchAll(/<li[^>]*>(.*?)<\/li>/gs)])
     .map(([, row = ""]) => ({
       id: /name="session" value="([^"]+)"/.exec(row)?.[1],

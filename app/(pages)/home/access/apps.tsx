@@ -76,7 +76,7 @@ function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
   return (
     <details className="fold" open>
       <summary>Ended in the last {sessionDays.ended} days</summary>
-      <ul className="sessions">
+      <ul className="rows">
         {ended.map((app) => (
           <li key={app.id} data-key={app.id}>
             <div>

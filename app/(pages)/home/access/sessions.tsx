@@ -90,7 +90,7 @@ export function SessionList({ sessions, ...shown }: ListProps & { sessions: Sess
   const more = sessions.slice(shownAtOnce);
   return (
     <>
-      <ul className="sessions">
+      <ul className="rows">
         {sessions.slice(0, shownAtOnce).map((session) => (
           <SessionRow
             key={session.id}
@@ -160,7 +160,7 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
 function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }) {
   const lastSeenAtMs = Math.max(...tokens.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null;
   return (
-    <ul className="sessions">
+    <ul className="rows">
       <li>
         <div>
           <strong>{count(tokens, "token")} from the operator</strong>

@@ -55,7 +55,7 @@ export function SignInMethodList({ account, ways, confirmedAtMs, done, nowMs }: 
         </p>
       )}
       {passkeys.length > 0 && (
-        <ul className="sessions">
+        <ul className="rows">
           {passkeys.map((passkey) => (
             <PasskeyRow key={passkey.id} passkey={passkey} accountId={account.id} isConfirmed={isConfirmed} />
           ))}

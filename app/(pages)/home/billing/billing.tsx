@@ -150,7 +150,7 @@ type OfferListProps = { offers: Offer[]; kind: "licence" | "credits"; accountId:
 function OfferList({ offers, kind, accountId }: OfferListProps) {
   if (offers.length === 0) return null;
   return (
-    <ul className="sessions">
+    <ul className="rows">
       {offers.map(({ priceId, name, amount = "Price shown at checkout" }) => (
         <li key={priceId}>
           <div>
