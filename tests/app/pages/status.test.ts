@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const until = (attempt: () => Promise<void>) => vi.waitFor(attempt, { timeout: 50_000, interval: 50 });
 
 const shapes: Record<string, string> = {
-  good: '<circle cx="8" cy="8" r="6">',
+  good: '<circle cx="8" cy="8" r="6"',
   soon: "<path",
   stopped: "<rect",
   unknown: '<circle cx="8" cy="8" r="5" fill="none"',
