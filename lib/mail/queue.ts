@@ -38,21 +38,19 @@ export async function processQueue<Item>(options: QueueOptions<Item>): Promise<v
   try {
     while (!signal?.aborted) {
       const pauseMs = pausedUntilMs - performance.now();
-      const free = Math.floor(concurrency) - running.size;
       if (pauseMs > 0) {
         await sleep(pauseMs, undefined, signal ? { signal } : {}).catch(() => {});
-      } else if (free <= 0) {
-        await Promise.race(running);
-      } else {
-        const items = await claim(Math.min(free, batchSize));
-        for (const item of items ?? []) {
-          start(item);
-          await throttle();
-        }
-        if (items) continue;
-        if (running.size === 0) return;
-        await Promise.race(running);
+        continue;
       }
+      const free = Math.floor(concurrency) - running.size;
+      const items = free > 0 ? await claim(Math.min(free, batchSize)) : undefined;
+      for (const item of items ?? []) {
+        start(item);
+        await throttle();
+      }
+      if (items) continue;
+      if (running.size === 0) return;
+      await Promise.race(running);
     }
   } finally {
     await Promise.all(running);
