@@ -6,7 +6,6 @@ import { outbox, scheduledOutbox } from "@/lib/auth/outbox";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";
-import type { Db } from "@/lib/db/store";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { describeMail, listEmails, onboardingOutbox, retryFailedMails } from "@/lib/mail/onboarding-outbox";
 import { attemptsTo } from "@/lib/mail/outbox";
@@ -25,7 +24,12 @@ export function addEmailCommands(program: AdminCommand): void {
       "list the emails to someone, also codes and invitations, with their states and the provider's words",
     )
     .does(async ({ db }, email: string) => {
-      const listed = await listAllEmails(db, email);
+      const attempts = await attemptsTo(db, email).execute();
+      // An invited email has no account yet.
+      if (attempts.length === 0) await findAccount(db, email);
+      const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
+      const series = account ? await listEmails(db, account.id) : [];
+      const listed = [...series, ...attempts.map(describeMail)];
       // The first row names the columns.
       const rows = listed.map(({ failure, ...email }) => ({ ...email, failure }));
       return { json: listed, text: asTable(rows, "No emails found.") };
@@ -65,12 +69,4 @@ export function addEmailCommands(program: AdminCommand): void {
       await sweepState(db, Date.now());
       return { json: tally, text: asLines(tally) };
     });
-}
-
-/** The onboarding emails in due order, then the mails of the outbox, newest first. An invited email has no account yet. */
-async function listAllEmails(db: Db, email: string) {
-  const attempts = await attemptsTo(db, email).execute();
-  if (attempts.length === 0) await findAccount(db, email);
-  const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
-  return [...(account ? await listEmails(db, account.id) : []), ...attempts.map(describeMail)];
 }

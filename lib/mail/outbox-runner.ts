@@ -21,9 +21,11 @@ export type ClaimOptions = { limit: number; leaseUntilMs: number; nowMs: number;
 type WantedMail = { to: string; send: (mailSender: Sender) => Promise<SendError | undefined> };
 
 /** What became of an attempt: it was sent, or why not, and when it is tried again, if it is. */
-type Outcome = { to: string; failure: SendError | undefined; next: NextAttempt | undefined };
-
-type NextAttempt = { attempts: number; atMs: number };
+type Outcome = {
+  to: string;
+  failure: SendError | undefined;
+  next: { attempts: number; atMs: number } | undefined;
+};
 
 /** Mails in a table of the store, each sent by the runner that has leased it. */
 export type Outbox<Mail extends Claimed> = {
@@ -79,6 +81,7 @@ export async function sendDueMails<Mail extends Claimed>(
   }
 
   async function attempt(mail: Mail): Promise<number> {
+    const { id, kind, attempts, triedUntilMs } = mail;
     const lateAtMs = claimedAtMs + leaseSlackMs / 2;
     const wanted = await outbox.address(db, mail, now());
     if (!wanted) return 0;
@@ -87,16 +90,21 @@ export async function sendDueMails<Mail extends Claimed>(
     const failure = isLate
       ? new SendError("the store was too slow", { mayRetry: true, pauseMs: 1 })
       : await wanted.send(mailSender);
-    const next = failure && nextAttempt(failure, mail, outbox.retryAfterMs, now());
+    const pauseMs = failure?.pauseMs ?? 0;
+    // A response that asks us to come back later does not count as an attempt.
+    const again =
+      pauseMs > 0
+        ? { attempts: attempts - 1, atMs: now() + pauseMs }
+        : { attempts, atMs: now() + outbox.retryAfterMs(attempts) };
+    const next = failure?.mayRetry && again.atMs < triedUntilMs ? again : undefined;
     if (failure) {
-      const { id, kind, attempts } = mail;
       const words = next ? "a mail was not sent yet" : "a mail was given up";
       log().warn({ id, kind, attempts, failure: failure.message }, words);
     }
     const outcome = { to: wanted.to, failure, next };
     await recordThroughOutage(() => outbox.record(db, mail, outcome, now()), signal);
     counts[next ? "toRetry" : failure ? "failed" : "sent"]++;
-    return failure?.pauseMs ?? 0;
+    return pauseMs;
   }
 
   await processQueue({
@@ -112,20 +120,6 @@ export async function sendDueMails<Mail extends Claimed>(
     signal,
   });
   return counts;
-}
-
-/** The next attempt, if there is one. A response that asks us to come back later does not count as an attempt. */
-function nextAttempt(
-  { mayRetry, pauseMs }: SendError,
-  { attempts, triedUntilMs }: Claimed,
-  retryAfterMs: (attempts: number) => number,
-  nowMs: number,
-): NextAttempt | undefined {
-  const next =
-    pauseMs > 0
-      ? { attempts: attempts - 1, atMs: nowMs + pauseMs }
-      : { attempts, atMs: nowMs + retryAfterMs(attempts) };
-  return mayRetry && next.atMs < triedUntilMs ? next : undefined;
 }
 
 /** Records an outcome, again until the store answers, for five minutes, or for ten seconds while the process stops. */

@@ -29,13 +29,15 @@ export async function readUnsubscribeLink({ searchParams }: URL): Promise<string
  * Reads the state of an unsubscribe link's account. If it cannot be read in time, the emails count as not stopped.
  *
  * @returns the masked email of the account, which its owner recognises, and someone who was forwarded the mail does not
- *   learn; `undefined` if the account was deleted. And whether the later emails are stopped already
+ *   learn; `undefined` if the account was deleted. And whether the later emails are stopped at every address already
  */
 export function readSubscription(accountId: string) {
   const read = async () => {
     const db = await store();
     const account = await accountBy(db, "id", accountId).select("email").executeTakeFirst();
-    const isStopped = await areLaterEmailsStopped(db, accountId, Date.now());
+    const { recipientHashes, to } = await findRecipient(db, accountId);
+    let isStopped = !(await isAnyPending(db, to, Date.now()));
+    for (const hash of recipientHashes) isStopped &&= await isSuppressed(db, hash);
     const masked = account?.email.replace(/^(.).*(@[^@]*)$/u, "$1•••$2"); // c•••@example.com
     return { email: masked, isStopped };
   };
@@ -79,13 +81,6 @@ export async function stopLaterEmails(db: Db, linkedId: string, nowMs: number): 
     await stopPending(db, to, nowMs + waitedMs);
   }
   return true;
-}
-
-/** Whether an account's later mails are stopped at every address, so that an unsubscribe would change nothing. */
-async function areLaterEmailsStopped(db: Db, linkedId: string, nowMs: number): Promise<boolean> {
-  const { recipientHashes, to } = await findRecipient(db, linkedId);
-  for (const hash of recipientHashes) if (!(await isSuppressed(db, hash))) return false;
-  return !(await isAnyPending(db, to, nowMs));
 }
 
 /** Suppresses an address that bounced or complained and stops its scheduled mails, in one transaction. */
