@@ -8,8 +8,12 @@ import { listEmails, onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
 import { stopLaterEmails, suppressEmail } from "@/lib/mail/unsubscribe";
 import { startStageForEach } from "@/tests/support/block";
+import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { numbersTo, watchQueries } from "@/tests/support/watched-queries";
+
+// The links of the mails are made with the keys in the store.
+process.env.APP_SECRET = besideDatabaseUrl.APP_SECRET;
 
 const hourMs = 60 * 60 * 1000;
 const leaseMs = 15_000;
