@@ -2,7 +2,6 @@ import { findAccount } from "@/lib/accounts/accounts";
 import type { AdminCommand } from "@/lib/admin/command";
 import { programTokenSeconds } from "@/lib/auth/session";
 import { startProgramSession } from "@/lib/auth/session-changes";
-import { nameToken } from "@/lib/auth/session-name";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -15,8 +14,8 @@ export function addTokenCommand(program: AdminCommand): void {
       `print a bearer token of an account, valid for ${programTokenSeconds / 60} minutes (local sign-in only)`,
     )
     .does(async ({ db }, email: string) => {
-      const { token, expiresAt } = await mintTokenFor(db, email);
-      return { json: { token, expiresAt }, text: token };
+      const json = await mintTokenFor(db, email);
+      return { json, text: json.token };
     });
 }
 
@@ -35,9 +34,5 @@ export async function mintTokenFor(db: Db, email: string): Promise<{ token: stri
       hint: "Set one with 'account set --subject'.",
     });
   }
-  const nowMs = Date.now();
-  const name = nameToken("from the operator", nowMs);
-  const by = "operator";
-  const { token, expiresAtMs } = await startProgramSession(db, { id, subject }, { by, name }, nowMs);
-  return { token, expiresAt: new Date(expiresAtMs).toISOString() };
+  return startProgramSession(db, { id, subject }, { by: "operator" }, Date.now());
 }

@@ -20,7 +20,12 @@ export async function renewAtClerk(call: HandlerRequest, signIn: ClerkSettings):
       signUpUrl: pages.invitation.path,
     });
   };
-  const { headers } = await (callsClerk(request) ? callClerk(call.headers, ask) : ask());
+  // The library calls Clerk to resolve a handshake nonce and to use a refresh token.
+  const { searchParams } = new URL(request.url);
+  const isCall =
+    searchParams.has("__clerk_handshake_nonce") ||
+    /__clerk_handshake_nonce|__refresh/.test(request.headers.get("cookie") ?? "");
+  const { headers } = await (isCall ? callClerk(call.headers, ask) : ask());
   return headers;
 }
 
@@ -37,10 +42,4 @@ function withPublicOrigin({ url: { pathname, search }, headers: sent, context }:
   }
   headers.set("host", url.host);
   return new Request(url, { method: context.method, headers });
-}
-
-/** Whether Clerk's library will call Clerk for this request: to resolve a handshake nonce or use a refresh token. */
-function callsClerk({ url, headers }: Request): boolean {
-  const inCookies = /__clerk_handshake_nonce|__refresh/.test(headers.get("cookie") ?? "");
-  return inCookies || new URL(url).searchParams.has("__clerk_handshake_nonce");
 }

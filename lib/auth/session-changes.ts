@@ -9,7 +9,8 @@ import {
   type Session,
   type SessionKind,
 } from "@/lib/auth/session";
-import { type MintedToken, mintSessionToken } from "@/lib/auth/session-token";
+import { nameToken } from "@/lib/auth/session-name";
+import { mintSessionToken } from "@/lib/auth/session-token";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -17,7 +18,7 @@ import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
-type NewProgram = Pick<NewSession, "name" | "begun_in" | "network" | "clerk_session"> & {
+type NewProgram = Partial<Pick<NewSession, "begun_in" | "network" | "clerk_session">> & {
   by: "owner" | "operator";
   madeIn?: { sessionId: string; endsAtMs: number } | undefined;
 };
@@ -31,15 +32,16 @@ export async function startProgramSession(
   account: { id: string; subject: string },
   { by, madeIn, ...program }: NewProgram,
   nowMs: number,
-): Promise<MintedToken> {
+): Promise<{ token: string; expiresAt: string }> {
   const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
   const id = mintSessionId();
   const terms = { subject: account.subject, sessionId: id, endsAtMs };
-  const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
-  const ends = { made_in: madeIn?.sessionId ?? null, expires_at_ms: minted.expiresAtMs };
-  const session = { ...program, id, account_id: account.id, kind: "program", ...ends };
+  const { token, expiresAtMs } = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
+  const ends = { made_in: madeIn?.sessionId ?? null, expires_at_ms: expiresAtMs };
+  const name = nameToken(by, nowMs);
+  const session = { ...program, id, account_id: account.id, kind: "program", name, ...ends };
   await startSession(db, { by, what: "token" }, session, nowMs);
-  return minted;
+  return { token, expiresAt: new Date(expiresAtMs).toISOString() };
 }
 
 /** Ends the session of this id and the sessions that were made in it. */

@@ -56,7 +56,7 @@ export function withDistinctNames(sessions: readonly Session[]): Session[] {
 }
 
 /** For example "Token copied on 21 November". */
-export function nameToken(origin: "copied" | "from the operator", nowMs: number): string {
+export function nameToken(by: "owner" | "operator", nowMs: number): string {
   const date = { day: "numeric", month: "long", timeZone: "UTC" } as const;
-  return `Token ${origin} on ${new Date(nowMs).toLocaleDateString("en-GB", date)}`;
+  return `Token ${by === "owner" ? "copied" : "from the operator"} on ${new Date(nowMs).toLocaleDateString("en-GB", date)}`;
 }

@@ -6,7 +6,7 @@ import { exportPerson } from "@/lib/accounts/person";
 import { declinePasskeys, maxNameCharacters, removePasskeys, renamePasskey } from "@/lib/auth/passkeys";
 import { readableName } from "@/lib/auth/readable-name";
 import { endSessionsOf, startProgramSession } from "@/lib/auth/session-changes";
-import { describeStart, nameToken } from "@/lib/auth/session-name";
+import { describeStart } from "@/lib/auth/session-name";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer";
 import { store } from "@/lib/db/store";
@@ -117,12 +117,10 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
     const { account, session, clerkSession } = owner;
     const program = {
       by: "owner",
-      name: nameToken("copied", nowMs),
       madeIn: session,
       ...describeStart(headers),
       clerk_session: clerkSession ?? null,
     } as const;
-    const { token, expiresAtMs } = await startProgramSession(await store(), account, program, nowMs);
-    return { status: 200, body: { token, expiresAt: new Date(expiresAtMs).toISOString() } };
+    return { status: 200, body: await startProgramSession(await store(), account, program, nowMs) };
   }),
 };
