@@ -36,13 +36,10 @@ const unavailable = (
 type TypeCodeProps = { requested: RequestedCode; problem: Problem | undefined; hasOpened: boolean };
 
 function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
+  const { email, isLong, untilMs } = requested;
   return (
     <>
-      {requested.isLong ? (
-        <AboutLongCode {...requested} />
-      ) : (
-        <AboutShortCode email={requested.email} hasOpened={hasOpened} />
-      )}
+      {isLong ? <AboutLongCode {...requested} /> : <AboutShortCode email={email} hasOpened={hasOpened} />}
       <form method="post" action={actions.redeemCode.path} className="stack">
         <ProblemNote problem={problem} />
         <label htmlFor="code">Code</label>
@@ -53,17 +50,26 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
           autoComplete="one-time-code"
           required
           {...problemOfField(problem)}
-          {...(requested.isLong ? longCodeField : shortCodeField)}
+          {...(isLong ? longCodeField : shortCodeField)}
         />
         <button type="submit">Sign in</button>
       </form>
-      {requested.isLong ? (
+      {isLong ? (
         <p className="quiet">
           No email? Check your spam and deleted folders. You can request the next code at{" "}
-          <Clock atMs={requested.untilMs} shows="time" />.
+          <Clock atMs={untilMs} shows="time" />.
         </p>
       ) : (
-        <SendAgain email={requested.email} />
+        <>
+          <PostForm action={actions.sendCode.path} hidden={{ email }}>
+            <button type="submit" className="plain" data-wait-seconds={sendAgainAfterSeconds}>
+              Send again
+            </button>
+          </PostForm>
+          <p className="quiet">
+            No email? Check your spam folder, or <a href={pages.signIn.path}>use another email</a>.
+          </p>
+        </>
       )}
     </>
   );
@@ -95,21 +101,6 @@ function AboutShortCode({ email, hasOpened }: { email: string; hasOpened: boolea
       {hasOpened ? "Your account is ready. A" : <>If {isKnown} has an account, a</>} six-digit code is on its
       way to {hasOpened ? isKnown : "it"}. It works once, in this browser, for {codeMinutes} minutes.
     </p>
-  );
-}
-
-function SendAgain({ email }: { email: string }) {
-  return (
-    <>
-      <PostForm action={actions.sendCode.path} hidden={{ email }}>
-        <button type="submit" className="plain" data-wait-seconds={sendAgainAfterSeconds}>
-          Send again
-        </button>
-      </PostForm>
-      <p className="quiet">
-        No email? Check your spam folder, or <a href={pages.signIn.path}>use another email</a>.
-      </p>
-    </>
   );
 }
 
