@@ -76,7 +76,8 @@ export function addPasskey(
       .returning("id")
       .executeTakeFirst();
     if (!added) throw new CeremonyError("the passkey is of an account already");
-    await enqueueChangeMail(transaction, account.email, { change: "added", name }, nowMs);
+    const mail = { kind: "passkey", to: account.email, change: "added", name, atMs: nowMs } as const;
+    await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
   });
 }
 
@@ -142,7 +143,8 @@ export function removePasskeys(
     if (which !== "all") deletion = deletion.where("id", "=", which.id);
     const removed = await deletion.returning("name").execute();
     for (const { name } of removed) {
-      await enqueueChangeMail(transaction, account.email, { change: "removed", name }, nowMs);
+      const mail = { kind: "passkey", to: account.email, change: "removed", name, atMs: nowMs } as const;
+      await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
     }
     return removed.length;
   });
@@ -195,14 +197,4 @@ function changePasskeys<T>(
     );
   };
   return auditedTransaction(db, { ...source, whom: email, readState }, nowMs, change);
-}
-
-async function enqueueChangeMail(
-  transaction: Db,
-  to: string,
-  { change, name }: { change: "added" | "removed"; name: string },
-  nowMs: number,
-): Promise<void> {
-  const mail = { kind: "passkey", to, change, name, atMs: nowMs } as const;
-  await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
 }
