@@ -61,13 +61,11 @@ export async function rejectImpersonator({ by, account }: Owner, what: string, n
 
 type Found = Omit<Owner, "account"> & { account: Account | undefined };
 
-const noOwner = { account: undefined, session: undefined, clerkSession: undefined, by: "owner" } as const;
-
 async function findAtClerk({ headers, context, nowMs }: OwnerRequest): Promise<Found> {
   const caller = await identifyCaller(headers, context, undefined, nowMs);
   if (caller.is === "signed-out") throw new ApiError("signed_out");
   if (caller.is === "unavailable") throw new ApiError("unavailable");
-  if (caller.is !== "account") return noOwner;
+  if (caller.is !== "account") throw new ApiError("forbidden");
   const { account, session } = caller;
   if (session?.kind !== "clerk") throw onlyInBrowser();
   const by = session.actor === undefined ? "owner" : (`impersonator ${session.actor}` as const);
@@ -90,7 +88,7 @@ async function readOwner(headers: Headers, nowMs: number): Promise<Found | undef
   const session = await findOwnSession(db, headers, nowMs);
   if (!session || session.formerUntilMs !== undefined) return undefined;
   const row = await accountBy(db, "id", session.accountId).selectAll().executeTakeFirst();
-  return { ...noOwner, account: parseAccount(row), session };
+  return { account: parseAccount(row), session, clerkSession: undefined, by: "owner" };
 }
 
 function onlyInBrowser(): ApiError {

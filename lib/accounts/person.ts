@@ -38,8 +38,8 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     credits: await collect(listCreditEntries(db, id)),
     billing: await exportBilling(db, id),
     mails: await listEmails(db, id),
-    signInMails: (await attemptsTo(db, email).execute()).map(({ kind, at_ms, state, failure }) =>
-      toFields({ kind, at_ms, state, failure }),
+    signInMails: (await attemptsTo(db, email).execute()).map(({ id: _, email: __, ...mail }) =>
+      toFields(mail),
     ),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),

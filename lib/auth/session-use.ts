@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { idleEnd } from "@/lib/config/session-lifetimes";
+import { dayMs } from "@/lib/config/durations";
+import { sessionDays } from "@/lib/config/session-lifetimes";
 import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
@@ -35,7 +36,8 @@ export function recordSessionUse(
     "sessions seen",
     () => new RecentCache<number>(maxRemembered, seenEveryMs),
   );
-  const endsAtMs = last_date_ms === null ? expires_at_ms : idleEnd(last_date_ms, nowMs);
+  const endsAtMs =
+    last_date_ms === null ? expires_at_ms : Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms);
   if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs) return endsAtMs;
   recorded.set(id, nowMs, nowMs);
   // Moves nothing of a session that has ended in the meantime, or whose owner has moved its last date.

@@ -19,8 +19,3 @@ export function endsFrom(kind: "browser" | "app", nowMs: number) {
     last_date_ms: nowMs + sessionDays[kind] * dayMs,
   };
 }
-
-/** When a session ends that is used now and has this last date. */
-export function idleEnd(lastDateMs: number, nowMs: number): number {
-  return Math.min(nowMs + sessionDays.idle * dayMs, lastDateMs);
-}

@@ -47,8 +47,6 @@ export const accounts: Mistakes = {
         '.where("expires_at_ms", ">", nowMs)',
         '.where("expires_at_ms", ">=", nowMs)',
       ],
-      "an email accepts its invitation by the link of another":
-        'if (from.tokenHash) taking = taking.where("token_hash", "=", from.tokenHash);',
     },
   },
   "tests/app/pages/leaving.test.ts": {

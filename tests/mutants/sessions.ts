@@ -167,12 +167,6 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/lifetimes.test.ts": {
-    "lib/config/session-lifetimes.ts": {
-      "an app that is used never ends": [
-        "Math.min(nowMs + sessionDays.idle * dayMs, lastDateMs)",
-        "nowMs + sessionDays.idle * dayMs",
-      ],
-    },
     "lib/oauth/refused-refresh.ts": {
       "another client is told why an app's access ended": " || sent.clientId !== clientId",
     },
@@ -187,6 +181,10 @@ export const sessions: Mistakes = {
       ],
     },
     "lib/auth/session-use.ts": {
+      "an app that is used never ends": [
+        "Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms)",
+        "nowMs + sessionDays.idle * dayMs",
+      ],
       "an owner does not see for a minute that an app was told otherwise": [
         "if (last?.told === told && nowMs - last.atMs < checkedEveryMs) return;",
         "if (last && nowMs - last.atMs < checkedEveryMs) return;",

@@ -22,7 +22,8 @@ export const GET = narrowPage(
       return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
     const problem = findProblem(url, problems);
     const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
-    if (mayBeSignedIn && (isAway || (await isSignedIn(headers, nowMs))))
+    const session = mayBeSignedIn && !isAway && (await readSessionCredential(headers, undefined, nowMs));
+    if (mayBeSignedIn && (!session || !("because" in session)))
       return redirectTo({ to: await pathAfterSignIn(headers) });
     return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
   }),
@@ -46,10 +47,6 @@ const problems: Record<string, Problem> = {
   unasked: { words: "This browser has not requested a code yet. Request one here." },
   ended: { words: "Your session has ended. Sign in again." },
 };
-
-async function isSignedIn(headers: Headers, nowMs: number): Promise<boolean> {
-  return !("because" in (await readSessionCredential(headers, undefined, nowMs)));
-}
 
 function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (
