@@ -112,7 +112,7 @@ test("a session that runs out in the middle of a form loses nothing that was typ
   await expectAccessible(page);
   await page.getByRole("button", { name: "Use passkey and go on" }).click();
   await expect(page.getByRole("status")).toHaveText("The balance is changed.");
-  await expect(page.getByRole("cell", { name: "Reason for “patience” & more", exact: true })).toBeVisible();
+  await expect(page.getByRole("cell", { name: "Reason: for “patience” & more", exact: true })).toBeVisible();
 });
 
 test("the keyboard alone is enough", async ({ page, office }) => {

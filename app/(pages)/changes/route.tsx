@@ -20,7 +20,7 @@ export const GET = htmlPage(pages.changes, () => ({
         Changes to the API, newest first. <a href={changesFeed.path}>Subscribe to the feed</a>
       </p>
       {changes.map(({ on, version, what }) => (
-        <section key={version} id={version} className="change">
+        <section key={version} id={version}>
           <h2>{version}</h2>
           <p className="quiet">
             <time dateTime={on}>{formatInstant(Date.parse(on), "date", "UTC")}</time>
