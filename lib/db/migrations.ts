@@ -262,7 +262,6 @@ export const migrations: Record<string, SchemaChange> = {
   // Each list of the office is read page by page in the order of an index.
   "101-office-lists": {
     // SQLite orders text by its bytes anyway; the order of other collations cannot find the start of an email.
-    accounts_email_bytes: { postgres: 'accounts (email collate "C")' },
     accounts_plan: {
       embedded: "accounts (plan, email)",
       postgres: 'accounts (plan, (email collate "C"))',
@@ -276,6 +275,7 @@ export const migrations: Record<string, SchemaChange> = {
     local_sessions_apps: "local_sessions (expires_at_ms) where kind = 'app'",
     onboarding_emails_failures: "onboarding_emails (next_attempt_at_ms, id) where state = 'failed'",
     sign_in_mail_failures: "sign_in_mail_attempts (at_ms, id) where state <> 'sent'",
+    accounts_email_bytes: { postgres: 'accounts (email collate "C")' },
   },
   // For erasing a person and removing a client; the expressions are those of lib/db/connect-state.ts.
   "110-connect-owners": {
