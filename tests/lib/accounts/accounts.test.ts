@@ -55,7 +55,7 @@ describe.each(engines)("accounts on $name", async (engine) => {
 
     for (const query of queries.slice(0, 2)) {
       const plan = await planOf(query);
-      expect(plan).toMatch(/Index Scan using accounts_email_(key|bytes)|USING INDEX sqlite_autoindex_accounts_/);
+      expect(plan).toMatch(/Index Scan using accounts_email_|USING INDEX sqlite_autoindex_accounts_/);
       expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE/);
     }
   });
