@@ -1,4 +1,4 @@
-import { accountBy } from "@/lib/db/account-by";
+import { auditedAccount } from "@/lib/accounts/accounts";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
@@ -9,11 +9,7 @@ export async function switchAppEndMails(
   isWanted: boolean,
   nowMs: number,
 ): Promise<void> {
-  const readState = async (transaction: Db) => {
-    const switched = accountBy(transaction, "id", account.id).select("app_end_mails_stopped_at_ms");
-    return { appEndMails: (await switched.executeTakeFirst())?.app_end_mails_stopped_at_ms === null };
-  };
-  const about = { by, what: `app mails ${isWanted ? "on" : "off"}`, whom: account.email, readState };
+  const about = { by, what: `app mails ${isWanted ? "on" : "off"}`, ...auditedAccount(account.email) };
   await auditedTransaction(db, about, nowMs, (transaction) =>
     transaction
       .updateTable("accounts")

@@ -51,13 +51,8 @@ export function clientNetwork(headers: Headers): string | undefined {
 }
 
 /** Whether APP_URL is https but no proxy is configured: we do not speak https, so the peer is an unknown proxy. */
-export function isProxyMisconfigured(
-  {
-    appUrl,
-    trustedProxyHops,
-    onVercel,
-  }: Pick<Settings, "appUrl" | "trustedProxyHops" | "onVercel"> = settings(),
-): boolean {
+export function isProxyMisconfigured(): boolean {
+  const { appUrl, trustedProxyHops, onVercel } = settings();
   return appUrl.startsWith("https:") && trustedProxyHops === 0 && !onVercel;
 }
 

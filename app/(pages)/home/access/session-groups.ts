@@ -1,16 +1,7 @@
-import type { SessionGroup } from "@/lib/auth/session-changes";
-
-type Words = {
-  which: SessionGroup;
-  summary: string;
-  /** What its button does to them, before their number. */
-  verb: string;
-  warning: string;
-  /** The confirmation afterwards. */
-  done: string;
-};
-
-/** The sessions that one button of the page ends, by their name in its form. */
+/**
+ * The sessions that one button of the page ends, by their name in its form. `verb` is what the button does to them, before
+ * their number; `done` is the confirmation afterwards.
+ */
 export const sessionGroups = {
   browsers: {
     which: { kind: "browser" },
@@ -41,9 +32,9 @@ export const sessionGroups = {
     warning: "Ask the operator if you do not know what they are for.",
     done: "The operator’s tokens have ended.",
   },
-} as const satisfies Record<string, Words>;
+} as const;
 
 /** The group of this name, if it names one. */
-export function findSessionGroup(name: string): Words | undefined {
+export function findSessionGroup(name: string) {
   return Object.hasOwn(sessionGroups, name) ? sessionGroups[name as keyof typeof sessionGroups] : undefined;
 }
