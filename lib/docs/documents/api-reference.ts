@@ -1,6 +1,6 @@
 import type { DocumentText } from "@/lib/docs/document";
+import { toOperation } from "@/lib/docs/documents/operations";
 import { code, placeholderAddress, table, to, toCode } from "@/lib/docs/markdown";
-import { toOperation } from "@/lib/docs/operation-descriptions";
 import { answersOf } from "@/lib/docs/responses";
 import { sessionLimits } from "@/lib/docs/words";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";

@@ -1,6 +1,6 @@
 import type { DocumentText } from "@/lib/docs/document";
+import { toOperation } from "@/lib/docs/documents/operations";
 import { table, to } from "@/lib/docs/markdown";
-import { toOperation } from "@/lib/docs/operation-descriptions";
 import { type CatalogueEntry, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, operations } from "@/lib/http/operations";
 
