@@ -63,9 +63,7 @@ export function finalizeResponse(
 
 /** The response to a refusal: its status, and the ApiError in JSON. */
 export function errorParts(error: ApiError): ResponseParts {
-  const headers: string[] = [];
-  for (const [name, value] of Object.entries(error.headers)) headers.push(name, value);
-  return { status: error.status, body: error.toJSON(), headers };
+  return { status: error.status, body: error.toJSON(), headers: Object.entries(error.headers).flat() };
 }
 
 /** A refusal in words, for a person. */

@@ -27,7 +27,14 @@ const outage = (colour: LightColour, says: string): State => ({ colour, says, is
  * without a store.
  */
 export async function readStatus(nowMs: number): Promise<{ parts: Part[]; outages: Outage[] | undefined }> {
-  const { oldestDueAtMs, areCountersAway, outages } = await askServices(nowMs);
+  const [oldestDueAtMs, areCountersAway, outages] = await Promise.all([
+    readInTime((db) => findOldestDue(db, nowMs)),
+    probeCounterStore(countersWithinMs).then(
+      () => false,
+      () => true,
+    ),
+    readInTime((db) => listOutages(db, nowMs)),
+  ]);
   const isStoreThere = oldestDueAtMs !== undefined;
   const api: State =
     readinessProblems().length === 0
@@ -71,18 +78,6 @@ const unwritten: Unwritten = new Map();
 export async function watchOutages(): Promise<void> {
   const { parts } = await readStatus(Date.now());
   await recordOutages(store, parts, unwritten, Date.now());
-}
-
-async function askServices(nowMs: number) {
-  const [oldestDueAtMs, areCountersAway, outages] = await Promise.all([
-    readInTime((db) => findOldestDue(db, nowMs)),
-    probeCounterStore(countersWithinMs).then(
-      () => false,
-      () => true,
-    ),
-    readInTime((db) => listOutages(db, nowMs)),
-  ]);
-  return { oldestDueAtMs, areCountersAway, outages };
 }
 
 /** Reads from the store; `undefined` without an answer in time. */
