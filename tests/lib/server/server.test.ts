@@ -90,7 +90,7 @@ describe("a page that is rendered for each request", () => {
       }),
     );
     await vi.waitFor(() => expect(render).toHaveBeenCalledTimes(2));
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets) socket.resetAndDestroy();
     await vi.waitFor(() =>
       expect(accepted.map(({ destroyed }) => destroyed)).toEqual([true, true, true, true]),
     );
