@@ -11,12 +11,9 @@ let version: string | undefined;
 
 /** A hash of every file in `public/`. */
 export function assetsVersion(): string {
-  version ??= readVersion();
-  return version;
-}
-
-function readVersion(): string {
+  if (version) return version;
   const hash = createHash("sha256");
   for (const file of readdirSync("public").sort()) hash.update(file).update(readFileSync(`public/${file}`));
-  return hash.digest("base64url").slice(0, 12);
+  version = hash.digest("base64url").slice(0, 12);
+  return version;
 }

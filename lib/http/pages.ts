@@ -94,7 +94,7 @@ export const pages = {
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   changes: { path: "/changes", ...open, isShared: true },
-  status: { path: "/status", ...open, inSitemap: false, isShared: true, freshForMs: 1000 },
+  status: { path: "/status", ...open, inSitemap: false, isSharedWithoutCookies: true, freshForMs: 1000 },
   nothingHere: { path: "/nothing-here", ...closed, isShared: true },
   ...documentPages,
 } as const satisfies Record<string, Page>;

@@ -2,11 +2,9 @@ import { randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { allRoutes } from "@/lib/http/operations";
 import { files } from "@/lib/http/pages";
-import { processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { logFields } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
-import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** The facts of a request, for its answer and its log line. */
 export type RequestContext = {
@@ -74,7 +72,7 @@ export function logRequest(
     ms: Math.round(ms * 100) / 100,
     requestId,
     traceId,
-    subject: subject && hashSubject(subject),
+    subject: subject && keyedHash("log-subject:v1", subject).slice(0, 12),
   });
 }
 
@@ -87,15 +85,4 @@ function routeName(path: string): string {
   const [bare = ""] = path.split(queryOrFragment, 1);
   if (allRoutes.has(bare)) return bare;
   return `${/^\/(?:api|mcp|hooks|docs)\//.exec(bare)?.[0] ?? "/"}*`;
-}
-
-// The hash costs more than the rest of the line, so recent ones are cached, only in memory.
-const subjectHashes = () => processSingleton("recent subjects", () => new RecentCache<string>(1000));
-
-function hashSubject(subject: string): string {
-  const known = subjectHashes().get(subject);
-  if (known) return known;
-  const hash = keyedHash("log-subject:v1", subject).slice(0, 12);
-  subjectHashes().set(subject, hash);
-  return hash;
 }

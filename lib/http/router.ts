@@ -82,7 +82,8 @@ export function isUnderApi(path: string): boolean {
   const plain = decodeFully(path)
     .replace(/[\\/]+/g, "/")
     .toLowerCase();
-  return underApi.test(plain) || underApi.test(withoutDotSegments(plain));
+  const withoutDots = URL.parse(plain.replace(/[?#]/g, "-"), "http://localhost")?.pathname ?? "";
+  return underApi.test(plain) || underApi.test(withoutDots);
 }
 
 const underApi = /^\/(?:api|mcp)(?![\w-])/;
@@ -94,13 +95,4 @@ function decodeFully(path: string): string {
     decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
   }
   return decoded;
-}
-
-function withoutDotSegments(path: string): string {
-  const kept: string[] = [];
-  for (const segment of path.split("/")) {
-    if (segment === "..") kept.pop();
-    else if (segment !== "." && segment !== "") kept.push(segment);
-  }
-  return `/${kept.join("/")}`;
 }
