@@ -33,6 +33,7 @@ describe("startBackgroundLoop", () => {
     const rounds: { signal: AbortSignal; end: () => void }[] = [];
     const work = (signal: AbortSignal) => new Promise<void>((end) => rounds.push({ signal, end }));
     const stop = startBackgroundLoop(work, { pauseMs: 60_000, failed: "" });
+    await vi.waitFor(() => expect(rounds).toHaveLength(1));
     let isStopped = false;
     const stopped = stop().then(() => {
       isStopped = true;
