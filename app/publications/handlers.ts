@@ -1,4 +1,5 @@
 import { keyRing } from "@/lib/auth/key-ring";
+import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { readClient } from "@/lib/docs/client-files";
 import { makePortable, publishedMarkdown } from "@/lib/docs/document";
@@ -15,11 +16,11 @@ import {
   openIdConfiguration,
   protectedResourceMetadata,
 } from "@/lib/oauth/metadata";
+import { readSiteBanner } from "@/lib/site-banner";
+import { readStatus } from "@/lib/status/parts";
 import { describeApis } from "./api-catalog";
 import { writeChangesFeed } from "./changes-feed";
 import { writeLlms } from "./llms";
-import { writeSecurityTxt } from "./security-txt";
-import { describeStatus } from "./status-data";
 
 /** What each publication says. */
 const rows: Record<keyof typeof publications, MakePublication> = {
@@ -118,4 +119,41 @@ function listClosedPages(): Publication {
     `Sitemap: ${settings().appUrl}${publications.sitemap.path}`,
     "",
   ]);
+}
+
+/** The contact for security reports (RFC 9116). There is no such file if no contact is set. */
+function writeSecurityTxt(): Publication | undefined {
+  const { appUrl, supportEmail } = settings();
+  if (!supportEmail) return undefined;
+  // Counted from the start of the month, so that the text stays the same for the whole month.
+  const now = new Date();
+  const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+  return plainText([
+    `Contact: mailto:${supportEmail}`,
+    `Expires: ${new Date(monthMs + 180 * dayMs).toISOString()}`,
+    "Preferred-Languages: en",
+    `Canonical: ${appUrl}${publications.securityTxt.path}`,
+    "",
+  ]);
+}
+
+const states = { good: "works", soon: "degraded", stopped: "down", unknown: "unknown" } as const;
+const toIso = (atMs: number) => new Date(atMs).toISOString();
+
+/** What the status page shows, as data: `outages` is `null` while the store cannot be read. */
+async function describeStatus(): Promise<Publication> {
+  const nowMs = Date.now();
+  const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
+  const body = {
+    checkedAt: toIso(nowMs),
+    parts: parts.map(({ name, colour, says }) => ({ name, state: states[colour], says })),
+    outages:
+      outages?.map(({ part, startedAtMs, endedAtMs }) => ({
+        part,
+        startedAt: toIso(startedAtMs),
+        endedAt: endedAtMs === null ? null : toIso(endedAtMs),
+      })) ?? null,
+    notice: notice?.message ?? null,
+  };
+  return { body };
 }
