@@ -70,7 +70,7 @@ export const quotas: Mistakes = {
       ],
     },
   },
-  "tests/lib/server/server.test.ts": {
+  "tests/app/pages/html-page.test.ts": {
     "lib/config/limits.ts": {
       "an address has as many pages rendered as it likes": [
         "pages: { perClient: 300",

@@ -1,0 +1,71 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { htmlPage } from "@/app/(pages)/html-page";
+import { concurrency, rateLimits } from "@/lib/config/limits";
+import { pages } from "@/lib/http/pages";
+import { createFolder } from "@/tests/support/leash";
+
+const origin = "https://office.example.com";
+const page = () => ({ status: 200, body: "a page" });
+
+beforeEach(() => {
+  vi.stubEnv("APP_URL", origin);
+  vi.stubEnv("TRUSTED_PROXY_HOPS", "1");
+  vi.stubEnv("DATA_DIR", createFolder());
+  vi.stubEnv("SIGN_IN", "local");
+});
+
+const render = vi.fn(async () => page());
+const show = htmlPage(pages.invitation, render);
+const ask = (from: string, accept = "*/*", signal?: AbortSignal) => {
+  const headers = { "X-Forwarded-For": from, Accept: accept };
+  return show(new Request(`${origin}/invitation`, { headers, ...(signal && { signal }) }));
+};
+
+/** Renders pages that end when the returned function is called. */
+function hold(): () => void {
+  const held = Promise.withResolvers<void>();
+  render.mockClear();
+  render.mockImplementation(() => held.promise.then(page));
+  return () => {
+    render.mockImplementation(async () => page());
+    held.resolve();
+  };
+}
+
+describe("a page that is rendered for each request", () => {
+  it("is a 429 when an address has used up its limit", async () => {
+    for (let asked = 0; asked < rateLimits.pages.perClient; asked++)
+      expect((await ask("192.0.2.2")).status).toBe(200);
+    const refused = await ask("192.0.2.2");
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.headers.get("cache-control")).toBe("no-store");
+    expect((await ask("192.0.2.3")).status).toBe(200);
+  });
+
+  it.each([
+    ["192.0.2.4", "an ApiError for a program", "*/*", '"code":"unavailable"'],
+    ["192.0.2.5", "a page that reloads itself for a browser", "text/html,*/*;q=0.8", 'refresh" content="2">'],
+  ])("waits for its turn; beyond what may wait, %s gets %s", async (from, _, accept, said) => {
+    const end = hold();
+    const { atOncePerClient, waitingPerClient } = concurrency;
+    const kept = Array.from({ length: atOncePerClient + waitingPerClient }, () => ask(from, accept));
+    const refused = await ask(from, accept);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
+    expect(await refused.text()).toContain(said);
+    expect(render).toHaveBeenCalledTimes(atOncePerClient);
+    end();
+    expect(new Set((await Promise.all(kept)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  it("is not rendered for a client that goes away before its turn", async () => {
+    const end = hold();
+    const leaving = new AbortController();
+    const all = Array.from({ length: 4 }, () => ask("192.0.2.6", "*/*", leaving.signal));
+    await vi.waitFor(() => expect(render).toHaveBeenCalledTimes(2));
+    leaving.abort();
+    end();
+    expect((await Promise.all(all)).map(({ status }) => status)).toEqual([200, 200, 499, 499]);
+    expect(render).toHaveBeenCalledTimes(2);
+  });
+});
