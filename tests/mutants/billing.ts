@@ -27,7 +27,10 @@ export const billing: Mistakes = {
       ],
     },
     "app/(pages)/home/checkout/return/route.ts": {
-      "anyone who repeats a return makes us call Stripe each time": [" && (await mayAsk(id))", " && id"],
+      "anyone who repeats a return makes us call Stripe each time": [
+        " && (await returns.consume(id)).allowed",
+        " && id",
+      ],
     },
     "app/hooks/clerk/route.ts": {
       "Stripe goes on charging a user who was deleted at Clerk":

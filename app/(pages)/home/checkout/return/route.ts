@@ -20,17 +20,12 @@ export const GET = createHandler(actions.returnFromCheckout, async (call) => {
 async function settle(id: string, nowMs: number): Promise<"bought" | "pending"> {
   try {
     const db = await store();
-    if ((await findCheckout(db, id))?.state === "open" && (await mayAsk(id)))
+    const returns = counter("checkout-returns", 10, 10 * 60); // ten in ten minutes: anyone may repeat one
+    if ((await findCheckout(db, id))?.state === "open" && (await returns.consume(id)).allowed)
       await fulfil(db, { checkout: id }, "return", nowMs);
     return (await findCheckout(db, id))?.state === "fulfilled" ? "bought" : "pending";
   } catch (failure) {
     log().warn({ err: failure }, "a purchase was not fulfilled at the return");
     return "pending";
   }
-}
-
-/** Whether the return of a checkout may cause another call to Stripe: anyone may repeat it. */
-async function mayAsk(id: string): Promise<boolean> {
-  const returns = counter("checkout-returns", 10, 10 * 60); // ten in ten minutes
-  return (await returns.consume(id)).allowed;
 }
