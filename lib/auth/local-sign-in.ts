@@ -89,7 +89,11 @@ export async function signIn(
   if (isConfirmed) await confirmBrowserSession(db, current, { by, secret }, nowMs);
   else {
     if (current) await signOut(db, current.sessionId, nowMs);
-    const isNew = !isKnownTo(headers, email) && (await hasSignedIn(db, email, account.created_at_ms, nowMs));
+    // The first sign-in is no news. The audit forgets it, so an older account counts as used.
+    const sinceMs = account.created_at_ms;
+    const isOld = sinceMs <= nowMs - settings().retentionDays * dayMs;
+    const signIns = auditEntries(db, { whom: [email], what: "sign in", sinceMs }).limit(1);
+    const isNew = !isKnownTo(headers, email) && (isOld || (await hasRow(signIns)));
     const started = {
       id: mintSessionId(),
       account_id: account.id,
@@ -120,15 +124,6 @@ export async function signIn(
 /** Signs a browser out: ends this session of it, so that its tokens are refused and cannot be renewed. */
 export function signOut(db: Db, sessionId: string, nowMs: number): Promise<void> {
   return endSession(db, { by: "owner", what: "sign out" }, sessionId, nowMs);
-}
-
-/**
- * Whether an account has been signed in to, by the audit. The audit forgets after `RETENTION_DAYS`, so an account that is
- * older than that counts as used.
- */
-async function hasSignedIn(db: Db, email: string, createdAtMs: number, nowMs: number): Promise<boolean> {
-  if (createdAtMs <= nowMs - settings().retentionDays * dayMs) return true;
-  return hasRow(auditEntries(db, { whom: [email], what: "sign in", sinceMs: createdAtMs }).limit(1));
 }
 
 /** The `Set-Cookie` of a session token; the cookie lives as long as the token. */
