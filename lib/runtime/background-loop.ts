@@ -34,7 +34,7 @@ export function startBackgroundLoop(
   };
   const pause = (ms: number) => sleep(ms, undefined, { signal }).catch(() => {});
   const running = inBackground(async () => {
-    await pause(afterMs);
+    if (afterMs > 0) await pause(afterMs);
     while (!signal.aborted) {
       await round(signal).then(() => recordOutcome(), recordOutcome);
       await pause(pauseMs);

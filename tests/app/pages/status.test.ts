@@ -21,7 +21,7 @@ const shapes: Record<string, string> = {
 async function look(service: Service): Promise<{ heading: string; parts: Record<string, string> }> {
   const { status, headers, text } = await service.ask("/status");
   expect(status).toBe(200);
-  expect(headers["cache-control"]).toBe("public, no-cache");
+  expect(headers["cache-control"]).toBe("no-store");
   const found = text.matchAll(
     /<strong>([^<]+)<\/strong><p class="light" data-colour="(\w+)">(.*?)<span>(.*?)<\/span>/g,
   );
