@@ -14,37 +14,40 @@ export type RateLimitDecision = {
  * last `windowMs`. It keeps the latest half of `maxKeys` keys at least, and drops idle ones after at most two windows.
  */
 export class LocalCounter {
-  /** When the accepted requests of each key were, oldest first. */
-  private readonly acceptedAtMs: RecentCache<number[]>;
+  private readonly windows: RecentCache<{ acceptedAtMs: number[]; first: number }>;
 
   constructor(
     private readonly limit: number,
     private readonly windowMs: number,
     maxKeys = 200_000,
   ) {
-    this.acceptedAtMs = new RecentCache(maxKeys, windowMs);
+    this.windows = new RecentCache(maxKeys, windowMs);
   }
 
   /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock. */
   consume(key: string, nowMs = performance.now()): RateLimitDecision {
-    const recent = this.acceptedAtMs.get(key) ?? [];
-    let expired = 0;
-    while ((recent[expired] ?? nowMs) <= nowMs - this.windowMs) expired++;
-    if (expired > 0) recent.splice(0, expired);
-    if (recent.length >= this.limit) {
-      this.acceptedAtMs.set(key, recent, nowMs);
-      return refusal((recent[0] ?? nowMs) + this.windowMs - nowMs);
-    }
     // Most clients send one request, and a push to an empty list allocates room for seventeen.
-    const times = recent.length === 0 ? [nowMs] : recent;
-    if (times === recent) times.push(nowMs);
-    this.acceptedAtMs.set(key, times, nowMs);
-    return { allowed: true, remaining: this.limit - times.length };
+    const known = this.windows.get(key);
+    const recent = known ?? { acceptedAtMs: [nowMs], first: 0 };
+    this.windows.set(key, recent, nowMs);
+    if (!known) return { allowed: true, remaining: this.limit - 1 };
+    const { acceptedAtMs } = recent;
+    while ((acceptedAtMs[recent.first] ?? nowMs) <= nowMs - this.windowMs) recent.first++;
+    // Half at a time: removing one per request would move all others, 20 µs for a hundred thousand.
+    if (recent.first * 2 > acceptedAtMs.length) {
+      acceptedAtMs.splice(0, recent.first);
+      recent.first = 0;
+    }
+    const oldestAtMs = acceptedAtMs[recent.first] ?? nowMs;
+    if (acceptedAtMs.length - recent.first >= this.limit) return refusal(oldestAtMs + this.windowMs - nowMs);
+    acceptedAtMs.push(nowMs);
+    return { allowed: true, remaining: this.limit - (acceptedAtMs.length - recent.first) };
   }
 
   /** Takes the latest request of this key back. */
   refund(key: string): void {
-    this.acceptedAtMs.get(key)?.pop();
+    const recent = this.windows.get(key);
+    if (recent && recent.acceptedAtMs.length > recent.first) recent.acceptedAtMs.pop();
   }
 }
 

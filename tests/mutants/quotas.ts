@@ -4,16 +4,16 @@ export const quotas: Mistakes = {
   "tests/lib/rate-limit/local-counter.test.ts": {
     "lib/rate-limit/local-counter.ts": {
       "one request more than the limit is accepted": [
-        "recent.length >= this.limit",
-        "recent.length > this.limit",
+        "recent.first >= this.limit",
+        "recent.first > this.limit",
       ],
       "the number of keys has no bound": [
         "new RecentCache(maxKeys, windowMs)",
         "new RecentCache(1e9, windowMs)",
       ],
       "a refusal is counted too": [
-        "return refusal((recent[0]",
-        "return recent.push(nowMs) && refusal((recent[0]",
+        "return refusal(oldestAtMs",
+        "return acceptedAtMs.push(nowMs) && refusal(oldestAtMs",
       ],
     },
   },
