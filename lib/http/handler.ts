@@ -237,7 +237,8 @@ function answerOptions({
 async function requireWithinQuota(call: HandlerRequest): Promise<void> {
   const { quota } = call.route;
   if (!quota) return;
-  const key = (await call.options.quotaKey?.(call)) ?? rateLimitKey(call.headers);
+  const other = call.options.quotaKey?.(call);
+  const key = (other && (await other)) ?? rateLimitKey(call.headers);
   const { headers, refused } = await consumeRateLimit(quota, key);
   call.quotaHeaders = headers;
   if (refused) throw tooManyRequests(refused.retryAfterSeconds, refused.message);

@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import { METHODS } from "node:http";
 import { allRoutes } from "@/lib/http/operations";
 import { files } from "@/lib/http/pages";
+import { processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { logFields } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** The facts of a request, for its answer and its log line. */
 export type RequestContext = {
@@ -65,14 +67,14 @@ export function logRequest(
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
-  logFields(filePaths.has(address) ? "debug" : "info", {
-    method: knownMethods.has(method) ? method : "other",
-    [isOffice ? "office" : "path"]: address,
-    status,
-    ms: Math.round(ms * 100) / 100,
-    requestId,
-    traceId,
-    subject: subject && keyedHash("log-subject:v1", subject).slice(0, 12),
+  logFields(filePaths.has(address) ? "debug" : "info", () => {
+    // Every value is known, generated or matched by a pattern, so none needs escaping.
+    const known = knownMethods.has(method) ? method : "other";
+    const trace = traceId ? `,"traceId":"${traceId}"` : "";
+    const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
+    const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
+    const where = isOffice ? "office" : "path";
+    return `"method":"${known}","${where}":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
   });
 }
 
@@ -85,4 +87,15 @@ function routeName(path: string): string {
   const [bare = ""] = path.split(queryOrFragment, 1);
   if (allRoutes.has(bare)) return bare;
   return `${/^\/(?:api|mcp|hooks|docs)\//.exec(bare)?.[0] ?? "/"}*`;
+}
+
+// The hash costs more than the rest of the line, so recent ones are cached, only in memory.
+const subjectHashes = () => processSingleton("recent subjects", () => new RecentCache<string>(1000));
+
+function hashSubject(subject: string): string {
+  const known = subjectHashes().get(subject);
+  if (known) return known;
+  const hash = keyedHash("log-subject:v1", subject).slice(0, 12);
+  subjectHashes().set(subject, hash);
+  return hash;
 }

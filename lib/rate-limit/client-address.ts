@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from "node:net";
+import { isIP, isIPv4, isIPv6 } from "node:net";
 import { type Settings, settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
@@ -92,6 +92,7 @@ export function isHostedAgent(headers: Headers): boolean {
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; `undefined` if there is none. */
 export function parseAddress(text: string): string | undefined {
   const trimmed = text.trim();
+  if (isIPv4(trimmed)) return trimmed; // most are, and the patterns below cost as much as all other checks
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
   const address = bare.replace(/%.*$/, "");
   return isIP(address) ? address : undefined;

@@ -32,12 +32,11 @@ export async function consumeRateLimit(name: QuotaName, key: string): Promise<Ra
   const { allowed, retryAfterSeconds = windowSeconds } = decision;
   const remaining = allowed ? decision.remaining : 0;
   const wait = Math.min(retryAfterSeconds, windowSeconds);
-  const headers = [
-    ...["ratelimit-policy", `"${name}";q=${limit};w=${windowSeconds}`],
-    ...["ratelimit-limit", String(limit)],
-    ...["ratelimit", `"${name}";r=${remaining}${allowed ? "" : `;t=${wait}`}`],
-    ...["ratelimit-remaining", String(remaining)],
-  ];
+  const headers: string[] = [];
+  headers.push("ratelimit-policy", `"${name}";q=${limit};w=${windowSeconds}`);
+  headers.push("ratelimit-limit", String(limit));
+  headers.push("ratelimit", `"${name}";r=${remaining}${allowed ? "" : `;t=${wait}`}`);
+  headers.push("ratelimit-remaining", String(remaining));
   if (allowed) return { headers };
   metrics()?.quotaRefusals.inc({ quota: name });
   const message = rateLimitMessage(limit, windowSeconds, wait);

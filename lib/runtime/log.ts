@@ -13,10 +13,13 @@ export function log(): pino.Logger {
   return processSingleton("log", () => makeLog(settings().logLevel));
 }
 
-/** Writes the entry that every request logs. Its fields are plain, and pino inspects every value, for twice the time. */
-export function logFields(level: "debug" | "info", fields: object): void {
+/**
+ * Writes an entry whose fields are already ASCII JSON. Used for the line that every request logs: pino inspects every
+ * value, which takes four times as long as everything else for that line.
+ */
+export function logFields(level: "debug" | "info", toFields: () => string): void {
   if (!log().isLevelEnabled(level)) return;
-  destination().write(`${JSON.stringify({ level, time: Date.now(), ...fields })}\n`);
+  destination().writeAscii(`{"level":"${level}","time":${Date.now()},${toFields()}}\n`);
 }
 
 /** A log for use before the settings are known, or when they are invalid. */
@@ -40,8 +43,13 @@ const destination = () =>
   processSingleton("standard error", () => {
     const stderr = new NonblockingStderr();
     process.on("exit", () => stderr.finish());
-    const toLine = process.env.NODE_ENV === "production" ? toAscii : toReadable;
-    return { write: (line: string) => stderr.write(toLine(line)) };
+    const isForPeople = process.env.NODE_ENV !== "production";
+    const toLine = isForPeople ? toReadable : toAscii;
+    return {
+      write: (line: string) => stderr.write(toLine(line)),
+      /** For a line that is already ASCII. */
+      writeAscii: (line: string) => stderr.write(isForPeople ? toReadable(line) : line),
+    };
   });
 
 const maxCauses = 8;
