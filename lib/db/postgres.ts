@@ -43,6 +43,7 @@ export class PostgresPool implements Pool {
   private hasConnected = false;
   private searching: Promise<void> | undefined;
   private searchedAtMs = 0;
+  private readonly verified = new WeakSet<pg.PoolClient>();
   /** Each call waits for a connection of the next pool, and no longer for one of this. */
   private readonly waiting = new Set<() => void>();
   private pool: pg.Pool;
@@ -116,14 +117,14 @@ export class PostgresPool implements Pool {
     else if (this.use === "reads") this.searchAgain();
     else await this.searching;
     try {
-      return await this.takeClient();
+      return await this.verifiedClient();
     } catch (failure) {
       if (isRefusedSetting(failure)) {
         this.findPooler();
       } else if (failure === readOnly || (this.hosts.length > 1 && !isPoolExhausted(failure))) {
         await this.search();
       } else throw failure;
-      return this.takeClient();
+      return this.verifiedClient();
     }
   }
 
@@ -133,6 +134,23 @@ export class PostgresPool implements Pool {
     log().info("the store is behind a pooler: timeouts are set in each transaction");
     this.isDirect = false;
     this.replacePool();
+  }
+
+  /** Takes a connection of the pool; a new one is asked whether it accepts writes, where it has to. */
+  private async verifiedClient(): Promise<pg.PoolClient> {
+    const client = await this.takeClient();
+    // A pooler may lead each transaction to another server, and its own queue is not a host that is away.
+    const isUnverifiable = !this.isDirect && this.hosts.length === 1;
+    if (this.verified.has(client) || isUnverifiable) return client;
+    try {
+      if (this.use !== "reads" && !(await acceptsWrites(client))) throw readOnly;
+      this.verified.add(client);
+      this.hasConnected = true;
+      return client;
+    } catch (failure) {
+      client.release(true);
+      throw failure;
+    }
   }
 
   /** Waits for a connection of the current pool: one that has ended never answers those that wait for it. */
@@ -218,18 +236,9 @@ export class PostgresPool implements Pool {
     old.end().catch(() => {});
   }
 
-  /** A new connection is asked whether it accepts writes, where it has to. */
   private openPool(): pg.Pool {
-    const verify = (client: pg.PoolClient, done: (failure?: Error) => void) =>
-      acceptsWrites(client).then((accepts) => {
-        if (accepts) this.hasConnected = true;
-        done(accepts ? undefined : readOnly);
-      }, done);
-    // A pooler may lead each transaction to another server, and its own queue is not a host that is away.
-    const isUnverifiable = !this.isDirect && this.hosts.length === 1;
     const pool = new pg.Pool({
       ...connectionOptions(this.host),
-      ...(this.use !== "reads" && !isUnverifiable && { verify }),
       ...(this.isDirect ? this.limits : { pipeline: true }),
       max: this.options.connections,
       maxLifetimeSeconds: lifetimeSeconds,
