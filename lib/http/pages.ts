@@ -122,7 +122,13 @@ export const signInActions = {
   askForPasskey: { path: "/sign-in/passkey/options", ...challenge },
   signInWithPasskey: { path: "/sign-in/passkey", ...form, takes: "passkey", under: ["local"] },
   signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
-  renewSession: { path: "/sign-in/renew", methods: post, origin: "own", limit: "renewals", under: ["local"] },
+  renewSession: {
+    path: "/sign-in/renew",
+    methods: ["GET", "HEAD", "POST"],
+    origin: "own",
+    limit: "renewals",
+    under: ["local"],
+  },
 } as const satisfies Record<string, Route>;
 
 /** What the owner's pages send: their forms, and what their script fetches. One route handler answers all of them. */

@@ -5,13 +5,14 @@ import { requireSigningKey } from "@/lib/auth/key-ring";
 import { clearSession, sendCode, signIn, signOut, writeSession } from "@/lib/auth/local-sign-in";
 import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
 import { verifyToken } from "@/lib/auth/verifier";
+import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { form, redirectTo, withProblem } from "@/lib/http/form";
-import { createHandler, type RouteHandler } from "@/lib/http/handler";
-import { pages, signInActions } from "@/lib/http/pages";
-import { inPlainText } from "@/lib/http/response";
+import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
+import { ownerPages, pages, signInActions } from "@/lib/http/pages";
+import { errorParts, inPlainText } from "@/lib/http/response";
 import { pathAfterSignIn } from "@/lib/oauth/approval";
 
 const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
@@ -70,11 +71,32 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
     },
   ),
 
-  /** Renews the session of an open page: 204, or 401 at its end. */
-  renewSession: createHandler(signInActions.renewSession, async ({ headers, nowMs }) => {
-    const secret = readCookie(headers, "office-client");
-    const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
-    const cookies = session ? [writeSession(session)] : clearSession();
-    return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
-  }),
+  /** By POST for an open page: 204, or 401 at its end. By GET, to which the build before leads: back to the page. */
+  renewSession: createHandler(
+    signInActions.renewSession,
+    async (call) => {
+      const { headers, nowMs, context } = call;
+      const secret = readCookie(headers, "office-client");
+      const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
+      const cookies = session ? [writeSession(session)] : clearSession();
+      if (context.method === "POST")
+        return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
+      return redirectTo({
+        to: session ? openedPage(call, "renewed") : withProblem(signInPage, "ended"),
+        cookies,
+      });
+    },
+    {
+      renderError: (error, call) =>
+        call.context.method === "POST" ? errorParts(error) : redirectTo({ to: openedPage(call, "away") }),
+    },
+  ),
 };
+
+/** The owner's page that the browser has opened, or home, with the word in its query that ends a redirect of that build. */
+function openedPage({ url }: HandlerRequest, word: string): string {
+  const to = `${settings().appUrl}${url.searchParams.get("to")}`;
+  const { pathname, search } = new URL(URL.canParse(to) ? to : settings().appUrl);
+  const isOwners = Object.values(ownerPages).some(({ path }) => path === pathname);
+  return isOwners ? `${pathname}${search ? `${search}&` : "?"}${word}` : `${pages.home.path}?${word}`;
+}
