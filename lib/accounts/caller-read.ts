@@ -25,7 +25,7 @@ const batches = new WeakMap<Db, { query: Query; waiting: Waiting[] }>();
 
 /**
  * Reads the account, and whether its session, the token's key and the user at Clerk are still valid. A token of Clerk's
- * has no key and no session of ours. All reads in the same turn of the event loop become one query, because a query's
+ * has no key and none of our sessions. All reads in the same turn of the event loop become one query, because a query's
  * overhead is several times the cost of its row. Every caller gets data that was read after its call.
  *
  * If the query fails, it fails for the whole batch, so pass only values that a client cannot make up.

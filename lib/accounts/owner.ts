@@ -82,7 +82,7 @@ async function findBySecret({ headers, context, nowMs }: OwnerRequest): Promise<
   return found;
 }
 
-/** A secret that was just replaced only renews the token: whoever has copied it does nothing else. */
+/** A secret that was just replaced only renews the token: one who has copied it can do nothing else. */
 async function readOwner(headers: Headers, nowMs: number): Promise<Found | undefined> {
   const db = await store();
   const session = await findOwnSession(db, headers, nowMs);

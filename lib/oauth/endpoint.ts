@@ -171,7 +171,7 @@ function withTokens(
   });
 }
 
-/** A request whose error cannot be redirected to its app: a browser is shown a page of ours, other clients get JSON. */
+/** A request whose error cannot be redirected to its app: a browser is shown one of our pages, other clients get JSON. */
 class RefusedRequest extends ApiError {
   constructor(
     message: string,

@@ -7,7 +7,7 @@ import type { Fault } from "@/tests/support/upstash-bridge";
 export const refusals = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"] as const;
 type RedisFault = Fault | (typeof refusals)[number];
 
-const commandStart = /\*\d+\r\n\$\d+\r\n(?:EVALSHA|EVAL)\r\n/g;
+const commandStart = /\*\d+\r\n\$\d+\r\nEVAL\r\n/g;
 
 /** A loopback server in front of a real redis-server, with faults that a test can set. */
 export async function startRedisBridge(redisPort: number) {
