@@ -19,7 +19,7 @@ export class LocalCounter {
   constructor(
     private readonly limit: number,
     private readonly windowMs: number,
-    maxKeys = 200_000,
+    maxKeys = 100_000,
   ) {
     this.windows = new RecentCache(maxKeys, windowMs);
   }
