@@ -3,9 +3,8 @@ import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
 import { purchaseEvents } from "@/lib/billing/fulfilment";
 import { creditsOf, hasValidLimit } from "@/lib/billing/prices";
 import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
-import type { BillingSettings } from "@/lib/config/billing-settings";
 import { dayMs } from "@/lib/config/durations";
-import { settings } from "@/lib/config/settings";
+import { type BillingSettings, settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
 

@@ -1,6 +1,5 @@
 import type { Stripe } from "stripe";
-import type { BillingSettings } from "@/lib/config/billing-settings";
-import { settings } from "@/lib/config/settings";
+import { type BillingSettings, settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { loadLibrary } from "@/lib/runtime/load-library";

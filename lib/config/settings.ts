@@ -15,6 +15,9 @@ import { processSingleton } from "@/lib/process-singleton";
 
 export type Settings = ReturnType<typeof parseSettings>;
 
+/** The settings of purchases at Stripe. */
+export type BillingSettings = NonNullable<Settings["billing"]>;
+
 /** How people sign in, and the settings to verify their session tokens. */
 export type SignIn = { kind: "none" } | { kind: "local" } | ({ kind: "clerk" } & ClerkSettings);
 
@@ -85,7 +88,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     passkeyHost: env.PASSKEY_HOST,
     /** The `Strict-Transport-Security` header (RFC 6797), for a year; only when APP_URL is https. */
     hsts: appUrl.startsWith("https:")
-      ? `max-age=31536000${env.HSTS_INCLUDE_SUBDOMAINS ? "; includeSubDomains" : ""}`
+      ? `max-age=31536000${env.HSTS_INCLUDE_SUBDOMAINS === "true" ? "; includeSubDomains" : ""}`
       : undefined,
     appSecret: env.APP_SECRET,
     previousAppSecret: env.APP_SECRET_PREVIOUS,
@@ -102,7 +105,15 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     signIn: (signIn === "clerk" && clerk ? { kind: signIn, ...clerk } : { kind: signIn }) as SignIn,
     mail,
     /** Undefined if nothing can be bought here. */
-    billing,
+    billing: billing && {
+      ...billing,
+      /** The plan of an account on a trial after its licence. */
+      lapsedPlan: env.LAPSED_PLAN,
+      /** How long a licence goes on after the end of what was paid, while Stripe still tries to collect. */
+      graceDays: env.LICENCE_GRACE_DAYS,
+      hasTax: env.STRIPE_TAX === "automatic",
+      hasPromotionCodes: env.STRIPE_PROMOTION_CODES === "on",
+    },
     supportEmail: env.SUPPORT_EMAIL,
     operatorName: env.OPERATOR_NAME,
     operatorAddress: env.OPERATOR_ADDRESS,
@@ -113,7 +124,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     privacyUrl: env.PRIVACY_URL,
     termsUrl: env.TERMS_URL,
     connectClients: env.CONNECT_CLIENTS,
-    connectRegistration: env.CONNECT_REGISTRATION,
+    connectRegistration: env.CONNECT_REGISTRATION === "on",
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
     onVercel: env.VERCEL === "1",
     /** Networks of hosted agents, whose owners share its addresses. */
@@ -145,6 +156,11 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((number) => number >= min && number <= max, `must be a whole number from ${min} to ${max}`);
 
+const inWords = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
+const oneOf = <const Words extends readonly string[]>(...words: Words) =>
+  z.enum(words, { error: `must be ${inWords.format(words)}` });
+
 const secret = z.string().min(32, "must be 32 characters or more");
 
 const postgresUrl = z
@@ -154,7 +170,7 @@ const postgresUrl = z
     "must be an address like postgres://user:password@db.example.com:5432/office or, with a standby, postgres://user:password@a:5432,b:5432/office?target_session_attrs=read-write",
   );
 
-/** The settings that stand alone. Those of Clerk, of mail and of billing are parsed as groups. */
+/** The settings that stand alone. Those of Clerk, of mail and of billing that need each other are parsed as groups. */
 const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),
   VERCEL: z.string().optional(),
@@ -163,10 +179,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*$/, "must be a host name like office.example.com")
     .optional(),
-  HSTS_INCLUDE_SUBDOMAINS: z
-    .enum(["true", "false"], { error: "must be true or false" })
-    .default("false")
-    .transform((text) => text === "true"),
+  HSTS_INCLUDE_SUBDOMAINS: oneOf("true", "false").default("false"),
   APP_SECRET: secret.optional(),
   APP_SECRET_PREVIOUS: secret.optional(),
   DATA_DIR: z.string().default(".data"),
@@ -184,7 +197,7 @@ const environmentSchema = z.object({
       "must be an address like rediss://user:password@redis.example.com:6379, redis+sentinel://a:26379,b:26379/0?master=name or redis+cluster://a:6379,b:6379",
     )
     .optional(),
-  SIGN_IN: z.enum(["clerk", "local", "none"], { error: "must be clerk, local or none" }).optional(),
+  SIGN_IN: oneOf("clerk", "local", "none").optional(),
   CLERK_API_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   SUPPORT_EMAIL: z.email("must be an email address").optional(),
   OPERATOR_NAME: z.string().trim().optional(),
@@ -194,10 +207,7 @@ const environmentSchema = z.object({
   PRIVACY_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   TERMS_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
   CONNECT_CLIENTS: clientDocuments,
-  CONNECT_REGISTRATION: z
-    .enum(["on", "off"], { error: "must be on or off" })
-    .default("on")
-    .transform((text) => text === "on"),
+  CONNECT_REGISTRATION: oneOf("on", "off").default("on"),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   HOSTED_AGENT_NETWORKS: networks.optional(),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
@@ -210,9 +220,11 @@ const environmentSchema = z.object({
   OFFICE_PORT: wholeNumber(1, 65_535).optional(),
   OFFICE_HOST: z.string().optional(),
   OFFICE_URL: z.string().transform(parseOrigin).optional(),
-  LOG_LEVEL: z
-    .enum(["debug", "info", "warn", "error"], { error: "must be debug, info, warn or error" })
-    .default("info"),
+  LOG_LEVEL: oneOf("debug", "info", "warn", "error").default("info"),
+  LAPSED_PLAN: oneOf("trial-ended", "hobby").default("trial-ended"),
+  LICENCE_GRACE_DAYS: wholeNumber(0, 999).default(14),
+  STRIPE_TAX: oneOf("none", "automatic").default("none"),
+  STRIPE_PROMOTION_CODES: oneOf("off", "on").default("off"),
 });
 
 function parseOrigin(text: string, context: z.RefinementCtx): string {

@@ -291,7 +291,7 @@ describe("parseSettings", () => {
     "LAPSED_PLAN=free": "must be trial-ended or hobby",
     "STRIPE_TAX=yes": "must be none or automatic",
     "STRIPE_PROMOTION_CODES=yes": "must be off or on",
-    "LICENCE_GRACE_DAYS=2w": "must be a whole number of days",
+    "LICENCE_GRACE_DAYS=2w": "must be a whole number from 0 to 999",
     "STRIPE_API_URL=http://stripe.example.com": "must be an http address on loopback",
   });
 
