@@ -65,17 +65,12 @@ export class ConcurrencyLimiter {
     if (this.waiters.size >= waiting) throw overloaded;
     const { promise, resolve: begin, reject } = Promise.withResolvers<void>();
     const waiter = { client, begin };
-    const giveUp = (reason: ApiError) => {
-      this.waiters.delete(waiter);
-      reject(reason);
-    };
-    const abort = () => giveUp(clientLeft);
-    const timer = setTimeout(() => giveUp(overloaded), waitMs);
-    signal?.addEventListener("abort", abort);
     this.waiters.add(waiter);
-    await promise.finally(() => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
+    const giveUp = AbortSignal.any([AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
+    giveUp.addEventListener("abort", () => {
+      this.waiters.delete(waiter);
+      reject(signal?.aborted ? clientLeft : overloaded);
     });
+    await promise;
   }
 }
