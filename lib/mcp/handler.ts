@@ -19,11 +19,12 @@ import type { ResponseParts } from "@/lib/http/response";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
 import {
+  callTool,
   classify,
   parseSimpleCall,
   refuseSimpleCall,
-  runSimpleCall,
   type SimpleCall,
+  toMessage,
 } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { authorizationHint } from "@/lib/oauth/metadata";
@@ -54,7 +55,10 @@ async function answerMessage(
   if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, context.path, call);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   context.traceId ??= traceIdOf(metaOf(message).traceparent);
-  if (call) return { status: 200, body: await runSimpleCall(call, caller, context) };
+  if (call) {
+    const called = await callTool(call.tool, call.input, caller, context);
+    return { status: 200, body: toMessage(call, called) };
+  }
   if (!isMessage(message)) {
     const why = Array.isArray(message)
       ? "batches are not accepted, send one message at a time"

@@ -94,22 +94,14 @@ export function classify(headers: Headers, body: Message): InboundClassification
   } as InboundHttpRequest);
 }
 
-/** Answers a valid tool call. */
-export async function runSimpleCall(
-  call: SimpleCall,
-  caller: Caller,
-  context: RequestContext,
-): Promise<object> {
-  return toMessage(call, await callTool(call.tool, call.input, caller, context));
-}
-
 /** The result at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. */
 export function refuseSimpleCall(call: SimpleCall, error: ApiError, challenge: string): object {
   const _meta = { "mcp/www_authenticate": [challenge] };
   return toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
 }
 
-function toMessage({ id, isModern }: SimpleCall, called: CallToolResult): object {
+/** The answer to a valid tool call. */
+export function toMessage({ id, isModern }: SimpleCall, called: CallToolResult): object {
   if (!isModern) return { result: called, jsonrpc: "2.0", id };
   const _meta = { ...called._meta, [SERVER_INFO_META_KEY]: describeServer() };
   return { result: { ...called, resultType: "complete", _meta }, jsonrpc: "2.0", id };
