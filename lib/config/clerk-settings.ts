@@ -52,9 +52,7 @@ export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
   };
 }
 
-/**
- * Warns of a test key in production: Clerk's test instances are slow, limited, and open to anyone with a test code.
- */
+/** Warns of a test key in production: Clerk's test instances are limited, and open to anyone with a test code. */
 export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string): string[] {
   const { protocol, hostname } = new URL(appUrl);
   const isForDevelopment = protocol === "http:" || isLoopback(hostname) || developmentHosts.test(hostname);

@@ -1,9 +1,7 @@
 /** Limits for the request line and headers of one request together; beyond them the server answers 431. */
 export const headBounds = { bytes: 16 * 1024, lines: 100 };
 
-/**
- * Limits per connection, by Node's names. Beyond a limit the client gets our 431 or 408, and the connection is closed.
- */
+/** Limits per connection, by Node's names. Beyond one the client gets our 431 or 408, and its connection ends. */
 export const connectionLimits = {
   maxHeaderSize: headBounds.bytes,
   /** Until all request headers have arrived: 10 s. */
@@ -16,10 +14,7 @@ export const connectionLimits = {
   connectionsCheckingInterval: 1000,
 };
 
-/**
- * From the request headers until the client has read the last byte of the response: 45 s, then the connection is
- * destroyed.
- */
+/** From a request's headers until its response has been read: 45 s, then the connection is destroyed. */
 export const exchangeWithinMs = 45_000;
 
 /** Maximum bytes of responses that clients have not read, in all; beyond it, the oldest exchanges end. */
@@ -157,10 +152,7 @@ export const oauthBounds = {
 
 /** Limits of the waitlist, which anyone can join. */
 export const waitlistBounds = {
-  /**
-   * Maximum emails that wait for an invitation, up to about 1 KB each. A full list accepts no one, so a stranger cannot
-   * push anyone out.
-   */
+  /** Maximum emails that wait for an invitation, 1 KB each. A full list accepts no one, so no one is pushed out. */
   waiting: 50_000,
   /** Above this number of joins in a day, `check` warns that they may not be people. */
   usualJoins: 1000,

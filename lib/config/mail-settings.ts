@@ -114,9 +114,7 @@ function parseDkim(env: Environment, from: MailAddress, faults: string[]): DkimK
   return privateKey ? { domainName, keySelector, privateKey } : undefined;
 }
 
-/**
- * Accepts PEM, also with literal `\n`. RFC 8301 §3.2 requires signers to use at least 1024 bits and recommends 2048.
- */
+/** Accepts PEM, also with literal `\n`. RFC 8301 §3.2 requires 1024 bits or more, and recommends 2048. */
 function parsePrivateKey(text: string): string | undefined {
   try {
     const key = createPrivateKey(text.replace(/\\n/g, "\n"));

@@ -1,7 +1,4 @@
-/*
- * The design tokens: pages, the unsubscribe page and mails take their colours and sizes from here. `npm run
- * bundle` writes them as custom properties for the style sheets.
- */
+/* The design tokens of pages and mails. `npm run bundle` writes them as custom properties for the style sheets. */
 
 /** A colour in the light and in the dark theme. */
 export type Colour = readonly [light: string, dark: string];

@@ -15,10 +15,7 @@ import { paginate } from "@/lib/db/pagination";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 
-/**
- * Tables that may be written without an audit entry, and why. All others are written only through
- * {@link auditedTransaction}.
- */
+/** Tables that may be written without an audit entry, and why; the others only by {@link auditedTransaction}. */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
@@ -138,10 +135,7 @@ async function insertEntry(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs
   await db.insertInto("audit_entries").values(row).execute();
 }
 
-/**
- * Rejects writes to audited tables outside {@link auditedTransaction}, except for {@link unaudited} tables and progress
- * columns.
- */
+/** Rejects writes outside {@link auditedTransaction}, except to {@link unaudited} tables and progress columns. */
 export const rejectUnaudited: KyselyPlugin = {
   transformQuery({ node }) {
     const table = auditedTable(node);

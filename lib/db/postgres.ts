@@ -202,18 +202,13 @@ export class PostgresPool implements Pool {
     this.replacePool();
   }
 
-  /**
-   * Behind a pooler we own a server connection only for a transaction, so the timeouts are set for each transaction.
-   */
+  /** Behind a pooler we own a connection only for a transaction, so the timeouts are set in each of them. */
   private limitedBegin(): string {
     const limits = Object.entries(this.limits).map(([name, ms]) => `; set local ${name} = ${ms}`);
     return `begin${limits.join("")}`;
   }
 
-  /**
-   * Runs a statement in its own transaction. The three commands are pipelined, so it takes no longer than the statement
-   * alone.
-   */
+  /** Runs a statement in its own transaction. Its three commands are pipelined, so they take no longer than one. */
   private async queryLimited(client: pg.PoolClient, sql: string, parameters: unknown[]) {
     const [begun, result, ended] = await Promise.allSettled([
       client.query(this.limitedBegin()),
@@ -237,7 +232,7 @@ export class PostgresPool implements Pool {
   }
 
   private openPool(): pg.Pool {
-    const pool = new pg.Pool({
+    return makePool({
       ...connectionOptions(this.host),
       ...(this.isDirect ? this.limits : { pipeline: true }),
       max: this.options.connections,
@@ -245,13 +240,17 @@ export class PostgresPool implements Pool {
       idleTimeoutMillis: 0, // they end by their age: a new one costs the server more than many queries
       query_timeout: this.options.queryTimeoutMs,
     });
-    // Without a listener, a connection that breaks would end the process.
-    const warn = (failure: Error) =>
-      log().warn({ code: (failure as NodeJS.ErrnoException).code }, "a store connection broke");
-    pool.on("error", warn);
-    pool.on("connect", (client) => client.on("error", () => {}));
-    return pool;
   }
+}
+
+function makePool(options: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool(options);
+  // Without a listener, a connection that breaks would end the process.
+  pool.on("error", (failure: NodeJS.ErrnoException) =>
+    log().warn({ code: failure.code }, "a store connection broke"),
+  );
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
 }
 
 /** A new connection was to accept writes, and does not. */
@@ -320,10 +319,7 @@ export async function writableAddress(url: string): Promise<string> {
 
 /** At most two connections to the host that accepts writes, without a limit on the time of a query. */
 export async function openUnlimitedPool(url: string): Promise<pg.Pool> {
-  const pool = new pg.Pool({ ...connectionOptions(await writableAddress(url)), max: 2 });
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
+  return makePool({ ...connectionOptions(await writableAddress(url)), max: 2 });
 }
 
 /** Common options of all connections. 64-bit integers are returned as numbers. */
@@ -367,10 +363,7 @@ const states = {
   readOnly: /^25006$/,
   /** Connection exceptions, server start and shutdown, idle-in-transaction timeout. */
   connectionEnds: /^(08|57P0|25P03)/,
-  /**
-   * Not our mistake: broken connections, read-only and idle transactions, conflicts, missing resources, locks, cancelled
-   * statements, a shutdown, and errors of its system.
-   */
+  /** Not our mistake: connections, read-only and idle transactions, conflicts, resources, locks, a shutdown. */
   outage: /^(08|25006|25P0[34]|40|53|55P03|57|58)/,
 };
 

@@ -107,10 +107,7 @@ function rename(table: TextTable, row: Row, aliases: Alias[]): Row {
   return renamed;
 }
 
-/*
- * An adjacent character can make the match part of a longer address, unless it ends an escape sequence, which can also
- * end in a letter.
- */
+/* A character next to it can make it part of a longer address, unless that ends an escape sequence. */
 const noAddressBefore = "(?<![\\w.+%'-])";
 const escapeBefore = [
   "%(?:25){0,4}(?!2[57bde]|5f)[\\da-f]{2}",
@@ -155,10 +152,7 @@ function escapedPattern(text: string): string {
     .join("");
 }
 
-/**
- * Patterns for a text inside the base64 of a longer text: one per alignment, of the characters that depend on the text
- * alone.
- */
+/** Patterns for a text in the base64 of a longer one: one an alignment, of the characters that depend on it alone. */
 function base64Patterns(text: string): string[] {
   return [0, 1, 2].map((offset) => {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);

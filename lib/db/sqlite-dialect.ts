@@ -115,10 +115,7 @@ class SqliteDriver implements Driver {
     }
   }
 
-  /**
-   * Throws if the file was removed or replaced, because the write would be lost. The next query opens the file that is
-   * at the path by then.
-   */
+  /** Throws if the file was removed or replaced: the write would be lost. The next query opens what is there then. */
   private requireSameFile(identity: string): void {
     if (this.file.identify() === identity) return;
     void this.destroy();

@@ -14,10 +14,7 @@ export class SqliteFile {
 
   constructor(private readonly path: string) {}
 
-  /**
-   * Opens a connection, and creates the file if it is missing. Waits for other processes until `deadlineMs` of the
-   * monotonic clock, then throws.
-   */
+  /** Opens a connection, and creates a missing file. Waits for other processes until `deadlineMs`, then throws. */
   async open(deadlineMs: number): Promise<OpenFile> {
     // Only if the file is missing: opening and closing a database's file releases this process's locks on it.
     if (!existsSync(this.path)) this.create();
@@ -35,10 +32,7 @@ export class SqliteFile {
     }
   }
 
-  /**
-   * Identifies the files at the path now: the database and its write-ahead log. If they were removed or replaced, the
-   * result differs from that of an open connection.
-   */
+  /** Which database and write-ahead log are at the path now: others than a connection's, if they were replaced. */
   identify(): string {
     return [this.path, `${this.path}-wal`]
       .map((path) => {
@@ -97,10 +91,7 @@ function toObject(columns: string[], values: unknown[]): Row {
   return row;
 }
 
-/**
- * Throws if the file is on a read-only mount: a connection that opens there stays read-only when the mount becomes
- * writable, and so do all that this process opens next to it.
- */
+/** A connection that opens on a read-only mount stays read-only, and so do all that open next to it. */
 function rejectReadOnlyMount(path: string): void {
   try {
     accessSync(path, constants.W_OK);
@@ -109,10 +100,7 @@ function rejectReadOnlyMount(path: string): void {
   }
 }
 
-/**
- * Retries until another process releases its lock: waiting inside SQLite would block the event loop. Throws the last
- * error after `deadlineMs` of the monotonic clock.
- */
+/** Retries between calls until another process releases its lock. Throws the last error after `deadlineMs`. */
 export async function retryWhileLocked<T>(deadlineMs: number, attempt: () => T): Promise<T> {
   for (;;) {
     try {

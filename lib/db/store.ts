@@ -83,10 +83,7 @@ export class Store {
     return this.migrated;
   }
 
-  /**
-   * The number of connections to PostgreSQL and of requests that wait for one; undefined for the embedded store, and before
-   * the first query.
-   */
+  /** PostgreSQL's connections, and requests that wait for one; undefined for the embedded store, and before a query. */
   countConnections(): ReturnType<PostgresPool["count"]> | undefined {
     return this.connections?.count();
   }

@@ -41,10 +41,7 @@ export type Tables = {
     starts_at_ms: number | null;
     ends_at_ms: number | null;
   };
-  /**
-   * The outbox of onboarding mails. Rows outlive the account, without its address, so that links in sent mails keep
-   * working.
-   */
+  /** The outbox of onboarding mails. Rows outlive the account, without its address: links in mails keep working. */
   onboarding_emails: {
     id: string;
     account_id: string;
@@ -83,10 +80,7 @@ export type Tables = {
   invitations: {
     id: string;
     email: string;
-    /**
-     * The hash of the token in its link; null where Clerk's own link is the credential, or where the operator accepted
-     * it.
-     */
+    /** The hash of the token in its link; null where Clerk's own link is the credential, or the operator accepted it. */
     token_hash: string | null;
     plan: string;
     trial_ends_at_ms: number | null;
@@ -111,9 +105,7 @@ export type Tables = {
     /** The hash of the client address that requested the code; null if unknown. */
     asker_hash: string | null;
   };
-  /**
-   * Emails for which codes were requested. The row serializes requests for the same email, and holds its long code.
-   */
+  /** Emails for which codes were requested. The row serializes requests for its email, and holds its long code. */
   sign_in_emails: {
     email: string;
     long_code_hash: string;

@@ -1,10 +1,6 @@
 import { settings } from "@/lib/config/settings";
 
-/**
- * Our cookies: the session token, with the name from the specification; the secret that renews it; the secret of a
- * requested code; the page that asked for it; the secret that binds passkey challenges; the proof of a previous sign-in; the email typed last; the
- * pending authorization request; the dismissed notice; and the proof that the browser keeps cookies.
- */
+/** Our cookies; `lib/docs/documents/privacy.ts` says what each is for. */
 export type CookieName =
   | "__session"
   | "office-client"
@@ -63,10 +59,7 @@ function readFirstTwo(headers: CookieHeaders, name: AnyCookieName): string[] {
   return found;
 }
 
-/**
- * Removes only spaces and tabs. To a browser, a no-break space before `__Host-` makes another name, which a sibling host
- * may set.
- */
+/** Spaces and tabs alone: a no-break space before `__Host-` makes another name, which a sibling host may set. */
 function withoutBlanksAtEnd(text: string): string {
   let end = text.length;
   while (text[end - 1] === " " || text[end - 1] === "\t") end--;

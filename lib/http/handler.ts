@@ -244,10 +244,7 @@ async function requireWithinQuota(call: HandlerRequest): Promise<void> {
   if (refused) throw tooManyRequests(refused.retryAfterSeconds, refused.message);
 }
 
-/**
- * Refuses a POST from a page of another site. Browsers send `Origin` with every POST, and no page can forge it; a
- * request without one is not a browser's.
- */
+/** Refuses a POST from a page of another site: browsers send `Origin` with each, and no page can forge it. */
 function requireOwnOrigin({ route, headers }: HandlerRequest): void {
   const { appUrl, office } = settings();
   const own = route.site === "office" ? office?.url : appUrl;

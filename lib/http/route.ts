@@ -56,23 +56,13 @@ type Reads = {
   limit?: RateLimitName;
 };
 
+/** It has a published quota, which its answers report, or a limit. */
 type Posts = {
   /** The accepted methods, in the order of `Allow`. */
   methods: readonly Method[];
   /** The pages that a POST may come from. With `any` it carries its own credential, and no cookie counts. */
   origin: "own" | "any";
-} & (
-  | {
-      /** The name of its published quota, which its answers report. */
-      quota: QuotaName;
-      limit?: undefined;
-    }
-  | {
-      /** The name of its rate limit. */
-      limit: RateLimitName;
-      quota?: undefined;
-    }
-);
+} & ({ quota: QuotaName; limit?: undefined } | { limit: RateLimitName; quota?: undefined });
 
 /** The published retirement of an operation or of a major version; `retirement.ts` has its rules. */
 export type Retirement = {

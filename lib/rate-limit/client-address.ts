@@ -19,10 +19,7 @@ export function rateLimitKey(headers: Headers): string {
   return hashAddress(groupAddress(clientAddress(headers) ?? "unknown"));
 }
 
-/**
- * The key of a client whose address is known; `undefined` otherwise. Unknown clients share one wide limit, so that one
- * of them cannot block all others.
- */
+/** The key of a client with a known address. Unknown ones share one wide limit, so that none blocks all others. */
 export function knownClientKey(headers: Headers): string | undefined {
   return ownNetworkKey(headers) && rateLimitKey(headers);
 }
@@ -36,10 +33,7 @@ export function ownNetworkKey(headers: Headers): string | undefined {
   return address && hashAddress(groupAddress(address, 48));
 }
 
-/**
- * A client's network for display: an IPv4 /24 or an IPv6 /48, too coarse to identify a household. `undefined` if the
- * address is unknown.
- */
+/** A client's network for display: an IPv4 /24 or an IPv6 /48, too coarse for a household; `undefined` if unknown. */
 export function clientNetwork(headers: Headers): string | undefined {
   const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
   if (!address) return undefined;
@@ -98,10 +92,7 @@ export function parseAddress(text: string): string | undefined {
   return isIP(address) ? address : undefined;
 }
 
-/**
- * Groups addresses into clients: an IPv4 address, also mapped (`::ffff:1.2.3.4`) or behind NAT64 (`64:ff9b::1.2.3.4`, RFC
- * 6052 §2.1), or an IPv6 /64.
- */
+/** Groups addresses into clients: an IPv4 address, also mapped or behind NAT64 (RFC 6052 §2.1), or an IPv6 /64. */
 export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string {
   if (!isIPv6(address)) return address;
   const groups = expandIPv6(address);

@@ -38,9 +38,7 @@ export function derivedKeys(purpose: Purpose): [newest: KeyObject, ...previous: 
   });
 }
 
-/**
- * `APP_SECRET`, or the generated secret in `DATA_DIR`. It is read once, so removing the folder later changes nothing.
- */
+/** `APP_SECRET`, or the generated secret in `DATA_DIR`: read once, so removing the folder later changes nothing. */
 export function currentSecret(): string {
   const { appSecret, dataDir } = settings();
   const generate = () => randomBytes(32).toString("base64url");

@@ -11,9 +11,7 @@ export function recordOutage(dependency: Dependency, isUnavailable: boolean): vo
   else if (!since().has(dependency)) since().set(dependency, Date.now());
 }
 
-/**
- * Since when a dependency has been unavailable, in Unix milliseconds; `undefined` if it was available at its last use.
- */
+/** Since when a dependency has been unavailable, in Unix milliseconds; `undefined` if it was there at its last use. */
 export function outageSince(dependency: Dependency): number | undefined {
   return since().get(dependency);
 }

@@ -18,10 +18,7 @@ export function seal(purpose: Purpose, label: string, text: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString("base64url");
 }
 
-/**
- * Decrypts a sealed text with the current or the previous secret; `undefined` if it is not authentic, or not in its one
- * spelling in base64url.
- */
+/** Decrypts with the current or the previous secret; `undefined` if it is not authentic, or spelled otherwise. */
 export function unseal(purpose: Purpose, label: string, sealed: string): string | undefined {
   for (const key of derivedKeys(purpose)) {
     const text = open(key, label, sealed);

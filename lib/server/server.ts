@@ -26,10 +26,7 @@ type FrontServerOptions = {
   limits?: typeof connectionLimits;
 };
 
-/**
- * Creates the server that owns the socket. It answers no operation itself: it passes a Request to the route handler that
- * a platform would call.
- */
+/** Creates the server that owns the socket. It passes requests to the route handlers that a platform would call. */
 export function createFrontServer({ throughNext, limits }: FrontServerOptions = {}): Server {
   trustForwardedPeer();
   const { appUrl } = settings();
