@@ -54,6 +54,24 @@ export function expectRefusal(
   expect(JSON.parse(answer.text)).toEqual({ ...otherFields, error: { code, message, hint, docs } });
 }
 
+/** Checks that a response refuses a client that has spent this quota, and says for how long. */
+export function expectQuotaSpent(
+  service: Service,
+  answer: Answer,
+  quota: "health" | "mcp",
+  requests: number,
+): void {
+  const { headers } = answer;
+  const wait = Number(headers["retry-after"]);
+  const message = `Too many requests: ${requests} are allowed in 60 seconds, so wait ${wait} seconds.`;
+  expectRefusal(service, answer, { status: 429, code: "unavailable", message });
+  expect(wait).toEqual(between(1, 60));
+  expect(headers["ratelimit-policy"]).toBe(`"${quota}";q=${requests};w=60`);
+  expect(headers.ratelimit).toBe(`"${quota}";r=0;t=${wait}`);
+  expect(headers["ratelimit-limit"]).toBe(String(requests));
+  expect(headers["ratelimit-remaining"]).toBe("0");
+}
+
 /** Checks the headers that `finalizeResponse` sets on every response under `/api`. */
 export function expectStamp(service: Service, { headers }: Pick<Answer, "headers">): void {
   expect(headers["api-version"]).toBe("1");

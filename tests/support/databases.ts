@@ -197,11 +197,21 @@ export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET:
 /** Creates a database for one test, empty or from a template, and returns its URL. */
 export async function createDatabase(serverUrl: string, template = "template1"): Promise<string> {
   const name = `test_${randomBytes(8).toString("hex")}`;
+  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return serverUrl.replace(/\/postgres$/, `/${name}`);
+}
+
+/** Sets something of a test's database, for the connections that follow. */
+export async function alterDatabase(url: string, setting: string): Promise<void> {
+  const [server = "", name] = url.split(/\/(?=\w+$)/);
+  await execute(`${server}/postgres`, `ALTER DATABASE ${name} SET ${setting}`);
+}
+
+async function execute(serverUrl: string, statement: string): Promise<void> {
   const client = new pg.Client(serverUrl);
   await client.connect();
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await client.query(statement);
   await client.end();
-  return serverUrl.replace(/\/postgres$/, `/${name}`);
 }
 
 /** Whether a program is installed. */

@@ -3,7 +3,6 @@ import { type Operation, operations } from "@/lib/http/operations";
 import { borrowService } from "@/tests/support/block";
 import { expectAnswer } from "@/tests/support/contract";
 import { engines } from "@/tests/support/engines";
-import type { Answer } from "@/tests/support/service";
 
 const { entitlement, creditsBalance } = operations;
 
@@ -44,9 +43,6 @@ describe.each(engines)("an account whose row holds anything, on $name", async (e
     );
 
   const ask = (operation: Operation) => service.ask(operation.path, { headers });
-  const describesItself = (operation: Operation, answer: Answer) => {
-    expectAnswer(service, operation, answer, answer.status as 200);
-  };
 
   it.each(["accounts", "local_sessions"])(
     "gets no 500 and no answer that is not documented, whatever any column of %s holds",
@@ -61,8 +57,8 @@ describe.each(engines)("an account whose row holds anything, on $name", async (e
           const told = `${column} ${value.slice(0, 30)}: ${entitled.text} ${balance.text}`;
           expect([200, 401, 403, 503], told).toContain(entitled.status);
           expect([200, 401, 503], told).toContain(balance.status);
-          describesItself(entitlement, entitled);
-          describesItself(creditsBalance, balance);
+          expectAnswer(service, entitlement, entitled, entitled.status as 200);
+          expectAnswer(service, creditsBalance, balance, balance.status as 200);
           // Both read the same row.
           const isTrialEnded = entitled.text.includes("trial-ended");
           expect(balance.status === 200, told).toBe(entitled.status === 200 || isTrialEnded);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
@@ -49,11 +49,7 @@ describe.each(engines)("a build with another build's schema on $name", (engine) 
     await addAccount(older, "before@example.com", {}, Date.now());
     const newer = open({
       ...migrations,
-      "999-tomorrow": {
-        async up(db: Kysely<unknown>) {
-          await db.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
-        },
-      },
+      "999-tomorrow": ["alter table accounts add column shoe_size bigint"],
     });
     const [taken] = await Promise.all([
       newer.migrate(),
@@ -184,12 +180,7 @@ describe.runIf(postgresUrl)("a migration of PostgreSQL", () => {
     const upgraded = new Store(
       { databaseUrl, dataDir: "" },
       {
-        "998-tomorrow": {
-          async up(transaction: Kysely<unknown>) {
-            await transaction.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
-            await sql`select pg_sleep(3)`.execute(transaction);
-          },
-        },
+        "998-tomorrow": ["alter table accounts add column shoe_size bigint", "select pg_sleep(3)"],
         "999-tomorrow": { accounts_shoes: "accounts (shoe_size)" },
       },
     );
@@ -211,11 +202,7 @@ describe.runIf(postgresUrl)("a migration of PostgreSQL", () => {
 
 describe.runIf(postgresUrl)("the lock of migrations on PostgreSQL", () => {
   const add = {
-    "998-tomorrow": {
-      async up(db: Kysely<unknown>) {
-        await db.schema.alterTable("accounts").addColumn("shoe_size", "bigint").execute();
-      },
-    },
+    "998-tomorrow": ["alter table accounts add column shoe_size bigint"],
     "999-tomorrow": { accounts_shoes: "accounts (shoe_size)" },
   };
 

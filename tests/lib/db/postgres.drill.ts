@@ -12,6 +12,7 @@ import { log } from "@/lib/runtime/log";
 import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import {
+  alterDatabase,
   besideDatabaseUrl,
   createDatabase,
   eventually,
@@ -198,20 +199,16 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
 
   it("are replaced after a failover made them read-only", async () => {
     const databaseUrl = await createDatabase(postgresUrl, inject("postgresTemplate"));
-    const admin = new pg.Client(postgresUrl);
-    await admin.connect();
-    const name = new URL(databaseUrl).pathname.slice(1);
-    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await alterDatabase(databaseUrl, "default_transaction_read_only = on");
     const store = new Store({ databaseUrl, dataDir: "" });
     const db = await store.ready();
     // Ten read-only connections.
     await Promise.all(Array.from({ length: 10 }, () => findAccount(db, email).catch(() => {})));
     await expect(addAccount(db, email, {}, Date.now())).rejects.toThrow(/read-only/);
-    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`);
+    await alterDatabase(databaseUrl, "default_transaction_read_only = off");
     await eventually(() => addAccount(db, email, {}, Date.now()));
     for (let n = 0; n < 10; n++) await addAccount(db, `${n}@example.com`, {}, Date.now());
     await store.close();
-    await admin.end();
   });
 
   it("answer also the reads that waited for one when they were replaced", async () => {
@@ -219,12 +216,7 @@ describe.runIf(postgresUrl)("the connections to PostgreSQL", () => {
     const store = new Store({ databaseUrl, databasePool: 1, dataDir: "" });
     const db = await store.ready();
     await addAccount(db, email, {}, Date.now());
-    const admin = new pg.Client(postgresUrl);
-    await admin.connect();
-    await admin.query(
-      `ALTER DATABASE ${new URL(databaseUrl).pathname.slice(1)} SET default_transaction_read_only = on`,
-    );
-    await admin.end();
+    await alterDatabase(databaseUrl, "default_transaction_read_only = on");
     await db.selectNoFrom(sql`set_config('default_transaction_read_only', 'on', false)`.as("is")).execute();
     const written = addAccount(db, "second@example.com", {}, Date.now());
     const reads = Array.from({ length: 20 }, () => findAccount(db, email));

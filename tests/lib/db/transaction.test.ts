@@ -1,11 +1,10 @@
-import pg from "pg";
 import { describe, expect, inject, it } from "vitest";
 import { addCredits, findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import { Store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { createDatabase } from "@/tests/support/databases";
+import { alterDatabase, createDatabase } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
@@ -16,11 +15,7 @@ const email = "ceo@example.com";
 describe.runIf(postgresUrl)("a transaction that PostgreSQL undoes because it met another", () => {
   it("is repeated until it is done, where every transaction is serializable", async () => {
     const databaseUrl = await createDatabase(postgresUrl ?? "", inject("postgresTemplate"));
-    const direct = new pg.Client(databaseUrl);
-    await direct.connect();
-    const name = new URL(databaseUrl).pathname.slice(1);
-    await direct.query(`ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
-    await direct.end();
+    await alterDatabase(databaseUrl, "default_transaction_isolation = serializable");
     const store = new Store({ databaseUrl, dataDir: "" });
     const db = await store.ready();
     await addAccount(db, email, {}, Date.now());
@@ -32,10 +27,7 @@ describe.runIf(postgresUrl)("a transaction that PostgreSQL undoes because it met
 
   it("is repeated after a deadlock", async () => {
     const databaseUrl = await createDatabase(postgresUrl ?? "", inject("postgresTemplate"));
-    const direct = new pg.Client(databaseUrl);
-    await direct.connect();
-    await direct.query(`ALTER DATABASE ${new URL(databaseUrl).pathname.slice(1)} SET deadlock_timeout = 50`);
-    await direct.end();
+    await alterDatabase(databaseUrl, "deadlock_timeout = 50");
     const store = new Store({ databaseUrl, dataDir: "" });
     const db = await store.ready();
     const holds = { a: Promise.withResolvers<void>(), b: Promise.withResolvers<void>() };

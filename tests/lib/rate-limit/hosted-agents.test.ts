@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
-import { expectRefusal } from "@/tests/support/contract";
+import { expectQuotaSpent } from "@/tests/support/contract";
 import { engines } from "@/tests/support/engines";
 import { postLegacy, postModern } from "@/tests/support/mcp";
 
@@ -36,11 +36,7 @@ describe.each(engines)("inside HOSTED_AGENT_NETWORKS, on $name", async (engine) 
     expect(remaining).toEqual(Array.from({ length: requests }, (_, n) => requests - 1 - n));
     const from = "127.0.9.1";
     const refused = await postModern(service, read, { from, headers: bearer(tokens[0]) });
-    expectRefusal(service, refused, {
-      status: 429,
-      code: "unavailable",
-      message: `Too many requests: 60 are allowed in 60 seconds, so wait ${refused.headers["retry-after"]} seconds.`,
-    });
+    expectQuotaSpent(service, refused, "mcp", requests);
     const other = await postModern(service, read, { from, headers: bearer(tokens[1]) });
     expect(other.status, "another owner behind the same address").toBe(200);
     expect(other.headers["ratelimit-remaining"]).toBe("59");

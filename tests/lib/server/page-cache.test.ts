@@ -133,15 +133,8 @@ describe("cached pages", () => {
       const accept = `text/markdown, text/x-${n};q=0.1`;
       await kept.find("/docs", "", new Headers({ cookie, accept }));
     }
-    expect(make.mock.calls).toEqual([
-      [
-        "/docs",
-        {
-          cookie: "__session=x; office-notice=another",
-          accept: "text/markdown",
-        },
-      ],
-    ]);
+    const variant = { cookie: "__session=x; office-notice=another", accept: "text/markdown" };
+    expect(make.mock.calls).toEqual([["/docs", variant]]);
   });
 
   it("are none while they cannot be made", async () => {
