@@ -11,28 +11,26 @@ export const knownSeconds = 180 * 24 * 60 * 60; // 180 days after the last sign-
 const maxEmails = 4;
 const purpose = "known-browser:v1";
 
-type CookieHeaders = Pick<Headers, "get">;
-
 /** The id of a browser that has signed in before; `undefined` for any other, and if the HMAC is wrong. */
-export function readKnownBrowser(headers: CookieHeaders): string | undefined {
+export function readKnownBrowser(headers: Headers): string | undefined {
   return readKnown(headers)?.id;
 }
 
 /** Whether this browser has signed in with this email before. */
-export function isKnownTo(headers: CookieHeaders, email: string): boolean {
+export function isKnownTo(headers: Headers, email: string): boolean {
   const { id, proofs = [] } = readKnown(headers) ?? {};
   return proofs.some((proof) => isKeyedHash(proof, purpose, `${id}.${email}`));
 }
 
 /** The `Set-Cookie` of a browser that has just signed in with this email. It keeps the previous emails. */
-export function rememberBrowser(headers: CookieHeaders, email: string): string {
+export function rememberBrowser(headers: Headers, email: string): string {
   const { id, proofs } = readKnown(headers) ?? { id: randomBytes(16).toString("base64url"), proofs: [] };
   const others = proofs.filter((proof) => !isKeyedHash(proof, purpose, `${id}.${email}`));
   const emails = [keyedHash(purpose, `${id}.${email}`), ...others].slice(0, maxEmails);
   return writeCookie("office-known", [id, keyedHash(purpose, id), ...emails].join("."), knownSeconds);
 }
 
-function readKnown(headers: CookieHeaders): { id: string; proofs: string[] } | undefined {
+function readKnown(headers: Headers): { id: string; proofs: string[] } | undefined {
   const [id, proof = "", ...proofs] = readCookie(headers, "office-known")?.split(".", 2 + maxEmails) ?? [];
   return id && isKeyedHash(proof, purpose, id) ? { id, proofs } : undefined;
 }

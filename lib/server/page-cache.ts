@@ -17,8 +17,6 @@ import { readSiteBanner } from "@/lib/site-banner";
 const renewWithinMs = 1000; // after that, the last copy is served
 const maxKept = 500;
 
-type SentHeaders = Pick<Headers, "get">;
-
 /** The headers on which a shared answer depends, in as few forms as it has. */
 type Variant = { cookie: string; accept: string };
 
@@ -38,7 +36,7 @@ export class PageCache {
   constructor(private readonly make: (target: string, headers: Variant) => Promise<Answer>) {}
 
   /** The response to a GET of this path, if it is shared and can be made. An unknown path has the page that says so. */
-  async find(path: string, query: string, headers: SentHeaders): Promise<CachedResponse | undefined> {
+  async find(path: string, query: string, headers: Headers): Promise<CachedResponse | undefined> {
     const route: Route = routeAt(path) ?? pages.nothingHere;
     if (!isShared(route, query, headers)) return undefined;
     if (isPage(route)) {
@@ -75,7 +73,7 @@ export class PageCache {
   }
 }
 
-function isShared(route: Route, query: string, headers: SentHeaders): boolean {
+function isShared(route: Route, query: string, headers: Headers): boolean {
   if (route.isShared || !route.isSharedWithoutCookies) return route.isShared === true;
   // Clerk may have to renew the session of a browser that opens one of its pages.
   const isOfClerk = isPage(route) && isClerks(route);
@@ -83,7 +81,7 @@ function isShared(route: Route, query: string, headers: SentHeaders): boolean {
 }
 
 /** Two of a page by its sign-in link, and three by its notice: for others, for who dismissed it, and who did another. */
-function variantOf(page: Page, headers: SentHeaders, banner: SiteBanner | null): Variant {
+function variantOf(page: Page, headers: Headers, banner: SiteBanner | null): Variant {
   const dismissed = readCookie(headers, "office-notice");
   const isHidden = banner !== null && !showsNotice(banner, page, headers);
   const cookies = [
