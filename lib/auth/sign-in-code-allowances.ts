@@ -1,5 +1,5 @@
-import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
+import { sweep } from "@/lib/db/old-rows";
 import type { Db } from "@/lib/db/store";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -27,8 +27,6 @@ export const codesKeptMs = dayMs;
 /** The most rows that strangers can make us keep in a table: more than 250 requests a second in six minutes. */
 const maxRows = 100_000;
 
-const maxSwept = 500; // so that other writers do not wait long
-
 /** The allowance of short codes that a code counts towards; a long code counts towards none. */
 export type CodeAllowance = "known" | "stranger" | "long";
 
@@ -53,13 +51,6 @@ export async function lockEmail(transaction: Db, email: string): Promise<number>
   return row.long_code_until_ms;
 }
 
-/** What {@link sweepCodes} deletes: by which key and time, and how long after that time. */
-const swept = [
-  ["sign_in_codes", "browser_hash", "created_at_ms", codesKeptMs],
-  ["sign_in_emails", "email", "long_code_until_ms", 0],
-  ["sign_in_mails", "id", "expires_at_ms", 0],
-] as const;
-
 /** When the ceiling of codes was last reached: since then, not every short code of a day is counted. */
 const ceilings = () =>
   processSingleton("ceilings of sign-in codes", () => ({ reachedAtMs: Number.NEGATIVE_INFINITY }));
@@ -68,28 +59,12 @@ const ceilings = () =>
  * Deletes expired codes and mails and, beyond a ceiling of each table, the oldest ones, whether their emails have accounts
  * or not.
  */
-export async function sweepCodes(db: Db, nowMs: number, ceiling = maxRows): Promise<void> {
-  for (const [table, key, column, keptMs] of swept) {
-    const rows = db.selectFrom(table).select(sql.ref<string>(key).as("key"));
-    const atMs = sql.ref<number>(column);
-    const beyond = await rows
-      .select(atMs.as("at_ms"))
-      .orderBy("at_ms", "desc")
-      .offset(ceiling)
-      .limit(1)
-      .executeTakeFirst();
-    const expiredMs = nowMs - keptMs;
-    const untilMs = Math.max(beyond?.at_ms ?? 0, expiredMs);
-    if (untilMs > expiredMs && table === "sign_in_codes") ceilings().reachedAtMs = nowMs;
-    const old = rows.where(atMs, "<=", untilMs).limit(maxSwept).forUpdate().skipLocked();
-    for (let isMore = true; isMore; ) {
-      const { numDeletedRows } = await db
-        .deleteFrom(table)
-        .where(sql.ref(key), "in", old)
-        .executeTakeFirstOrThrow();
-      isMore = Number(numDeletedRows) === maxSwept;
-    }
-  }
+export async function sweepCodes(db: Db, nowMs: number, max = maxRows): Promise<void> {
+  const codes = { table: "sign_in_codes", key: ["browser_hash"], column: "created_at_ms" } as const;
+  const emails = { table: "sign_in_emails", key: ["email"], column: "long_code_until_ms" } as const;
+  const mails = { table: "sign_in_mails", key: ["id"], column: "expires_at_ms" } as const;
+  if (await sweep(db, { ...codes, untilMs: nowMs - codesKeptMs, max })) ceilings().reachedAtMs = nowMs;
+  for (const old of [emails, mails]) await sweep(db, { ...old, untilMs: nowMs, max });
 }
 
 /** Chooses the allowance that the next code counts towards; "long" when no short code is left, or it cannot be told. */

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AdapterPayload } from "oidc-provider";
 import { hashSecret } from "@/lib/auth/secret";
-import { oauthBounds } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
+import { sweepRefreshTokens } from "@/lib/oauth/sweep";
 import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
@@ -133,7 +133,7 @@ export class TokenRotation {
       .insertInto("connect_state")
       .values({ ...this.issued, ...chain })
       .execute();
-    if (Math.random() < 1 / 16) await deleteOldest(transaction, this.issued.grant_id);
+    if (Math.random() < 1 / 16) await sweepRefreshTokens(transaction, this.issued.grant_id);
   }
 }
 
@@ -154,26 +154,5 @@ function listSuccessors(transaction: Db, grantId: string, idHash: string) {
     .select(["id_hash", "consumed_at_ms"])
     .where("grant_id", "=", grantId)
     .where("parent_hash", "=", idHash)
-    .execute();
-}
-
-/** Deletes the oldest refresh tokens of a grant above the number that is kept, so that an app that renews all the time fills no store. */
-async function deleteOldest(transaction: Db, grantId: string | null): Promise<void> {
-  const tokens = transaction
-    .selectFrom("connect_state")
-    .where("kind", "=", "RefreshToken")
-    .where("grant_id", "=", grantId);
-  const oldest = await tokens
-    .select("expires_at_ms")
-    .orderBy("expires_at_ms", "desc")
-    .offset(oauthBounds.refreshTokens)
-    .limit(1)
-    .executeTakeFirst();
-  if (!oldest) return;
-  const old = tokens.select("id_hash").where("expires_at_ms", "<=", oldest.expires_at_ms);
-  await transaction
-    .deleteFrom("connect_state")
-    .where("kind", "=", "RefreshToken")
-    .where("id_hash", "in", old.forUpdate().skipLocked())
     .execute();
 }

@@ -183,9 +183,11 @@ export const connect: Mistakes = {
       ],
       "the session goes on after a replay": 'await endAppSession(db, outcome.replayOf, "app replay", nowMs);',
       "a repeated request starts another branch of tokens": "if (stored) return { successor: stored };",
+    },
+    "lib/oauth/sweep.ts": {
       "an app that renews all the time pushes out the tokens of others": [
-        '.where("grant_id", "=", grantId);',
-        ";",
+        "'RefreshToken' and grant_id",
+        "'RefreshToken' or grant_id",
       ],
     },
   },
@@ -195,7 +197,7 @@ export const connect: Mistakes = {
     },
   },
   "tests/lib/oauth/sweep.test.ts": {
-    "lib/oauth/sweep.ts": {
+    "lib/db/old-rows.ts": {
       "all that has expired is deleted at once": ["const batchRows = 100;", "const batchRows = 100_000;"],
     },
   },
@@ -206,11 +208,8 @@ export const connect: Mistakes = {
         ".set({ payload: JSON.stringify(after) })",
       ],
     },
-    "lib/oauth/sweep.ts": {
-      "the newest requests make room for the oldest": [
-        '.orderBy("expires_at_ms", "desc")',
-        '.orderBy("expires_at_ms")',
-      ],
+    "lib/db/old-rows.ts": {
+      "the newest requests make room for the oldest": ['.orderBy(column, "desc")', ".orderBy(column)"],
     },
     "lib/oauth/endpoint.ts": {
       "one request has us keep all that it says": ["> requestBytes", "> 100 * requestBytes"],

@@ -128,8 +128,8 @@ export const mails: Mistakes = {
   "tests/lib/admin/person.test.ts": {
     "lib/accounts/retention.ts": {
       "retention deletes a mail that is still to be sent": [
-        '["sent", "stopped", "failed"]',
-        '["sent", "stopped", "failed", "scheduled"]',
+        "('sent', 'stopped', 'failed')",
+        "('sent', 'stopped', 'failed', 'scheduled')",
       ],
     },
   },

@@ -161,8 +161,8 @@ export const sessions: Mistakes = {
   "tests/lib/admin/person.test.ts": {
     "lib/accounts/retention.ts": {
       "an ended session stays for two years": [
-        '["local_sessions", "id", "expires_at_ms", nowMs, ',
-        '["local_sessions", "id", "expires_at_ms", beforeMs, ',
+        "untilMs: nowMs, only: isOfNoApp",
+        "untilMs: beforeMs, only: isOfNoApp",
       ],
     },
   },
