@@ -1,33 +1,15 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import * as z from "zod";
 import { hashSecret } from "@/lib/auth/secret";
-import { type Db, store } from "@/lib/db/store";
-import { ApiError } from "@/lib/http/errors";
+import { hasRow } from "@/lib/db/has-row";
+import { store } from "@/lib/db/store";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
-import { log } from "@/lib/runtime/log";
-
-/** Uses the store. A failure is logged and becomes a 503 with `Retry-After`: the client can send the request again. */
-export async function withStore<T>(work: (db: Db) => Promise<T>): Promise<T> {
-  try {
-    return await work(await store());
-  } catch (failure) {
-    log().error({ err: failure }, "the authorization server could not use the store");
-    throw new ApiError("unavailable");
-  }
-}
-
-const storedRow = z.object({
-  payload: z.string().transform((text): AdapterPayload => JSON.parse(text)),
-  consumed_at_ms: z.int().nullable(),
-  expires_at_ms: z.int(),
-});
 
 /** The columns to find a row by: its id, or the code that people type or the uid in a browser's cookie. */
 type KeyColumn = "id_hash" | "look_up_hash";
 
 /**
  * The authorization server's storage: codes, device codes, refresh tokens, grants, and requests that wait for approval.
- * An id works like a password, so only its hash is stored. Every method throws a 503 if the store fails.
+ * An id works like a password, so only its hash is stored.
  */
 export class OAuthState implements Adapter {
   /** @param kind - the library's name for this type of row */
@@ -53,13 +35,12 @@ export class OAuthState implements Adapter {
       TokenRotation.current().issued = { ...key, ...row };
       return;
     }
-    await withStore((db) =>
-      db
-        .insertInto("connect_state")
-        .values({ ...key, ...row })
-        .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet(row))
-        .execute(),
-    );
+    const db = await store();
+    await db
+      .insertInto("connect_state")
+      .values({ ...key, ...row })
+      .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet(row))
+      .execute();
   }
 
   /** The payload of a row. A refresh token was read for the rate limit; the commit of its rotation decides on it. */
@@ -77,17 +58,14 @@ export class OAuthState implements Adapter {
   /** Adds fields to a payload. Returns false if the row has changed since it was read. */
   async amend(by: KeyColumn, id: string, before: AdapterPayload, changes: AdapterPayload): Promise<boolean> {
     const after = { ...before, ...changes };
-    const amended = await withStore((db) =>
-      db
-        .updateTable("connect_state")
-        .set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })
-        .where("kind", "=", this.kind)
-        .where(by, "=", hashSecret("connect", id))
-        .where("payload", "=", JSON.stringify(before))
-        .returning("kind")
-        .executeTakeFirst(),
-    );
-    return amended !== undefined;
+    const db = await store();
+    const amending = db
+      .updateTable("connect_state")
+      .set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })
+      .where("payload", "=", JSON.stringify(before))
+      .where("kind", "=", this.kind)
+      .where(by, "=", hashSecret("connect", id));
+    return hasRow(amending.returning("kind"));
   }
 
   findByUid(uid: string): Promise<AdapterPayload | undefined> {
@@ -100,19 +78,13 @@ export class OAuthState implements Adapter {
   }
 
   async destroy(id: string): Promise<void> {
-    await withStore((db) =>
-      db
-        .deleteFrom("connect_state")
-        .where("kind", "=", this.kind)
-        .where("id_hash", "=", hashSecret("connect", id))
-        .execute(),
-    );
+    const ofKind = (await store()).deleteFrom("connect_state").where("kind", "=", this.kind);
+    await ofKind.where("id_hash", "=", hashSecret("connect", id)).execute();
   }
 
   async revokeByGrantId(grantId: string): Promise<void> {
-    await withStore((db) =>
-      db.deleteFrom("connect_state").where("kind", "=", this.kind).where("grant_id", "=", grantId).execute(),
-    );
+    const ofKind = (await store()).deleteFrom("connect_state").where("kind", "=", this.kind);
+    await ofKind.where("grant_id", "=", grantId).execute();
   }
 
   /**
@@ -120,17 +92,17 @@ export class OAuthState implements Adapter {
    * {@link TokenRotation} is committed, so the library is not told that it was used.
    */
   async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
-    const row = await withStore((db) =>
-      db
-        .selectFrom("connect_state")
-        .select(["payload", "consumed_at_ms", "expires_at_ms"])
-        .where("kind", "=", this.kind)
-        .where(by, "=", hashSecret("connect", id))
-        .where("expires_at_ms", ">", Date.now())
-        .executeTakeFirst(),
-    );
+    const db = await store();
+    const row = await db
+      .selectFrom("connect_state")
+      .select(["payload", "consumed_at_ms", "expires_at_ms"])
+      .where("kind", "=", this.kind)
+      .where(by, "=", hashSecret("connect", id))
+      .where("expires_at_ms", ">", Date.now())
+      .executeTakeFirst();
     if (!row) return undefined;
-    const { payload, consumed_at_ms, expires_at_ms } = storedRow.parse(row);
+    const { consumed_at_ms, expires_at_ms } = row;
+    const payload: AdapterPayload = JSON.parse(row.payload);
     // An owner can extend these two.
     if (this.isRefreshToken || this.kind === "Grant") {
       return { ...payload, exp: Math.floor(expires_at_ms / 1000) };

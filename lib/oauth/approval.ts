@@ -96,12 +96,10 @@ export async function keepSeenRequest(
 }
 
 /** How a request was answered; `undefined` if it was not. After a double click, the first answer counts. */
-export async function findOutcome({
-  state,
-  key,
-  id,
-}: AuthorizationRequest): Promise<"approved" | "declined" | undefined> {
-  const stored = await state.read(key, id);
+export async function findOutcome(
+  request: AuthorizationRequest,
+): Promise<"approved" | "declined" | undefined> {
+  const stored = await request.state.read(request.key, request.id);
   if (!stored || isPending(stored)) return undefined;
   return stored.error || stored.result?.error ? "declined" : "approved";
 }

@@ -4,8 +4,9 @@ import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-pr
 import { findCurrentSession } from "@/lib/auth/session";
 import { recordSessionUse } from "@/lib/auth/session-use";
 import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
 import { connectEndpoints, pages } from "@/lib/http/pages";
-import { OAuthState, withStore } from "@/lib/oauth/adapter";
+import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
@@ -39,7 +40,7 @@ export async function authorizationServer(): Promise<Provider> {
 class Grants extends OAuthState {
   override async destroy(grantId: string): Promise<void> {
     const { endsSessionAs } = TokenRotation.current();
-    await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));
+    await endAppSession(await store(), grantId, endsSessionAs, Date.now());
     await super.destroy(grantId);
   }
 }
@@ -131,7 +132,7 @@ async function findAccount(
   if (!token?.grantId) return account;
   const id = appSessionId(token.grantId);
   const nowMs = Date.now();
-  const session = await withStore((db) => findCurrentSession(db, id, nowMs));
+  const session = await findCurrentSession(await store(), id, nowMs);
   if (!session) return undefined;
   TokenRotation.current().sessionEndsAtMs = recordSessionUse(id, session, nowMs);
   return account;

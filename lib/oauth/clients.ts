@@ -1,6 +1,7 @@
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { settings } from "@/lib/config/settings";
-import { OAuthState, withStore } from "@/lib/oauth/adapter";
+import { store } from "@/lib/db/store";
+import { OAuthState } from "@/lib/oauth/adapter";
 import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
 import { findRegisteredClient } from "@/lib/oauth/registered-clients";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
@@ -43,9 +44,10 @@ export const unnamedClient = "An app that gave no name";
 export class ClientStore extends OAuthState {
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const { connectRegistration } = settings();
+    const db = await store();
     const known =
-      (await withStore((db) => findClient(db, id))) ??
-      (connectRegistration ? await withStore((db) => findRegisteredClient(db, id, Date.now())) : undefined);
+      (await findClient(db, id)) ??
+      (connectRegistration ? await findRegisteredClient(db, id, Date.now()) : undefined);
     if (!known) return findHolder(id);
     // Older builds accepted spellings of redirect URIs that are not allowed now.
     const redirect_uris = known.redirectUris.filter(isAllowedRedirectUri);

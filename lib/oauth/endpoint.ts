@@ -4,6 +4,7 @@ import { requireSigningKey } from "@/lib/auth/key-ring";
 import { mintSessionToken } from "@/lib/auth/session-token";
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
@@ -11,7 +12,6 @@ import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/htt
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { withStore } from "@/lib/oauth/adapter";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
@@ -89,7 +89,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   if (statusCode === 500) throw tokens.failure ?? new ApiError("internal_error");
   // Before anything is used up.
   const minted = statusCode === 200 ? await mintAccessToken(tokens) : undefined;
-  const issued = statusCode === 200 ? await withStore((db) => tokens.commit(db, Date.now())) : {};
+  const issued = statusCode === 200 ? await tokens.commit(await store(), Date.now()) : {};
   if (url.pathname === token.path && (statusCode === 400 || !issued)) {
     const ended = await describeEnd(tokens.credential, form.get("client_id"));
     const error_description = ended ?? "It was used before. Ask the owner again.";
@@ -182,6 +182,8 @@ class RefusedRequest extends ApiError {
 }
 
 function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {
+  // It has used nothing up, so the client can send it again.
+  if (error.status >= 500) return errorParts(new ApiError("unavailable"));
   if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
   if (error instanceof RefusedRequest) return redirectTo({ to: error.page });
   return error.status === 413 ? redirectTo({ to: appProblem }) : errorParts(error);

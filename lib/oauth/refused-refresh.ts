@@ -1,7 +1,7 @@
 import type { AdapterPayload } from "oidc-provider";
 import { type Ending, readEnding } from "@/lib/auth/ended-app";
 import { sessionDays } from "@/lib/config/session-lifetimes";
-import { withStore } from "@/lib/oauth/adapter";
+import { store } from "@/lib/db/store";
 import { appSessionId } from "@/lib/oauth/app-session";
 
 /** Each reason, for the developer or the agent that reads it, in the characters of RFC 6749 §5.2. */
@@ -25,14 +25,12 @@ export async function describeEnd(
   clientId: string | null,
 ): Promise<string | undefined> {
   if (sent?.kind !== "RefreshToken" || !sent.grantId || sent.clientId !== clientId) return undefined;
-  const id = appSessionId(sent.grantId);
-  const session = await withStore((db) =>
-    db
-      .selectFrom("local_sessions")
-      .select(["ended_as", "expires_at_ms", "last_date_ms"])
-      .where("id", "=", id)
-      .executeTakeFirst(),
-  );
+  const db = await store();
+  const session = await db
+    .selectFrom("local_sessions")
+    .select(["ended_as", "expires_at_ms", "last_date_ms"])
+    .where("id", "=", appSessionId(sent.grantId))
+    .executeTakeFirst();
   if (!session || (session.ended_as === null && session.expires_at_ms > Date.now())) return undefined;
   return `${endingWords[readEnding(session)]} Ask the owner to connect it again.`;
 }

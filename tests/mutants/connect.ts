@@ -78,16 +78,19 @@ export const connect: Mistakes = {
       "a device is let in twice by one code": ["return !result && !accountId && !error;", "return !result;"],
       "a double click lets an app in twice": ["if (!isFirst) await", "if (isFirst && !isFirst) await"],
     },
+    "lib/oauth/adapter.ts": {
+      "of two answers to a device the second counts": '    .where("payload", "=", JSON.stringify(before))\n',
+    },
   },
   "tests/app/connect-refresh.test.ts": {
     "lib/oauth/authorization-server.ts": {
       "a thief of a refresh token keeps the new tokens":
-        "await withStore((db) => endAppSession(db, grantId, endsSessionAs, Date.now()));",
+        "await endAppSession(await store(), grantId, endsSessionAs, Date.now());",
     },
     "lib/oauth/endpoint.ts": {
       "a refused request uses its token up": [
-        "statusCode === 200 ? await withStore",
-        "statusCode ? await withStore",
+        "statusCode === 200 ? await tokens.commit",
+        "statusCode ? await tokens.commit",
       ],
     },
   },
@@ -144,8 +147,8 @@ export const connect: Mistakes = {
   "tests/app/connect-registration.test.ts": {
     "lib/oauth/clients.ts": {
       "a registered app stays known after registration is switched off": [
-        "connectRegistration ? await withStore((db) => findRegisteredClient(db, id, Date.now())) : undefined",
-        "await withStore((db) => findRegisteredClient(db, id, Date.now()))",
+        "connectRegistration ? await findRegisteredClient(db, id, Date.now()) : undefined",
+        "await findRegisteredClient(db, id, Date.now())",
       ],
     },
     "lib/oauth/adapter.ts": {
@@ -189,11 +192,6 @@ export const connect: Mistakes = {
         "'RefreshToken' and grant_id",
         "'RefreshToken' or grant_id",
       ],
-    },
-  },
-  "tests/lib/oauth/adapter.test.ts": {
-    "lib/oauth/adapter.ts": {
-      "of two answers to a device the second counts": '    .where("payload", "=", JSON.stringify(before))\n',
     },
   },
   "tests/lib/oauth/sweep.test.ts": {
