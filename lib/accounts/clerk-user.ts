@@ -83,7 +83,7 @@ export async function syncClerkUser(
   });
   if (barredUntilMs <= nowMs) return;
   const account = await accountBy(db, "subject", id).select("id").executeTakeFirst();
-  if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, "all", nowMs);
+  if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, {}, nowMs);
 }
 
 /**

@@ -38,7 +38,7 @@ export function addSessionCommands(program: AdminCommand): void {
         const { id } = await findAccount(db, email);
         const nowMs = Date.now();
         const about = { by: "operator", what: "session end" } as const;
-        const which = sessionId === undefined ? "all" : { id: sessionId };
+        const which = sessionId === undefined ? {} : { id: sessionId };
         const ending = all ? countSessions(await listSessions(db, id, nowMs)) : sessionId;
         if (all) await confirm(`This ends ${ending} of ${email}.`);
         const hasEnded = await endSessionsOf(db, about, id, which, nowMs);

@@ -7,10 +7,10 @@ import {
   mintSessionId,
   programTokenSeconds,
   type Session,
-  type SessionKind,
 } from "@/lib/auth/session";
 import { nameToken } from "@/lib/auth/session-name";
 import { mintSessionToken } from "@/lib/auth/session-token";
+import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -51,26 +51,27 @@ export async function endSession(db: Db, source: AuditSource, id: string, nowMs:
   if (row) await endSessionsOf(db, source, row.account_id, { id }, nowMs);
 }
 
-/** All sessions of a kind, or of those the ones that the operator started, except one. */
-export type SessionGroup = { kind: SessionKind; begunBy?: "operator"; allBut?: string | undefined };
-
-/** Selects sessions of an account: all, one, those of a kind, or those of some kinds that were made in a Clerk session. */
-export type SessionSelection =
-  | "all"
-  | { id: string }
-  | SessionGroup
-  | { clerkSession: string; kinds: readonly SessionKind[] };
-
-/** Ends sessions of an account, and the sessions that were made in them. Returns whether there was any. */
+/**
+ * Ends sessions of an account, and the sessions that were made in them. Returns whether there was any.
+ *
+ * @param which - what their columns have: all sessions of the account have nothing
+ * @param allBut - the id of one that goes on
+ */
 export function endSessionsOf(
   db: Db,
   source: AuditSource,
   accountId: string,
-  which: SessionSelection,
+  which: Partial<Pick<Tables["local_sessions"], "id" | "kind" | "begun_by" | "clerk_session">>,
   nowMs: number,
+  allBut = "",
 ): Promise<boolean> {
   return changeSessions(db, source, accountId, nowMs, async (transaction) => {
-    const chosen = selectIds(transaction, accountId, which);
+    const chosen = transaction
+      .selectFrom("local_sessions")
+      .select("id")
+      .where("account_id", "=", accountId)
+      .where((row) => row.and(which))
+      .where("id", "!=", allBut);
     const ended = await currentSessions(transaction, nowMs)
       .where(({ or, eb }) => or([eb("id", "in", chosen), eb("made_in", "in", chosen)]))
       .execute();
@@ -102,20 +103,6 @@ async function endRows(
     .where("id", "in", ids)
     .where("ended_as", "is", null)
     .execute();
-}
-
-function selectIds(db: Db, accountId: string, which: SessionSelection) {
-  const ids = db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);
-  if (which === "all") return ids;
-  if ("id" in which) return ids.where("id", "=", which.id);
-  if ("clerkSession" in which) {
-    return ids.where("clerk_session", "=", which.clerkSession).where("kind", "in", which.kinds);
-  }
-  const { kind, begunBy, allBut } = which;
-  let group = ids.where("kind", "=", kind);
-  if (begunBy) group = group.where("begun_by", "=", begunBy);
-  if (allBut) group = group.where("id", "!=", allBut);
-  return group;
 }
 
 export type NewSession = Omit<
@@ -197,8 +184,8 @@ export async function countCrowdedOut(db: Db, email: string, sinceMs: number): P
 type AuditSource = { by: Actor; what: string };
 
 /**
- * Changes sessions of an account and records those that change in the audit, with id, kind, name and confirmation. Changes
- * of one account take turns.
+ * Changes sessions of an account and records those that change in the audit, with id, kind, name, last date and
+ * confirmation. Changes of one account take turns.
  */
 export function changeSessions<T>(
   db: Db,
@@ -215,9 +202,10 @@ export function changeSessions<T>(
     const readState = async (transaction: Db) =>
       Object.fromEntries(
         (await listSessions(transaction, accountId, nowMs)).map(
-          ({ id, kind, name, origin, confirmedBy, confirmedAtMs }) => {
-            const confirmed = confirmedAtMs && { by: confirmedBy, at: new Date(confirmedAtMs).toISOString() };
-            return [id, { kind, name, ...(origin && { origin }), ...(confirmed && { confirmed }) }];
+          ({ id, kind, name, origin, lastDateMs, confirmedBy, confirmedAtMs }) => {
+            const lastDate = lastDateMs && { lastDate: asIso(lastDateMs) };
+            const confirmed = confirmedAtMs && { confirmed: { by: confirmedBy, at: asIso(confirmedAtMs) } };
+            return [id, { kind, name, ...(origin && { origin }), ...lastDate, ...confirmed }];
           },
         ),
       );

@@ -18,7 +18,7 @@ export function grantOfSession(sessionId: string): string {
   return sessionId.slice(prefix.length);
 }
 
-type NewApp = Omit<NewSession, "kind" | keyof ReturnType<typeof endsFrom> | "end_mail_at_ms" | "mail">;
+type NewApp = Omit<NewSession, "kind" | keyof ReturnType<typeof appEndsFrom> | "mail">;
 
 /**
  * Starts the session of an app that the owner has approved. The authorization server mints its tokens.
@@ -26,14 +26,15 @@ type NewApp = Omit<NewSession, "kind" | keyof ReturnType<typeof endsFrom> | "end
  * @param mailId - of the mail about it: the same for every click on one approval, so that the owner gets one mail
  */
 export function startAppSession(db: Db, app: NewApp, nowMs: number, mailId?: string): Promise<void> {
-  const ends = { ...endsFrom("app", nowMs), end_mail_at_ms: endMailAtMs(nowMs) };
-  const session = { ...app, kind: "app", ...ends, mail: { kind: "new app", id: mailId } } as const;
+  const mail = { kind: "new app", id: mailId } as const;
+  const session = { ...app, kind: "app", ...appEndsFrom(nowMs), mail };
   return startSession(db, { by: "owner", what: "app approve" }, session, nowMs);
 }
 
-/** When the mail about the last date of an app is due, 7 days before, if its owner said their last word now. */
-export function endMailAtMs(nowMs: number): number {
-  return endsFrom("app", nowMs).last_date_ms - 7 * dayMs;
+/** The ends of an app whose owner says their last word now, and when the mail about the last date is due: 7 days before. */
+export function appEndsFrom(nowMs: number) {
+  const ends = endsFrom("app", nowMs);
+  return { ...ends, end_mail_at_ms: ends.last_date_ms - 7 * dayMs };
 }
 
 /** Why an app's session ends, as the audit says it: the app revoked a token, or used one that was used before. */
@@ -46,19 +47,13 @@ export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: numb
     const app = await transaction
       .selectFrom("local_sessions as session")
       .innerJoin("accounts", "accounts.id", "session.account_id")
-      .select(["session.name", "app_origin", "email"])
+      .select(["session.name", "app_origin as origin", "email as to"])
       .where("session.id", "=", id)
       .where("expires_at_ms", ">", nowMs)
       .executeTakeFirst();
     await endSession(transaction, { by: "app", what }, id, nowMs);
     if (!app || what === "app end") return;
-    const mail = {
-      kind: "replayed app",
-      to: app.email,
-      name: app.name ?? "An app",
-      origin: app.app_origin,
-      atMs: nowMs,
-    } as const;
+    const mail = { kind: "replayed app", ...app, name: app.name ?? "An app", atMs: nowMs } as const;
     const mailId = deriveMailId(`replayed-app:v1:${id}`);
     await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
   });

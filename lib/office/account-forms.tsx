@@ -189,7 +189,7 @@ const endSessions: OfficeAct = {
     const email = requireEmail(call);
     const { id } = await findAccount(db, email);
     const session = input("session") ?? "";
-    const which = session === "all" ? "all" : { id: session };
+    const which = session === "all" ? {} : { id: session };
     await endSessionsOf(db, { by, what: "session end" }, id, which, nowMs);
   },
 };

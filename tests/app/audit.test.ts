@@ -8,9 +8,10 @@ const email = "ceo@example.com";
 const chromium = {
   kind: "browser",
   name: "Chromium on Linux",
+  lastDate: expect.any(String),
   confirmed: { by: "code", at: expect.any(String) },
 };
-const device = { kind: "app", name: "A device", origin: "a device" };
+const device = { kind: "app", name: "A device", origin: "a device", lastDate: expect.any(String) };
 
 describe.each(engines)("what an owner does in a browser, on $name", async (engine) => {
   const { service } = await borrowService(engine);

@@ -65,11 +65,10 @@ export const sessions: Mistakes = {
       ],
       "tokens made in a session outlive it": ["made_in: madeIn?.sessionId ?? null", "made_in: null"],
       "an owner ends another account's sessions": [
-        'db.selectFrom("local_sessions").select("id").where("account_id", "=", accountId);',
-        'db.selectFrom("local_sessions").select("id");',
+        '.where("account_id", "=", accountId)\n      .where((row)',
+        ".where((row)",
       ],
-      "an owner who ends all other sessions is signed out":
-        'if (allBut) group = group.where("id", "!=", allBut);',
+      "an owner who ends all other sessions is signed out": '.where("id", "!=", allBut)',
       "an account has a session more than its most": [
         "sessions.slice(maxSessions - 1)",
         "sessions.slice(maxSessions)",
@@ -91,7 +90,7 @@ export const sessions: Mistakes = {
     },
     "lib/accounts/clerk-user.ts": {
       "the apps of who is banned at Clerk come back with them":
-        'if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, "all", nowMs);',
+        'if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, {}, nowMs);',
       "a lock at Clerk never runs out": [
         "(user.lockout_expires_in_seconds ?? Number.POSITIVE_INFINITY) * 1000",
         "Number.POSITIVE_INFINITY",
@@ -103,8 +102,8 @@ export const sessions: Mistakes = {
     },
     "app/hooks/clerk/route.ts": {
       "apps that were let in by a revoked session stay": [
-        'end("revoked", "program", "app")',
-        'end("revoked", "program")',
+        'end("revoked", {})',
+        'end("revoked", { kind: "program" })',
       ],
     },
   },

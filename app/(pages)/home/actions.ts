@@ -33,15 +33,15 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   endSession: ownerForm(ownerActions.endSession, async ({ field, nowMs }, { account, session, by }) => {
     const named = field("session");
     const group = findSessionGroup(named);
-    const which = group ? { ...group.which, allBut: session?.sessionId } : { id: named };
+    const which = group?.which ?? { id: named };
     const about = { by, what: "session end" } as const;
-    await endSessionsOf(await store(), about, account.id, which, nowMs);
+    await endSessionsOf(await store(), about, account.id, which, nowMs, group && session?.sessionId);
     return { to: `${access}?ended${group ? `=${named}` : ""}#ended` };
   }),
 
   /** Gives all apps another 180 days. Only their owner in the browser can: a token never extends itself. */
   keepApps: ownerForm(ownerActions.keepApps, async ({ nowMs }, { account }) => {
-    const hasKept = await keepApps(await store(), account, nowMs);
+    const hasKept = await keepApps(await store(), account.id, nowMs);
     return { to: hasKept ? `${access}?kept#sessions` : withProblem(access, "no-apps") };
   }),
 

@@ -17,9 +17,9 @@ const endedSession = z.object({ id: z.string().min(1), user_id: z.string() });
 
 /**
  * Records that a session has ended at Clerk, so that its tokens are refused although they live for another minute, and
- * ends the sessions of these kinds that were started in it.
+ * ends the sessions that were started in it, or those of one kind.
  */
-const end = (how: "ended" | "revoked", ...kinds: SessionKind[]) =>
+const end = (how: "ended" | "revoked", which: { kind?: SessionKind }) =>
   eventWith(endedSession, async ({ id, user_id }, nowMs) => {
     const db = await store();
     await db
@@ -29,7 +29,7 @@ const end = (how: "ended" | "revoked", ...kinds: SessionKind[]) =>
       .execute();
     const account = await accountBy(db, "subject", user_id).select("id").executeTakeFirst();
     const about = { by: "clerk", what: `session ${how}` } as const;
-    if (account) await endSessionsOf(db, about, account.id, { clerkSession: id, kinds }, nowMs);
+    if (account) await endSessionsOf(db, about, account.id, { clerk_session: id, ...which }, nowMs);
   });
 
 /** Clerk's webhooks about users and sessions: updates accounts, and ends tokens and app sessions with their session. */
@@ -43,10 +43,10 @@ export const POST = webhook(
     "user.created": sync,
     "user.updated": sync,
     // Signing out leaves apps connected, as in local sign-in.
-    "session.ended": end("ended", "program"),
-    "session.removed": end("ended", "program"),
+    "session.ended": end("ended", { kind: "program" }),
+    "session.removed": end("ended", { kind: "program" }),
     // It may have been an intruder's, who could have connected apps.
-    "session.revoked": end("revoked", "program", "app"),
+    "session.revoked": end("revoked", {}),
     "user.deleted": eventWith(deletedUser, async ({ id }, nowMs) => {
       await deleteCustomer(await store(), "subject", id, nowMs);
       await deleteClerkUser(await store(), id, nowMs);

@@ -26,7 +26,7 @@ export const sessionGroups = {
     done: "All tokens have ended.",
   },
   "operator-tokens": {
-    which: { kind: "program", begunBy: "operator" },
+    which: { kind: "program", begun_by: "operator" },
     summary: "End the operator’s tokens",
     verb: "End",
     warning: "Ask the operator if you do not know what they are for.",
