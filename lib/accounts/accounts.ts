@@ -154,13 +154,13 @@ export function auditedAccount(email: string) {
   return {
     whom,
     readState: (transaction: Db) =>
-      accountWith(transaction, whom, auditedColumns).forUpdate().executeTakeFirst(),
+      accountBy(transaction, "email", whom).select(auditedColumns).forUpdate().executeTakeFirst(),
   };
 }
 
 /** Finds the account with this email, in any letter case. Throws an {@link ApiError} if there is none. */
 export async function findAccount(db: Db, email: string): Promise<Account> {
-  const row = await accountWith(db, email).executeTakeFirst();
+  const row = await accountBy(db, "email", email.toLowerCase()).select(accountColumnNames).executeTakeFirst();
   if (!row) {
     throw new ApiError("not_found", {
       message: "There is no account with this email.",
@@ -173,10 +173,6 @@ export async function findAccount(db: Db, email: string): Promise<Account> {
     message: "The record of this account is not valid.",
     hint: "Delete it with 'account delete' and add it again.",
   });
-}
-
-function accountWith(db: Db, email: string, columns = accountColumnNames) {
-  return accountBy(db, "email", email.toLowerCase()).select(columns);
 }
 
 type AccountFilter = {

@@ -1,6 +1,8 @@
+import { auditedAccount } from "@/lib/accounts/accounts";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { enqueueMail } from "@/lib/mail/outbox";
 import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
@@ -18,15 +20,11 @@ type Leaver = { id: string; email: string };
 /** Deletes an account a day from now, and tells its owner by mail. A second request changes nothing. */
 export async function leave(db: Db, { id, email }: Leaver, nowMs: number): Promise<void> {
   const deletesAtMs = nowMs + graceMs;
-  await audited(db, { by: "owner", what: "account leave" }, { id, email }, nowMs, async (transaction) => {
-    const asked = await transaction
-      .updateTable("accounts")
-      .set({ deletes_at_ms: deletesAtMs })
-      .where("id", "=", id)
-      .where("deletes_at_ms", "is", null)
-      .returning("id")
-      .executeTakeFirst();
-    if (!asked) return;
+  const about = { by: "owner", what: "account leave", ...auditedAccount(email) } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    const asking = transaction.updateTable("accounts").set({ deletes_at_ms: deletesAtMs });
+    const asked = asking.where("id", "=", id).where("deletes_at_ms", "is", null).returning("id");
+    if (!(await hasRow(asked))) return;
     // For this account and this deletion only.
     const signed = `${id}.${deletesAtMs}`;
     const token = `${signed}.${keyedHash("keep-account:v1", signed)}`;
@@ -38,35 +36,19 @@ export async function leave(db: Db, { id, email }: Leaver, nowMs: number): Promi
 /** Takes it back, unless its time has come. */
 export async function stay(
   db: Db,
-  account: Leaver,
+  { id, email }: Leaver,
   by: Extract<Actor, "owner" | "mail link">,
   nowMs: number,
 ): Promise<void> {
-  await audited(db, { by, what: "account stay" }, account, nowMs, (transaction) =>
+  const about = { by, what: "account stay", ...auditedAccount(email) };
+  await auditedTransaction(db, about, nowMs, (transaction) =>
     transaction
       .updateTable("accounts")
       .set({ deletes_at_ms: null })
-      .where("id", "=", account.id)
+      .where("id", "=", id)
       .where("deletes_at_ms", ">", nowMs)
       .execute(),
   );
-}
-
-function audited<T>(
-  db: Db,
-  about: { by: Actor; what: string },
-  { id, email: whom }: Leaver,
-  nowMs: number,
-  work: (transaction: Db) => Promise<T>,
-): Promise<T> {
-  const readState = async (transaction: Db) => ({ deletesAtMs: await findDeletion(transaction, id) });
-  return auditedTransaction(db, { ...about, whom, readState }, nowMs, work);
-}
-
-/** When an account is deleted (Unix milliseconds); `null` if it stays, and `undefined` without the account. */
-async function findDeletion(db: Db, id: string): Promise<number | null | undefined> {
-  const row = await accountBy(db, "id", id).select("deletes_at_ms").executeTakeFirst();
-  return row?.deletes_at_ms;
 }
 
 /** The accounts whose time has come: a query. */

@@ -1,6 +1,7 @@
 import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
@@ -57,13 +58,9 @@ export async function readBilling(db: Db, accountId: string) {
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", "desc")
     .execute();
-  const paid = await db
-    .selectFrom("billing_checkouts")
-    .select("id")
-    .where("account_id", "=", accountId)
-    .where("state", "=", "fulfilled")
-    .executeTakeFirst();
-  return { subscriptions, hasBought: subscriptions.length > 0 || paid !== undefined };
+  const checkouts = db.selectFrom("billing_checkouts").select("id").where("account_id", "=", accountId);
+  const hasPaid = await hasRow(checkouts.where("state", "=", "fulfilled"));
+  return { subscriptions, hasBought: subscriptions.length > 0 || hasPaid };
 }
 
 /** Changes an account, whose row it locks. Returns `undefined` if the account is gone. */
@@ -89,12 +86,8 @@ export async function tellOnce(
   { what, whom, after }: { what: string; whom: string; after: object },
   nowMs: number,
 ): Promise<void> {
-  const entries = db
-    .selectFrom("audit_entries")
-    .select("id")
-    .where("whom", "=", whom)
-    .where("what", "=", what);
-  if (await entries.executeTakeFirst()) return;
+  const entries = db.selectFrom("audit_entries").select("id").where("whom", "=", whom);
+  if (await hasRow(entries.where("what", "=", what))) return;
   log().warn({ purchase: whom }, `${what}: nothing was given, look at it at Stripe`);
   await recordAudit(db, { by: "stripe", what, whom, after }, nowMs);
 }

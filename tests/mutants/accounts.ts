@@ -51,8 +51,7 @@ export const accounts: Mistakes = {
   },
   "tests/app/pages/leaving.test.ts": {
     "lib/accounts/leaving.ts": {
-      "a second request moves the day on which an account is deleted":
-        '      .where("deletes_at_ms", "is", null)\n',
+      "a second request moves the day on which an account is deleted": '.where("deletes_at_ms", "is", null)',
       "an account is kept by the link of an earlier mail":
         'if (deletesAtMs !== Number(atMs)) return { state: "invalid" };',
       "anyone can keep an account that is to be deleted": [
