@@ -1,6 +1,6 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { readCaller } from "@/lib/accounts/caller-read";
-import { readSessionCredential } from "@/lib/auth/credential";
+import { type MissingSession, readSessionCredential } from "@/lib/auth/credential";
 import { keyRing } from "@/lib/auth/key-ring";
 import { readKind, type SessionKind } from "@/lib/auth/session";
 import { recordSessionUse } from "@/lib/auth/session-use";
@@ -17,9 +17,9 @@ import { withTimeout } from "@/lib/runtime/timeout";
 /** The caller of an account route, or why it could not be identified. Without a session, an account is only looked at. */
 export type Caller =
   | { is: "account"; account: Account; session?: CallerSession }
-  | { is: "signed-out"; tokenWasSent: boolean }
+  | MissingSession
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
-  | { is: "unreadable" | "unconfigured" | "unavailable" };
+  | { is: "unreadable" | "unavailable" };
 
 /** The caller's session: one of ours, or Clerk's own in a browser or an app that uses its SDK. */
 export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
@@ -50,12 +50,12 @@ async function identify(
   nowMs: number,
 ): Promise<Caller> {
   const credential = await readSessionCredential(headers, resource, nowMs);
-  if ("because" in credential) {
-    if (credential.because === "sign-in is not set up") return { is: "unconfigured" };
+  if ("is" in credential) {
     // An outage is never "signed out": throws while the browser could not renew its session. Its read has nothing that a
     // stranger can choose, and shares the query of the others of its turn.
-    if (mayRenew(headers)) await readCaller(await store(), { ...noOne, nowMs });
-    return { is: "signed-out", tokenWasSent: credential.because === "the token is not valid" };
+    if (credential.is === "signed-out" && mayRenew(headers))
+      await readCaller(await store(), { ...noOne, nowMs });
+    return credential;
   }
   context.subject = credential.subject;
   const { subject, sessionId, keyId = "" } = credential;

@@ -14,7 +14,6 @@ import { challengeBrowser, expectedOf } from "@/lib/auth/passkey-challenge";
 import {
   addPasskey,
   copied,
-  findPasskey,
   hasTooMany,
   listPasskeys,
   maxPasskeys,
@@ -80,7 +79,13 @@ export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect>
 
 /** A browser that is told that a passkey is unknown may delete it. */
 async function requirePasskey(db: Db, credentialId: string) {
-  const passkey = await findPasskey(db, credentialId);
+  const passkey = await db
+    .selectFrom("passkeys")
+    .innerJoin("accounts", "accounts.id", "passkeys.account_id")
+    .select(["passkeys.id", "credential_id as credentialId", "rp_id as rpId", "public_key as publicKey"])
+    .select(["accounts.id as accountId", "accounts.email"])
+    .where("credential_id", "=", credentialId)
+    .executeTakeFirst();
   if (passkey?.rpId === relyingParty().id) return passkey;
   const operators = db.selectFrom("operator_passkeys").select("rp_id");
   const isStored = passkey || (await hasRow(operators.where("credential_id", "=", credentialId)));

@@ -3,10 +3,8 @@ import { type VerifiedToken, verifyToken } from "@/lib/auth/verifier";
 import { settings } from "@/lib/config/settings";
 import { readCookie } from "@/lib/http/cookies";
 
-/** A request without a session. */
-export type MissingSession = {
-  because: "sign-in is not set up" | "no token was sent" | "the token is not valid";
-};
+/** Why a request has no session: sign-in is not set up, or it sent no valid token. */
+export type MissingSession = { is: "unconfigured" } | { is: "signed-out"; tokenWasSent: boolean };
 
 /**
  * The session of a request: that of the bearer token if one is sent, otherwise of the `__session` cookie. An invalid
@@ -20,13 +18,12 @@ export async function readSessionCredential(
   resource: Resource | undefined,
   nowMs: number,
 ): Promise<VerifiedToken | MissingSession> {
-  if (settings().signIn.kind === "none") return { because: "sign-in is not set up" };
+  if (settings().signIn.kind === "none") return { is: "unconfigured" };
   const token = bearerToken(headers) ?? readCookie(headers, "__session");
-  if (token === undefined) return { because: "no token was sent" };
+  if (token === undefined) return { is: "signed-out", tokenWasSent: false };
   const verified = await verifyToken(token, nowMs);
-  return verified && isAudience(verified.audience, resource)
-    ? verified
-    : { because: "the token is not valid" };
+  const isValid = verified && isAudience(verified.audience, resource);
+  return isValid ? verified : { is: "signed-out", tokenWasSent: true };
 }
 
 /**

@@ -36,17 +36,6 @@ export function listPasskeys(db: Db, accountId: string) {
     .execute();
 }
 
-/** A passkey and its account, by the credential's id; it may have been made for another host. */
-export async function findPasskey(db: Db, credentialId: string) {
-  return db
-    .selectFrom("passkeys")
-    .innerJoin("accounts", "accounts.id", "passkeys.account_id")
-    .select(["passkeys.id", "credential_id as credentialId", "rp_id as rpId", "public_key as publicKey"])
-    .select(["accounts.id as accountId", "accounts.email"])
-    .where("passkeys.credential_id", "=", credentialId)
-    .executeTakeFirst();
-}
-
 /**
  * Adds a passkey and queues the mail about it. Throws an {@link ApiError}: a credential belongs to one account, an account
  * has ten at most, and a challenge works once.

@@ -62,7 +62,7 @@ async function renewHere({ headers, nowMs }: HandlerRequest): Promise<Headers> {
   const renewed = new Headers();
   const sent = await readSessionCredential(headers, undefined, nowMs);
   const secret = readCookie(headers, "office-client");
-  if (!("because" in sent) || secret === undefined) return renewed;
+  if (!("is" in sent) || secret === undefined) return renewed;
   const token = await renewBrowserSession(await store(), secret, nowMs);
   if (token) renewed.append("set-cookie", writeSession(token));
   return renewed;

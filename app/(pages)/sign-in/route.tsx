@@ -23,7 +23,7 @@ export const GET = narrowPage(
     const problem = findProblem(url, problems);
     const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
     const session = mayBeSignedIn && !isAway && (await readSessionCredential(headers, undefined, nowMs));
-    if (mayBeSignedIn && (!session || !("because" in session)))
+    if (mayBeSignedIn && (!session || !("is" in session)))
       return redirectTo({ to: await pathAfterSignIn(headers) });
     return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
   }),

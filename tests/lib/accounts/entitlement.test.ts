@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Account } from "@/lib/accounts/account";
-import type { Caller, CallerSession } from "@/lib/accounts/caller";
+import type { Caller } from "@/lib/accounts/caller";
 import { decideEntitlement } from "@/lib/accounts/entitlement";
 
 const endsAtMs = Date.parse("2027-01-31T09:00:00.250Z");
@@ -17,19 +17,7 @@ const account = {
   trial_mail_done_ms: null,
   trial_mail_next_at_ms: null,
 };
-const session: CallerSession = {
-  subject: "user_1",
-  sessionId: "sess_1",
-  origin: undefined,
-  audience: undefined,
-  actor: undefined,
-  keyId: undefined,
-  issuer: "https://clerk.example",
-  startsAt: 0,
-  endsAt: endsAtMs / 1000,
-  kind: "clerk",
-};
-const callerOf = (account: Account): Caller => ({ is: "account", account, session });
+const callerOf = (account: Account): Caller => ({ is: "account", account });
 const trial = callerOf({ ...account, plan: "trial", trial_ends_at_ms: endsAtMs });
 
 describe("decideEntitlement", () => {
