@@ -13,8 +13,11 @@ const reservedFiles = 256; // for the store, the log and other files
 export class Connections {
   /** The longest idle one first. */
   private readonly idle = new Set<Socket>();
-  /** The latest exchange of each other one until its response is sent, the oldest first (RFC 9112 §9.3.2). */
-  private readonly inWork = new Map<Socket, { outgoing: ServerResponse; begunAtMs: number }>();
+  /** Each with its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
+  private readonly open = new Map<
+    Socket,
+    { latest?: { outgoing: ServerResponse; begunAtMs: number } | undefined }
+  >();
   private readonly max = Math.min(maxConnections, Math.max(1, maxOpenFiles() - reservedFiles));
 
   constructor(
@@ -28,12 +31,12 @@ export class Connections {
 
   /** The response to the latest request of this connection, until it is sent. */
   latestAnswer(socket: Socket): ServerResponse | undefined {
-    return this.inWork.get(socket)?.outgoing;
+    return this.open.get(socket)?.latest?.outgoing;
   }
 
   private admit(socket: Socket): void {
     if (socket instanceof ResumedConnection) this.forget(socket.original);
-    if (this.idle.size + this.inWork.size >= this.max) {
+    if (this.open.size >= this.max) {
       const [leaving] = this.idle;
       if (!leaving) {
         socket.destroy();
@@ -42,25 +45,26 @@ export class Connections {
       this.forget(leaving);
       leaving.destroy();
     }
+    this.open.set(socket, {});
     this.idle.add(socket);
     socket.once("close", () => this.forget(socket));
   }
 
   private forget(socket: Socket): void {
-    this.inWork.delete(socket);
+    this.open.delete(socket);
     this.idle.delete(socket);
   }
 
   /** Notes that a request has arrived: its connection is idle again when its response is sent. */
   begin({ socket }: IncomingMessage, outgoing: ServerResponse): void {
-    if (!this.idle.has(socket) && !this.inWork.has(socket)) return;
+    const connection = this.open.get(socket);
+    if (!connection) return;
+    connection.latest = { outgoing, begunAtMs: performance.now() };
     this.idle.delete(socket);
-    this.inWork.delete(socket); // a map keeps the place of what it has
-    this.inWork.set(socket, { outgoing, begunAtMs: performance.now() });
     outgoing.on("close", () => {
-      if (this.latestAnswer(socket) !== outgoing) return;
-      this.inWork.delete(socket);
-      this.idle.add(socket);
+      if (connection.latest?.outgoing !== outgoing) return;
+      connection.latest = undefined;
+      if (this.open.has(socket)) this.idle.add(socket);
     });
   }
 
@@ -71,9 +75,12 @@ export class Connections {
   private endOverdue(): void {
     const { withinMs, unreadBytes } = this.bounds;
     const overdueMs = performance.now() - withinMs;
+    const inWork = [...this.open].flatMap(([socket, { latest }]) =>
+      latest ? [{ socket, begunAtMs: latest.begunAtMs }] : [],
+    );
     let unread = 0;
-    for (const { writableLength } of this.inWork.keys()) unread += writableLength;
-    for (const [socket, { begunAtMs }] of this.inWork) {
+    for (const { socket } of inWork) unread += socket.writableLength;
+    for (const { socket, begunAtMs } of inWork.sort((one, other) => one.begunAtMs - other.begunAtMs)) {
       const holdsTooMuch = unread > unreadBytes && socket.writableLength > 0;
       if (begunAtMs >= overdueMs && !holdsTooMuch) continue;
       unread -= socket.writableLength;

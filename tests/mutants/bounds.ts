@@ -113,11 +113,11 @@ export const bounds: Mistakes = {
     },
     "lib/server/connections.ts": {
       "a connection with a request in work is closed for a new one": [
-        "this.idle.delete(socket);\n    this.inWork",
-        "this.inWork",
+        "this.idle.delete(socket);\n    outgoing",
+        "outgoing",
       ],
       "a connection that was answered counts as in work for ever":
-        "this.inWork.delete(socket);\n      this.idle.add(socket);",
+        "if (this.open.has(socket)) this.idle.add(socket);",
     },
   },
   "tests/app/unsubscribe.test.ts": {
