@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -5,12 +6,20 @@ const contract = ["tests/contract.test.ts"];
 /** What is dear and rarely breaks: whole servers that are killed, frozen, upgraded or flooded. */
 const drills = ["tests/**/*.drill.ts"];
 
+/** What behaves alike on each engine runs on the embedded store in `npm test`, and again on PostgreSQL in the drills. */
+const onEachEngine = globSync("tests/**/*.test.ts").filter((file) =>
+  readFileSync(file, "utf8").includes(".each(engines)"),
+);
+const [embedded, postgres] = ["the embedded store", "PostgreSQL"];
+
 const resolve = { alias: { "@": fileURLToPath(new URL(".", import.meta.url)) } };
-const project = (name: string, files: { include: string[]; exclude?: string[] }, groupOrder: number) => ({
+type Files = { include: string[]; exclude?: string[] };
+const project = (name: string, files: Files, groupOrder: number, ...engines: string[]) => ({
   resolve,
   test: {
     name,
     ...files,
+    provide: { engines },
     // Modules are loaded once for all files of a worker; what they keep is forgotten after each.
     isolate: false,
     // What the lent services say: the tests compare their words with the catalogue's.
@@ -34,11 +43,12 @@ export default defineConfig({
     maxWorkers: 4,
     isolate: false,
     projects: [
-      project("each", { include: ["tests/**/*.test.ts"], exclude: contract }, 0),
+      project("each", { include: ["tests/**/*.test.ts"], exclude: contract }, 0, embedded),
       // Once all others have had their answers.
       project("contract", { include: contract }, 1),
       // `npm run drills`.
-      project("drills", { include: drills }, 2),
+      project("drills", { include: drills }, 2, embedded, postgres),
+      project("postgres", { include: onEachEngine }, 2, postgres),
     ],
   },
 });

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check: lint, types, the built service over HTTP on every engine, MCP's conformance suite, a real browser;
-# or with `drills` what is dear and rarely breaks, all of it or the files that the other words name.
+# Runs every check: lint, types, the built service over HTTP, MCP's conformance suite, a real browser; or with `drills` what
+# is dear and rarely breaks, and all behaviours again on PostgreSQL, or of these the files that the other words name.
 # Installs missing programs if it may (apt, as root or by sudo); otherwise it lists the skipped tests. Under CI only the
 # samples in Swift and Kotlin may be skipped, whose compilers are large. Ends with the time of each step, the ten
 # slowest tests, the skipped ones, and "N passed, N failed".
@@ -79,7 +79,7 @@ tests() {
 }
 
 drill() {
-  vitest run --project drills --reporter=default --reporter=json --outputFile.json="$notes/drills.json" "$@"
+  vitest run --project drills --project postgres --reporter=default --reporter=json --outputFile.json="$notes/drills.json" "$@"
 }
 
 conformance() {

@@ -54,7 +54,7 @@ export const signIn: Mistakes = {
       ],
     },
   },
-  "tests/app/outages.test.ts": {
+  "tests/app/outages.drill.ts": {
     "lib/accounts/own-passkeys.ts": {
       "a browser is told by a copy of the store that a passkey is unknown, and deletes it":
         'outageSince("writes") !== undefined ||',

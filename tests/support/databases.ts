@@ -13,6 +13,8 @@ import { reservePort } from "@/tests/support/port";
 
 declare module "vitest" {
   interface ProvidedContext {
+    /** The names of the engines on which a project tests. */
+    engines: string[];
     /** A superuser's URL on a real PostgreSQL; `undefined` if it is not installed. */
     postgresUrl: string | undefined;
     /** The port of a real redis-server; `undefined` if it is not installed. */

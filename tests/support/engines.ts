@@ -94,4 +94,7 @@ const postgres = (serverUrl: string): Engine => ({
 const postgresUrl = inject("postgresUrl");
 
 /** Every engine that is installed here. */
-export const engines: Engine[] = postgresUrl ? [embedded, postgres(postgresUrl)] : [embedded];
+export const everyEngine: Engine[] = postgresUrl ? [embedded, postgres(postgresUrl)] : [embedded];
+
+/** Those on which this project of `vitest.config.ts` tests: in `npm test` one, and in the drills the others too. */
+export const engines = everyEngine.filter((engine) => inject("engines").includes(engine.name));

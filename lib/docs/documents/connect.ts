@@ -15,7 +15,7 @@ const { idle, app: days, ended } = sessionDays;
 const reuse = lifetimes.refreshTokenReuse;
 const minutes = (seconds: number) => `${seconds / 60} minutes`;
 
-/** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.test.ts` runs it. */
+/** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.drill.ts` runs it. */
 const desktopApp = `
 import { homedir } from "node:os";
 import { CompanyGate, Connection, FileVault, connectOnDesktop } from "./corner-office.mjs";

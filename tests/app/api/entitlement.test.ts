@@ -6,7 +6,7 @@ import { operations } from "@/lib/http/operations";
 import { borrowService } from "@/tests/support/block";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -18,7 +18,7 @@ function expectDenial(of: Service, answer: Answer, status: number, code: ErrorCo
   expectRefusal(of, answer, { status, code, otherFields: { ok: false, status: inWords, message } });
 }
 
-describe.each(engines)("GET /api/entitlement on $name", async (engine) => {
+describe.each(everyEngine)("GET /api/entitlement on $name", async (engine) => {
   const { stage, service } = await borrowService(engine);
 
   /** Adds an account and requests its entitlement. */

@@ -4,13 +4,13 @@ import { startService, startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { expectAnswer, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import { postLegacy, postModern } from "@/tests/support/mcp";
 
 const { siteBanner } = operations;
 const maxCopyAgeMs = 15_000;
 
-describe.each(engines)("GET /api/site-banner on $name", async (engine) => {
+describe.each(everyEngine)("GET /api/site-banner on $name", async (engine) => {
   const clock = makeClock();
   const stage = await startStage(engine);
   const service = await startService({ ...stage.environment, ...clock.environment });

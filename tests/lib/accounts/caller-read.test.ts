@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { readCaller } from "@/lib/accounts/caller-read";
 import { addAccount } from "@/lib/accounts/invitations";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 
-it.each(engines)("callers of one turn each get their own account or none, on $name", async (engine) => {
+it.each(everyEngine)("callers of one turn each get their own account or none, on $name", async (engine) => {
   for (const stage of [await engine.prepare(), await engine.prepare()]) {
     const db = await stage.open();
     const admit = (name: string) =>

@@ -9,14 +9,14 @@ import { hashEmail } from "@/lib/mail/suppressions";
 import { stopLaterEmails, suppressEmail } from "@/lib/mail/unsubscribe";
 import { setBanner } from "@/lib/site-banner";
 import { startStageForEach } from "@/tests/support/block";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import { listTables } from "@/tests/support/stores";
 
 const email = "ceo@example.com";
 const atMs = Date.parse("2027-01-31T09:00:00Z");
 const operator = expect.stringMatching(/^operator( .+)?$/);
 
-describe.each(engines)("the audit on $name", async (engine) => {
+describe.each(everyEngine)("the audit on $name", async (engine) => {
   const { stage, db } = await startStageForEach(engine);
   let nowMs: number;
   beforeEach(() => {

@@ -4,11 +4,11 @@ import { describe, expect, it } from "vitest";
 import { beginOfClient, clientOfState, subjectOfState } from "@/lib/db/connect-state";
 import { isPostgres } from "@/lib/db/store";
 import { startStage } from "@/tests/support/block";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 
 const registered = `app_${"a".repeat(2000)}`;
 
-describe.each(engines)("the rows of apps on $name", async (engine) => {
+describe.each(everyEngine)("the rows of apps on $name", async (engine) => {
   const stage = await startStage(engine);
   const db = await stage.open();
   const each = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)";

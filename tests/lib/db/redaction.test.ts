@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { findMentions, mentionsOfEmail, mentionsOfId } from "@/lib/db/redaction";
 import { startStage } from "@/tests/support/block";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import { numbersTo, watchQueries } from "@/tests/support/watched-queries";
 
 const email = "ann.lee@example.com";
 
-describe.each(engines)("mentions of an address on $name", async (engine) => {
+describe.each(everyEngine)("mentions of an address on $name", async (engine) => {
   const stage = await startStage(engine);
 
   it("are found among 10,000 entries, in short pages that use an index", async () => {

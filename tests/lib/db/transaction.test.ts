@@ -5,7 +5,7 @@ import { lockEmail } from "@/lib/auth/sign-in-code-allowances";
 import { Store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { alterDatabase, createDatabase } from "@/tests/support/databases";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 
@@ -44,7 +44,7 @@ describe.runIf(postgresUrl)("a transaction that PostgreSQL undoes because it met
 
   it("is done once for its caller, and counted in a metric", async () => {
     const metricsPort = await reservePort();
-    const stage = await engines[1]?.prepare();
+    const stage = await everyEngine[1]?.prepare();
     if (!stage) throw new Error("PostgreSQL is not installed");
     const service = await Service.start({ ...stage.environment, METRICS_PORT: String(metricsPort) });
     await service.adminJson("account", "add", email);

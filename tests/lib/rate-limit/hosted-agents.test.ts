@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
 import { expectQuotaSpent } from "@/tests/support/contract";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import { postLegacy, postModern } from "@/tests/support/mcp";
 
 /* Hosted agents: many owners behind one address. */
 
 const requests = 60;
 
-describe.each(engines)("inside HOSTED_AGENT_NETWORKS, on $name", async (engine) => {
+describe.each(everyEngine)("inside HOSTED_AGENT_NETWORKS, on $name", async (engine) => {
   const owners = ["one@example.com", "two@example.com"];
   const tokens: string[] = [];
   const stage = await startStage(engine);

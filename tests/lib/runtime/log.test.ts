@@ -5,7 +5,7 @@ import { pages } from "@/lib/http/pages";
 import { toReadable } from "@/lib/runtime/log-format";
 import { borrowService } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
@@ -124,7 +124,7 @@ it("the log in development is readable: one line per request, indented errors, a
   );
 });
 
-const [, ...others] = engines;
+const [, ...others] = everyEngine;
 
 describe.each(others)("the log of a driver's failure, on $name", async (engine) => {
   const { stage, service } = await borrowService(engine);

@@ -3,12 +3,12 @@ import { operations } from "@/lib/http/operations";
 import { borrowService } from "@/tests/support/block";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const { creditsBalance } = operations;
 
-describe.each(engines)("GET /api/credits/balance on $name", async (engine) => {
+describe.each(everyEngine)("GET /api/credits/balance on $name", async (engine) => {
   const { stage, service } = await borrowService(engine);
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "1250.5");
   const token = await service.token("ceo@example.com");

@@ -4,11 +4,11 @@ import { operations } from "@/lib/http/operations";
 import { startService, startStage } from "@/tests/support/block";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { laterStates } from "@/tests/support/due-mails";
-import { engines } from "@/tests/support/engines";
+import { everyEngine } from "@/tests/support/engines";
 
 const { unsubscribe } = operations;
 
-describe.each(engines)("POST /api/email/unsubscribe on $name", async (engine) => {
+describe.each(everyEngine)("POST /api/email/unsubscribe on $name", async (engine) => {
   const older = "o".repeat(32);
   const stage = await startStage(engine, { isEmpty: true });
   const secrets = { APP_SECRET: "n".repeat(32), APP_SECRET_PREVIOUS: older };

@@ -56,7 +56,7 @@ const skipped = new Set(
   ),
 );
 
-/** The files of "Connect an app" need an owner's approval: `connect-samples.test.ts` runs them. */
+/** The files of "Connect an app" need an owner's approval: `connect-samples.drill.ts` runs them. */
 const runHere = documents.filter(({ path }) => path !== documentPages.connectAnApp.path);
 
 describe("the samples", () => {
