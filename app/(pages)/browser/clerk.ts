@@ -1,3 +1,4 @@
+import { loadScript } from "@clerk/shared/loadScript";
 import type { BrowserClerk, ClerkOptions, ClerkUIConstructor } from "@clerk/shared/types";
 
 /* The script of pages with one of Clerk's components: `npm run bundle` builds public/clerk.js from it. */
@@ -7,8 +8,6 @@ type Loaded = { Clerk?: BrowserClerk; __internal_ClerkUICtor?: ClerkUIConstructo
 
 /** The major versions that `@clerk/nextjs` loads. */
 const scripts = ["/npm/@clerk/ui@1/dist/ui.browser.js", "/npm/@clerk/clerk-js@6/dist/clerk.browser.js"];
-const maxTries = 3;
-const pauseMs = 2000; // 2 seconds
 const loadedWithinMs = 20_000; // 20 seconds, then the page says so
 
 /** Loads Clerk's scripts from its Frontend API, and mounts the component that the page has a place for. */
@@ -27,7 +26,12 @@ async function mountClerk(place: HTMLElement): Promise<void> {
 
 async function mount(place: HTMLElement): Promise<void> {
   const { host = "", key = "", part, options = "{}" } = place.dataset;
-  await Promise.all(scripts.map((path) => load(host + path, key)));
+  const beforeLoad = (script: HTMLScriptElement) => {
+    script.dataset.clerkPublishableKey = key;
+  };
+  await Promise.all(
+    scripts.map((path) => loadScript(host + path, { async: true, crossOrigin: "anonymous", beforeLoad })),
+  );
   const { Clerk: clerk, __internal_ClerkUICtor: ClerkUI } = globalThis as unknown as Loaded;
   if (!clerk || !ClerkUI) throw new Error("Clerk's scripts are not what they were");
   await clerk.load({ ...JSON.parse(options), ui: { ClerkUI }, telemetry: false } as ClerkOptions);
@@ -36,22 +40,6 @@ async function mount(place: HTMLElement): Promise<void> {
   if (part === "SignIn") clerk.mountSignIn(node, { routing: "hash" });
   else if (part === "SignUp") clerk.mountSignUp(node, { routing: "hash" });
   else clerk.mountUserButton(node);
-}
-
-async function load(src: string, key: string, triesLeft = maxTries): Promise<void> {
-  const script = document.createElement("script");
-  Object.assign(script, { src, async: true, crossOrigin: "anonymous" });
-  script.dataset.clerkPublishableKey = key;
-  const isLoaded = await new Promise<boolean>((resolve) => {
-    script.onload = () => resolve(true);
-    script.onerror = () => resolve(false);
-    document.head.append(script);
-  });
-  if (isLoaded) return;
-  script.remove();
-  if (triesLeft <= 1) throw new Error(`${src} cannot be loaded`);
-  await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  return load(src, key, triesLeft - 1);
 }
 
 const place = document.querySelector<HTMLElement>("#clerk");
