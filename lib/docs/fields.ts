@@ -4,7 +4,7 @@ import { table } from "@/lib/docs/markdown";
 /** A table of a schema's fields; those of a nested object are named by their path. */
 export function fieldTable(schema: z.ZodType): string {
   const rows = rowsWithin(z.toJSONSchema(schema), "");
-  return table(["Field", "Type", "Required", "Notes"], rows);
+  return table(["Field", "Type", "Notes"], rows);
 }
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -14,8 +14,8 @@ function rowsWithin({ properties = {}, required = [] }: JsonSchema, prefix: stri
     const name = prefix + key;
     const object = [property, ...(property.anyOf ?? [])].find((candidate) => candidate.properties);
     const { description = "" } = property;
-    const row = [`\`${name}\``, typeOf(property), required.includes(key) ? "yes" : "no", description];
-    return [row, ...(object ? rowsWithin(object, `${name}.`) : [])];
+    const type = `${typeOf(property)}${required.includes(key) ? "" : ", optional"}`;
+    return [[`\`${name}\``, type, description], ...(object ? rowsWithin(object, `${name}.`) : [])];
   });
 }
 

@@ -20,7 +20,7 @@ export type RenderedDocument = {
 /** Renders a document. Only code is escaped, because the Markdown is our own. */
 export function renderDocument(document: DocumentPage): RenderedDocument {
   const rendered: RenderedDocument = { intro: "", html: "", panel: "", sections: [] };
-  const marked = makeMarked(new Set());
+  const marked = makeMarked();
   const [intro, ...sections] = sectionsOf(document);
   rendered.intro = renderParts(marked, intro?.tokens ?? []);
   for (const { heading, anchor = "", depth, tokens } of sections) {
@@ -37,8 +37,8 @@ export function renderDocument(document: DocumentPage): RenderedDocument {
 /** The picture that replaces the block `the-loop` of text on its page. Markdown keeps the text. */
 const loop = `<picture class="loop"><source media="(max-width: 40rem)" srcset="${files.clientLoopOnPhones.path}" width="340" height="332"><img src="${files.clientLoop.path}" width="700" height="228" alt="The loop of a client, as the list below describes it."></picture>\n`;
 
-/** @param anchors - the field anchors so far, because two lists can contain the same name */
-function makeMarked(anchors: Set<string>) {
+function makeMarked() {
+  const anchors = new Set<string>();
   return new Marked({
     renderer: {
       code({ text, lang = "" }) {
@@ -48,8 +48,7 @@ function makeMarked(anchors: Set<string>) {
         return `<div class="sample" data-in="${shownIn}"><pre tabindex="0"><code>${highlight(text, language as CodeLanguage)}</code></pre></div>\n`;
       },
       table(token) {
-        const cell = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
-        return isOfFields(token) ? fields(token, cell, anchors) : tableOf(token, cell);
+        return tableOf(token, ({ tokens }) => this.parser.parseInline(tokens), anchors);
       },
     },
   });
@@ -59,38 +58,32 @@ function linkTo(anchor: string, name: string): string {
   return `<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(name.replaceAll("`", ""))}"></a>`;
 }
 
-const isOfFields = ({ header }: Tokens.Table) => ["Field", "Header"].includes(header[0]?.text ?? "");
-
-type RenderCell = (cell: Tokens.TableCell) => string;
-
-/** Renders fields as a list, because a table would not fit on a phone. */
-function fields({ header, rows }: Tokens.Table, cell: RenderCell, anchors: Set<string>): string {
-  const items = rows.map(([name, ...cells]) => {
-    if (!name) return "";
-    const own = anchorOf(`${header[0]?.text} ${name.text}`);
-    const anchor = anchors.has(own) ? `${own}-${anchors.size}` : own;
-    anchors.add(anchor);
-    const meaning = cells.at(-1);
-    const facts = cells.slice(0, -1).flatMap((fact, at) => {
-      const title = header[at + 1]?.text;
-      if (title === "Required") return fact.text === "yes" ? [] : ["<i>optional</i>"];
-      return [`<span>${title === "On" ? "on " : ""}${cell(fact)}</span>`];
-    });
-    return `<div id="${anchor}"><dt>${cell(name)} ${facts.join(" ")} ${linkTo(anchor, name.text)}</dt><dd>${meaning ? cell(meaning) : ""}</dd></div>`;
-  });
-  return `<dl class="fields">${items.join("\n")}</dl>\n`;
-}
-
-function tableOf({ header, rows }: Tokens.Table, cell: RenderCell): string {
+/** Renders a table. Each field and each header has an anchor. */
+function tableOf(
+  { header, rows }: Tokens.Table,
+  cell: (one: Tokens.TableCell) => string,
+  anchors: Set<string>,
+): string {
+  const titles = header.map(({ text }) => escapeHtml(text));
+  const isOfFields = ["Field", "Header"].includes(titles[0] ?? "");
   const head = header.map((one) => `<th scope="col">${cell(one)}</th>`).join("");
   const body = rows.map((row) => {
+    const name = row[0]?.text ?? "";
+    const anchor = isOfFields ? addAnchor(anchors, anchorOf(`${titles[0]} ${name}`)) : "";
+    const link = anchor && ` ${linkTo(anchor, name)}`;
     const cells = row.map(
-      (one, at) => `<td data-column="${escapeHtml(header[at]?.text ?? "")}">${cell(one)}</td>`,
+      (one, at) => `<td data-column="${titles[at]}">${cell(one)}${at === 0 ? link : ""}</td>`,
     );
-    return `<tr>${cells.join("")}</tr>`;
+    return `<tr${anchor && ` id="${anchor}"`}>${cells.join("")}</tr>`;
   });
-  const caption = header.map(({ text }) => text).join(", ");
-  return `<table><caption class="unseen">${escapeHtml(caption)}</caption><thead><tr>${head}</tr></thead>\n<tbody>${body.join("\n")}</tbody></table>\n`;
+  return `<table><caption class="unseen">${titles.join(", ")}</caption><thead><tr>${head}</tr></thead>\n<tbody>${body.join("\n")}</tbody></table>\n`;
+}
+
+/** Two tables can contain the same name. */
+function addAnchor(anchors: Set<string>, own: string): string {
+  const anchor = anchors.has(own) ? `${own}-${anchors.size}` : own;
+  anchors.add(anchor);
+  return anchor;
 }
 
 /** Renders the blocks of a section. Consecutive variants of a sample become tabs. */
