@@ -26,7 +26,7 @@ import { writeLlms } from "./llms";
 const rows: Record<keyof typeof publications, MakePublication> = {
   openApi: () => ({ body: openApiDocument() }),
   llms: writeLlms,
-  llmsFull: () => plainText(documents.map(({ markdown }) => makePortable(markdown(), settings().appUrl))),
+  llmsFull: () => plainText(documents.map(({ markdown }) => makePortable(markdown()))),
   statusData: describeStatus,
   changesFeed: writeChangesFeed,
   relatedOrigins: listRelatedOrigins,

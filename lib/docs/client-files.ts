@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { code } from "@/lib/docs/markdown";
 import { clientFiles } from "@/lib/http/pages";
 
 type Language = keyof typeof clientFiles;
@@ -10,9 +11,13 @@ export function readClient(language: Language): string {
   return readFileSync(file, "utf8");
 }
 
-/** The part of a client file below its comment `--- <title> ---`, up to the next one. */
-export function readPart(language: Language, title: string): string {
-  const [, part] = readClient(language).split(` --- ${title} ---\n`);
-  if (part === undefined) throw new Error(`The ${language} client has no part "${title}"`);
-  return part.replace(/^ *(?:\/\/|#) --- [\s\S]*/m, "").replace(/^\n+/, "");
+/** The part of each client file below its comment `--- <title> ---`, up to the next one, as blocks of code. */
+export function readParts(title: string, ...languages: Language[]): string {
+  const parts = languages.map((language) => {
+    const [, part] = readClient(language).split(` --- ${title} ---\n`);
+    if (part === undefined) throw new Error(`The ${language} client has no part "${title}"`);
+    const text = part.replace(/^ *(?:\/\/|#) --- [\s\S]*/m, "").replace(/^\n+/, "");
+    return code(language === "typescript" ? "ts" : language, text);
+  });
+  return parts.join("\n\n");
 }

@@ -1,5 +1,4 @@
 import { settings } from "@/lib/config/settings";
-import { placeholderAddress } from "@/lib/docs/markdown";
 import type { Operation } from "@/lib/http/operations";
 import { type documentPages, markdownPath } from "@/lib/http/pages";
 
@@ -23,9 +22,9 @@ export type DocumentText = {
 /** The groups of documents, in reading order. */
 export const groups = ["Start", "Reference", "Rules", "Agents"] as const;
 
-/** Makes Markdown readable outside this site: links become absolute, and samples name this service's URL. */
-export function makePortable(markdown: string, appUrl: string): string {
-  return markdown.replaceAll(placeholderAddress, appUrl).replaceAll("](/", `](${appUrl}/`);
+/** Makes Markdown readable outside this site: links become absolute. */
+export function makePortable(markdown: string): string {
+  return markdown.replaceAll("](/", `](${settings().appUrl}/`);
 }
 
 /** A document in Markdown, at its own path with `.md` or for a client that prefers Markdown. */
@@ -33,7 +32,7 @@ export function publishedMarkdown({ path, markdown }: DocumentPage) {
   const { appUrl } = settings();
   return {
     mediaType: "text/markdown; charset=utf-8",
-    body: makePortable(markdown(), appUrl),
+    body: makePortable(markdown()),
     headers: [
       ...["content-location", markdownPath(path)],
       ...["link", `<${appUrl}${path}>; rel="canonical"; type="text/html"`],

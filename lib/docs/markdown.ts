@@ -21,9 +21,6 @@ export function linkToPage({ path }: Pick<Route, "path">): string {
   return settings().signIn.kind === "none" ? `\`${path}\`` : `[${path}](${path})`;
 }
 
-/** The placeholder for this service's URL in documents; it is replaced with `APP_URL` when they are served. */
-export const placeholderAddress = "https://office.example.com";
-
 /** A Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>

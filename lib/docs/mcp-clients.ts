@@ -2,48 +2,38 @@ import { mcpServer } from "@/lib/http/operations";
 
 const serverName = "corner-office";
 
-/** A client, how it is set up, and how we tried it. */
-export type KnownClient = {
-  name: string;
-  /** That of `mcpServer.accountPath`, if it asks its owner only when connecting is refused. */
-  path: (typeof mcpServer.paths)[number];
-  tried: { version: string } | "by its documents" | "no";
-};
-
 /** When all known clients were last tried: `npm run clients`. */
 export const triedOn = "25 November 2026";
 
 const [openPath] = mcpServer.paths;
 const { accountPath } = mcpServer;
 
-/** The clients that `npm run clients` tries, and four that need a desktop or run only at their makers'. */
-export const knownClients: readonly KnownClient[] = [
-  { name: "Claude Code", path: openPath, tried: { version: "2.1.330" } },
-  { name: "Codex", path: openPath, tried: { version: "0.169.0" } },
-  { name: "Copilot CLI", path: openPath, tried: { version: "1.0.102" } },
-  { name: "MCP Inspector", path: openPath, tried: { version: "2.12.0" } },
-  { name: "mcp-remote", path: openPath, tried: { version: "0.15.1" } },
-  { name: "@modelcontextprotocol/sdk", path: openPath, tried: { version: "1.32.2" } },
-  { name: "@modelcontextprotocol/client", path: openPath, tried: { version: "2.4.0" } },
-  { name: "Claude", path: accountPath, tried: "by its documents" },
-  { name: "ChatGPT", path: accountPath, tried: "by its documents" },
-  { name: "Cursor", path: accountPath, tried: "no" },
-  { name: "VS Code", path: accountPath, tried: "no" },
-  { name: "Gemini CLI", path: accountPath, tried: { version: "0.61.0" } },
-  { name: "opencode", path: accountPath, tried: { version: "1.18.33" } },
-  { name: "mcporter", path: accountPath, tried: { version: "0.12.3" } },
-  { name: "@ai-sdk/mcp", path: accountPath, tried: { version: "2.0.99" } },
-  { name: "@langchain/mcp-adapters", path: accountPath, tried: { version: "1.1.4" } },
-  { name: "@mastra/mcp", path: accountPath, tried: { version: "2.0.0" } },
-];
+const byDocuments = "a program that follows its documents";
+const notByUs = "not by us, set up as its documents say";
 
-/** How we tried a client, as a sentence. */
-export function trialOf(name: string): string {
-  const tried = knownClients.find((client) => client.name === name)?.tried;
-  if (typeof tried === "object") return `Tried with version ${tried.version} on ${triedOn}.`;
-  if (tried === "no") return "Not tried by us: set up as its documents say.";
-  return `Tried by its documents alone, on ${triedOn}.`;
-}
+/**
+ * The clients that `npm run clients` tries, and four that need a desktop or run only at their makers', with how we tried
+ * each. `accountPath` is for those that ask their owner only when connecting is refused.
+ */
+export const knownClients = [
+  { name: "Claude Code", path: openPath, tried: "version 2.1.330" },
+  { name: "Codex", path: openPath, tried: "version 0.169.0" },
+  { name: "Copilot CLI", path: openPath, tried: "version 1.0.102" },
+  { name: "MCP Inspector", path: openPath, tried: "version 2.12.0" },
+  { name: "mcp-remote", path: openPath, tried: "version 0.15.1" },
+  { name: "@modelcontextprotocol/sdk", path: openPath, tried: "version 1.32.2" },
+  { name: "@modelcontextprotocol/client", path: openPath, tried: "version 2.4.0" },
+  { name: "Claude", path: accountPath, tried: byDocuments },
+  { name: "ChatGPT", path: accountPath, tried: byDocuments },
+  { name: "Cursor", path: accountPath, tried: notByUs },
+  { name: "VS Code", path: accountPath, tried: notByUs },
+  { name: "Gemini CLI", path: accountPath, tried: "version 0.61.0" },
+  { name: "opencode", path: accountPath, tried: "version 1.18.33" },
+  { name: "mcporter", path: accountPath, tried: "version 0.12.3" },
+  { name: "@ai-sdk/mcp", path: accountPath, tried: "version 2.0.99" },
+  { name: "@langchain/mcp-adapters", path: accountPath, tried: "version 1.1.4" },
+  { name: "@mastra/mcp", path: accountPath, tried: "version 2.0.0" },
+];
 
 /** How known clients connect. `;` joins commands in bash, zsh, fish and PowerShell, whose version 5.1 has no `&&`. */
 export function mcpClients(appUrl: string) {

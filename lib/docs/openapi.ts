@@ -4,8 +4,7 @@ import { descriptionVersion } from "@/lib/docs/changes";
 import { makePortable } from "@/lib/docs/document";
 import { findDocument } from "@/lib/docs/documents";
 import { operationWords } from "@/lib/docs/documents/operations";
-import { anchorOf, placeholderAddress } from "@/lib/docs/markdown";
-import type { HeaderDocument } from "@/lib/docs/response-headers";
+import { anchorOf } from "@/lib/docs/markdown";
 import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/responses";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";
@@ -17,22 +16,22 @@ import * as schemas from "@/lib/http/schemas";
 export function openApiDocument() {
   const { appUrl, supportEmail } = settings();
   const policy = findDocument(pages.policy.path)?.markdown() ?? "";
-  const document = {
+  return {
     openapi: "3.1.1",
     info: {
       title: "Corner Office",
       version: descriptionVersion,
       summary: "The public HTTP API of Corner Office.",
-      description: `${sessionLimits} ${tokenSafety}\n\n${makePortable(policy, placeholderAddress)}`,
+      description: `${sessionLimits} ${tokenSafety}\n\n${makePortable(policy)}`,
       contact: {
         name: "Corner Office",
-        url: `${placeholderAddress}${pages.quickStart.path}`,
+        url: `${appUrl}${pages.quickStart.path}`,
         ...(supportEmail ? { email: supportEmail } : {}),
       },
       license: { name: "MIT", identifier: "MIT" },
     },
-    externalDocs: { description: "Documentation", url: `${placeholderAddress}${pages.quickStart.path}` },
-    servers: [{ url: placeholderAddress, description: "This service, in production.", "x-internal": false }],
+    externalDocs: { description: "Documentation", url: `${appUrl}${pages.quickStart.path}` },
+    servers: [{ url: appUrl, description: "This service, in production.", "x-internal": false }],
     tags: Object.values(tags),
     paths: Object.fromEntries(
       (Object.keys(operations) as OperationName[]).map((name) => [operations[name].path, pathItem(name)]),
@@ -41,7 +40,7 @@ export function openApiDocument() {
       schemas: schemasByName(),
       parameters: { ApiVersion: apiVersion, RequestId: requestId },
       responses: Object.fromEntries(
-        earlyRefusals.map((errorParts) => [errorParts.name, describeAnswer(errorParts, undefined)]),
+        earlyRefusals().map((errorParts) => [errorParts.name, describeAnswer(errorParts, undefined)]),
       ),
       securitySchemes: {
         bearerAuth: {
@@ -59,7 +58,6 @@ export function openApiDocument() {
       },
     },
   };
-  return JSON.parse(JSON.stringify(document).replaceAll(placeholderAddress, appUrl)) as typeof document;
 }
 
 const tags: Record<Operation["access"], { name: string; description: string }> = {
@@ -90,11 +88,11 @@ function describeOperation(name: OperationName, operation: Operation, method: st
   return {
     operationId: method === "GET" ? `get${name[0]?.toUpperCase()}${name.slice(1)}` : name,
     summary,
-    description: makePortable(operationWords[name].about, placeholderAddress),
+    description: makePortable(operationWords[name].about),
     tags: [tags[access].name],
     externalDocs: {
       description: "Samples in curl, TypeScript and Python",
-      url: `${placeholderAddress}${pages.apiReference.path}#${anchorOf(`${method} ${path}`)}`,
+      url: `${settings().appUrl}${pages.apiReference.path}#${anchorOf(`${method} ${path}`)}`,
     },
     ...(operation.retirement ? { deprecated: true } : {}),
     security: access === "session" ? [{ bearerAuth: [] }, { sessionCookie: [] }] : [],
@@ -108,7 +106,7 @@ function describeOperation(name: OperationName, operation: Operation, method: st
         String(answer.status),
         describeAnswer(answer, operationWords[name].example),
       ]),
-      ...earlyRefusals.map(({ status, name }) => [
+      ...earlyRefusals().map(({ status, name }) => [
         String(status),
         { $ref: `#/components/responses/${name}` },
       ]),
@@ -124,7 +122,12 @@ function describeAnswer({ status, meaning, refusals, schema, headers }: AnswerDo
   if (status === 200) examples.success = { value: isText ? `${success}\n` : success };
   return {
     description: meaning,
-    headers: describeHeaders(headers),
+    headers: Object.fromEntries(
+      headers.map(({ name, meaning, example, pattern, always }) => [
+        name,
+        { description: meaning, required: always, schema: { type: "string", pattern }, example },
+      ]),
+    ),
     content: {
       [isText ? "text/plain" : "application/json"]: {
         schema: { $ref: `#/components/schemas/${schemas.resources.get(schema)?.id}` },
@@ -132,15 +135,6 @@ function describeAnswer({ status, meaning, refusals, schema, headers }: AnswerDo
       },
     },
   };
-}
-
-function describeHeaders(headers: readonly HeaderDocument[]) {
-  return Object.fromEntries(
-    headers.map(({ name, meaning, example, pattern, always }) => [
-      name,
-      { description: meaning, required: always, schema: { type: "string", pattern }, example },
-    ]),
-  );
 }
 
 function schemasByName(): Record<string, object> {

@@ -1,5 +1,5 @@
 import { type QuotaName, quotas } from "@/lib/config/limits";
-import { placeholderAddress } from "@/lib/docs/markdown";
+import { settings } from "@/lib/config/settings";
 import type { Operation } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { requestIdPattern } from "@/lib/http/request-context";
@@ -71,7 +71,7 @@ export function defaults(caching: string): HeaderDocument[] {
   const id = "3f0e2a6c-5d0b-4b8e-9f35-0a4b7f1c2d9e";
   return [
     header("API-Version", "1"),
-    header("Link", `<${placeholderAddress}${policy}`, `^<https?://[^>]+${policy}`),
+    header("Link", `<${settings().appUrl}${policy}`, `^<https?://[^>]+${policy}`),
     ...(caching.startsWith("public") ? [] : [header("X-Request-Id", id, requestIdPattern.source)]),
     header("Cache-Control", caching),
   ];

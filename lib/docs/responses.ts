@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { denialCodes } from "@/lib/accounts/entitlement";
 import { headBoundsInWords, quotas } from "@/lib/config/limits";
-import { placeholderAddress } from "@/lib/docs/markdown";
+import { settings } from "@/lib/config/settings";
 import { defaults, type HeaderDocument, headersOf } from "@/lib/docs/response-headers";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
@@ -52,7 +52,7 @@ export function answersOf(operation: Operation): AnswerDocument[] {
 }
 
 /** The refusals before a request is routed, which any operation can answer with. */
-export const earlyRefusals = [
+export const earlyRefusals = () => [
   earlyRefusal("RequestTimeout", 408, "invalid_request", "The request took too long to arrive."),
   earlyRefusal("HeadersTooLarge", 431, "too_large", `The headers are over ${headBoundsInWords}.`),
 ];
@@ -69,7 +69,7 @@ export function exampleRefusal(
   message: string = errorCatalogue[code].message,
 ) {
   const { hint } = errorCatalogue[code];
-  const error = { code, message, hint, docs: `${placeholderAddress}${pages.errors.path}#${code}` };
+  const error = { code, message, hint, docs: `${settings().appUrl}${pages.errors.path}#${code}` };
   if (schema !== entitlementDenied) return { error };
   const [status] = Object.entries(denialCodes).find(([, other]) => other === code) ?? [];
   return { ok: false, status, message, error };

@@ -24,7 +24,7 @@ export function readDocumentForModel(pathOrUrl: string): Reading {
     path: anchor ? `${path}#${anchor}` : path,
     title: titleOf(document, anchor && sections[0]?.heading),
     summary: document.summary,
-    text: makePortable(markdownOf(kept) + more, appUrl),
+    text: makePortable(markdownOf(kept) + more),
   };
 }
 

@@ -16,7 +16,7 @@ export const resources = [
     title: document.title,
     description: document.summary,
     mimeType: "text/markdown",
-    read: () => makePortable(document.markdown(), settings().appUrl),
+    read: () => makePortable(document.markdown()),
   })),
   {
     uri: "corner-office://errors",

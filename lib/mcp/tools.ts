@@ -4,7 +4,7 @@ import type { Caller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
-import { placeholderAddress, to } from "@/lib/docs/markdown";
+import { to } from "@/lib/docs/markdown";
 import { type SearchHit, searchDocuments } from "@/lib/docs/search";
 import { health } from "@/lib/health";
 import * as schemas from "@/lib/http/schemas";
@@ -105,7 +105,7 @@ export const tools: readonly Tool[] = [
         path,
         url: settings().appUrl + path,
         title,
-        snippet: snippet.replaceAll(placeholderAddress, settings().appUrl),
+        snippet,
       })),
   }),
   define({

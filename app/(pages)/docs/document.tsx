@@ -1,8 +1,6 @@
-import { settings } from "@/lib/config/settings";
 import { type DocumentPage, publishedMarkdown } from "@/lib/docs/document";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
-import { placeholderAddress } from "@/lib/docs/markdown";
 import { prefersMarkdown } from "@/lib/http/accept-header";
 import type { RouteHandler } from "@/lib/http/handler";
 import { markdownPath, type Page } from "@/lib/http/pages";
@@ -73,11 +71,10 @@ function runs({ operation }: DocumentPage): string | undefined {
 
 type MarkupProps = { as?: "div" | "a"; html: string; className?: string; href?: string };
 
-/** HTML of a document. Samples name this service's own address, so they can be pasted as they are. */
+/** HTML of a document. */
 function Markup({ as: Element = "div", html, ...attributes }: MarkupProps) {
-  const ours = html.replaceAll(placeholderAddress, settings().appUrl);
-  // biome-ignore lint/security/noDangerouslySetInnerHtml: the build makes it from our own Markdown, which no one else writes.
-  return <Element {...attributes} dangerouslySetInnerHTML={{ __html: ours }} />;
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: it is made from our own Markdown, which no one else writes.
+  return <Element {...attributes} dangerouslySetInnerHTML={{ __html: html }} />;
 }
 
 function NextTo({ document }: { document: DocumentPage }) {

@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { documentPages } from "@/lib/http/pages";
 
 /** Agents that connect today, by the names that people know. */
-const agents = [
+export const agents = [
   "Claude",
   "ChatGPT",
   "Claude Code",

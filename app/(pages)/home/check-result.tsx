@@ -18,12 +18,7 @@ type CheckResultProps = {
 export function CheckResult({ state, account, nowMs, children }: CheckResultProps) {
   const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
   return (
-    <section
-      className="card verdict"
-      data-colour={state.light[0]}
-      data-may-run={state.mayRun}
-      aria-live="polite"
-    >
+    <section className="card verdict" data-colour={state.light[0]} aria-live="polite">
       <StatusLights state={state} />
       <h1>{state.heading}</h1>
       {trial && (

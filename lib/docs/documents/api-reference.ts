@@ -1,6 +1,7 @@
+import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
 import { toOperation } from "@/lib/docs/documents/operations";
-import { code, placeholderAddress, table, to, toCode } from "@/lib/docs/markdown";
+import { code, table, to, toCode } from "@/lib/docs/markdown";
 import { answersOf } from "@/lib/docs/responses";
 import { sessionLimits } from "@/lib/docs/words";
 import { type Operation, type OperationName, operations } from "@/lib/http/operations";
@@ -22,7 +23,7 @@ ${table(
   ]),
 )}
 
-The base URL is \`${placeholderAddress}\`, over HTTPS. Programs find the same facts in [/openapi.json](${to.openApi}), an OpenAPI 3.1 description.
+The base URL is \`${settings().appUrl}\`, over HTTPS. Programs find the same facts in [/openapi.json](${to.openApi}), an OpenAPI 3.1 description.
 
 ## Statuses
 
@@ -43,7 +44,7 @@ Each operation's page lists the error codes of each status. [Error codes](${to.e
 
 Samples read the base URL from \`CORNER_OFFICE_URL\` and [the token](${to.authentication}) from \`CORNER_OFFICE_TOKEN\`:
 
-${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}`)}
+${code("sh", `export CORNER_OFFICE_URL=${settings().appUrl}`)}
 
 ## Webhooks
 

@@ -1,4 +1,4 @@
-import { readPart } from "@/lib/docs/client-files";
+import { readParts } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, to, toCode } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
@@ -59,13 +59,7 @@ No answer isn't a refusal: without internet, through an outage on our side or in
 
 This is its loop. [Connect an app](${to.connectAnApp}) shows the sign-in and how the parts are joined.
 
-${code("ts", readPart("typescript", "The loop"))}
-
-${code("python", readPart("python", "The loop"))}
-
-${code("swift", readPart("swift", "The loop"))}
-
-${code("kotlin", readPart("kotlin", "The loop"))}
+${readParts("The loop", "typescript", "python", "swift", "kotlin")}
 
 ${sessionLimits}
 `,

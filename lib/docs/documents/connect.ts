@@ -1,8 +1,10 @@
+import { describeSeconds } from "@/lib/config/durations";
 import { oauthBounds } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
-import { readPart } from "@/lib/docs/client-files";
+import { settings } from "@/lib/config/settings";
+import { readParts } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
-import { code, linkToPage, placeholderAddress, to } from "@/lib/docs/markdown";
+import { code, linkToPage, to } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
 import { mcpServer } from "@/lib/http/operations";
 import { clientFiles, connectEndpoints, pages, publications } from "@/lib/http/pages";
@@ -13,7 +15,6 @@ import { lifetimes } from "@/lib/oauth/token-lifetimes";
 const { authorization, token, device, revocation } = connectEndpoints;
 const { idle, app: days, ended } = sessionDays;
 const reuse = lifetimes.refreshTokenReuse;
-const minutes = (seconds: number) => `${seconds / 60} minutes`;
 
 /** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.drill.ts` runs it. */
 const desktopApp = `
@@ -38,15 +39,16 @@ async function signIn() {
 if ((await connection.readToken().catch(() => "not now")) === "") await signIn();`;
 
 /** The same on a phone, in each language. */
-const phoneApps = [
-  code(
-    "ts",
-    `
+const phoneApps = (appUrl: string) =>
+  [
+    code(
+      "ts",
+      `
 import * as SecureStore from "expo-secure-store";
 import * as WebBrowser from "expo-web-browser";
 import { CompanyGate, Connection } from "./corner-office";
 
-const url = "${placeholderAddress}";
+const url = "${appUrl}";
 const connection = new Connection(url, "studio", {
   read: async () => (await SecureStore.getItemAsync("corner-office")) ?? "",
   write: (refreshToken = "") => SecureStore.setItemAsync("corner-office", refreshToken),
@@ -60,11 +62,11 @@ export async function signIn() {
     Object(await WebBrowser.openAuthSessionAsync(address, redirectUri)).url ?? "");
   gate.wake();
 }`,
-  ),
-  code(
-    "swift",
-    `
-let url = URL(string: "${placeholderAddress}")!
+    ),
+    code(
+      "swift",
+      `
+let url = URL(string: "${appUrl}")!
 let connection = Connection(url: url, clientId: "studio", vault: KeychainVault())
 let gate = CompanyGate(url: url) { try await connection.readToken(deadToken: $0) }
 let asking = Task { await gate.keepAsking { mayRun, why in print(mayRun ? "run" : "wait", why) } }
@@ -78,12 +80,12 @@ func signIn(over window: ASPresentationAnchor) async throws {
   }
   await gate.wake()
 }`,
-  ),
-  code(
-    "kotlin",
-    `
+    ),
+    code(
+      "kotlin",
+      `
 class Office(private val context: Context) {
-    private val url = "${placeholderAddress}"
+    private val url = "${appUrl}"
     private val connection = Connection(url, "studio", KeystoreVault(context), SystemClock::elapsedRealtime)
     private val gate = CompanyGate(url, SystemClock::elapsedRealtime, connection::readToken)
     private val asking = thread(isDaemon = true) {
@@ -96,8 +98,8 @@ class Office(private val context: Context) {
         gate.wake()
     }
 }`,
-  ),
-].join("\n\n");
+    ),
+  ].join("\n\n");
 
 /** How an app gets its owner's approval and renews its token, for each kind of app. */
 export const connect: DocumentText = {
@@ -125,29 +127,25 @@ ${code("ts", desktopApp)}
 
 In Electron, pass \`shell.openExternal\` to \`connectOnDesktop\`, and encrypt what the vault stores with \`safeStorage\`. This is how the file receives the answer and keeps the refresh token:
 
-${code("ts", readPart("typescript", "On a computer"))}
+${readParts("On a computer", "typescript")}
 
 ## A phone app
 
 Use your domain, reversed, as the URL scheme. The operator of this service [registers your app](#who-your-app-is) with it first.
 
-${phoneApps}
+${phoneApps(settings().appUrl)}
 
 The browser is \`ASWebAuthenticationSession\` on an iPhone or a Mac and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in. The refresh token goes to the iPhone's keychain, or is encrypted with a key of Android's keystore. No file follows a redirect, which would take the token to another host; only React Native's own \`fetch\` does so without asking. This is how the file signs in:
 
-${code("ts", readPart("typescript", "Approval"))}
-
-${code("swift", readPart("swift", "Approval"))}
-
-${code("kotlin", readPart("kotlin", "Approval"))}
+${readParts("Approval", "typescript", "swift", "kotlin")}
 
 ## A program in a terminal
 
 Run [corner_office.py](${clientFiles.python.path}) with Python: it connects, then asks in a loop. This is its sign-in on a server or device without a browser:
 
-${code("python", readPart("python", "The connection"))}
+${readParts("The connection", "python")}
 
-The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${minutes(lifetimes.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
+The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${describeSeconds(lifetimes.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
 
 ## A browser app
 
@@ -168,7 +166,7 @@ The operator registers the HTTPS redirect URI of your server: \`connect add stud
 | Session | until it was not used for ${idle} days, and at most ${days} days from the approval, or from the owner's last “Keep all” at ${linkToPage(pages.access)}. A renewal is a use, and so is a request with its token | nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and 7 days before the last date of one that is still connected |
 
 - If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again. After that, someone who uses it may have stolen it, so the session ends. A code works once.
-- Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${minutes(oauthBounds.windowSeconds)}.
+- Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${describeSeconds(oauthBounds.windowSeconds)}.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
 
 ## Scopes and resources
@@ -185,7 +183,7 @@ The operator registers the HTTPS redirect URI of your server: \`connect add stud
 | one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback, its own scheme, or HTTPS |
 | the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document; the operator lists the addresses of the documents, by default those of known agents |
 
-An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${lifetimes.usedClient / (24 * 60 * 60)} days after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
+An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${describeSeconds(lifetimes.usedClient)} after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
 
 A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
 

@@ -1,3 +1,4 @@
+import { describeSeconds } from "@/lib/config/durations";
 import {
   bodyLimits,
   bodyPieces,
@@ -19,7 +20,8 @@ const allowance = ({ requests, windowSeconds }: { requests: number; windowSecond
   `${requests} requests per ${windowSeconds} seconds`;
 
 /** Those of a refused health check, without those of every response. */
-const quotaHeaders = headersOf(operations.health, 429).filter(({ name }) => /^(RateLimit|Retry)/.test(name));
+const quotaHeaders = () =>
+  headersOf(operations.health, 429).filter(({ name }) => /^(RateLimit|Retry)/.test(name));
 
 export const limits: DocumentText = {
   title: "Limits",
@@ -49,10 +51,10 @@ Responses to counted requests, and a \`429\`, carry:
 
 ${table(
   ["Header", "Meaning"],
-  quotaHeaders.map(({ name, meaning }) => [`\`${name}\``, meaning]),
+  quotaHeaders().map(({ name, meaning }) => [`\`${name}\``, meaning]),
 )}
 
-${code("http", ["HTTP/1.1 429 Too Many Requests", ...quotaHeaders.map(({ name, example }) => `${name}: ${example}`)].join("\n"))}
+${code("http", ["HTTP/1.1 429 Too Many Requests", ...quotaHeaders().map(({ name, example }) => `${name}: ${example}`)].join("\n"))}
 
 The policies are named \`health\` and \`mcp\`. \`Retry-After\` is a positive integer, equal to \`t\`: after that many seconds one request is accepted, unless another one from your address came first.
 
@@ -76,12 +78,8 @@ Entitlement clients need no such loop after a \`200\`: they ask again within \`r
 | Requests that wait for the one before on a connection | ${String(maxPipelined)} | \`429\` ${toCode("unavailable")} |
 | Requests with a body at once from one IPv4 address or one IPv6 /48 | ${String(maxRequestsInWork)} | \`429\` ${toCode("unavailable")} |
 | Request line and headers | ${headBoundsInWords} | \`431\` ${toCode("too_large")} |
-| Time for the headers to arrive | ${seconds(connectionLimits.headersTimeout)} | \`408\` ${toCode("invalid_request")} |
-| Time for the whole request to arrive | ${seconds(connectionLimits.requestTimeout)} | \`408\` ${toCode("invalid_request")} |
-| Time from the headers until the response has been read | ${seconds(exchangeWithinMs)} | The connection is closed |
+| Time for the headers to arrive | ${describeSeconds(connectionLimits.headersTimeout / 1000)} | \`408\` ${toCode("invalid_request")} |
+| Time for the whole request to arrive | ${describeSeconds(connectionLimits.requestTimeout / 1000)} | \`408\` ${toCode("invalid_request")} |
+| Time from the headers until the response has been read | ${describeSeconds(exchangeWithinMs / 1000)} | The connection is closed |
 `,
 };
-
-function seconds(milliseconds: number): string {
-  return `${milliseconds / 1000} seconds`;
-}

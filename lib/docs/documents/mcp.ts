@@ -1,26 +1,24 @@
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
 import { sessionDays } from "@/lib/config/session-lifetimes";
+import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
-import { code, json, linkToPage, placeholderAddress, table, to } from "@/lib/docs/markdown";
-import { type KnownClient, knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
+import { code, json, linkToPage, table, to } from "@/lib/docs/markdown";
+import { knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { pages } from "@/lib/http/pages";
-
-const clients = mcpClients(placeholderAddress);
-const { address, accountAddress } = clients;
-const trial = (tried: KnownClient["tried"]) =>
-  tried === "no"
-    ? "not by us: set up as its documents say"
-    : typeof tried === "object"
-      ? `version ${tried.version}`
-      : "a program that follows its documents";
 
 export const mcp: DocumentText = {
   title: "MCP",
   group: "Agents",
   summary: "How to connect an assistant to the MCP server, and its tools.",
-  markdown:
-    () => `Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server, and so is \`/mcp/account\`, where every message needs [a token](#connecting). It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
+  markdown: () => describe(mcpClients(settings().appUrl)),
+};
+
+type Clients = ReturnType<typeof mcpClients>;
+
+const describe = (
+  clients: Clients,
+) => `Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server, and so is \`/mcp/account\`, where every message needs [a token](#connecting). It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
 
 ## Tools
 
@@ -42,8 +40,8 @@ A client only needs a URL. It opens our approval page in your browser; you sign 
 
 | Address | Asks for your approval |
 | --- | --- |
-| \`${address}\` | when the client first reads your account, or when you tell it to log in; connecting, the documents, health and the banner need no sign-in |
-| \`${accountAddress}\` | when the client connects, for clients that ask only if connecting is refused |
+| \`${clients.address}\` | when the client first reads your account, or when you tell it to log in; connecting, the documents, health and the banner need no sign-in |
+| \`${clients.accountAddress}\` | when the client connects, for clients that ask only if connecting is refused |
 
 You never paste a token, and no line below contains one. The client stores its token in the system's keychain or, if there is none, in a file in your home folder (Claude Code, Codex, \`mcp-remote\`). ${linkToPage(pages.access)} lists the clients that you have connected, and can disconnect them.
 
@@ -73,17 +71,17 @@ ${json(clients.cursor.settings)}
 
 ### Claude and ChatGPT
 
-Add a custom connector with the URL \`${accountAddress}\`: in Claude under Customize, Connectors; in ChatGPT under Settings, Apps, after you have switched on developer mode in the advanced settings, with OAuth as the authentication. Both connect from their makers' networks, so the address must be public.
+Add a custom connector with the URL \`${clients.accountAddress}\`: in Claude under Customize, Connectors; in ChatGPT under Settings, Apps, after you have switched on developer mode in the advanced settings, with OAuth as the authentication. Both connect from their makers' networks, so the address must be public.
 
 ### Clients that start a program
 
 Clients that can only start a program connect through \`mcp-remote\`:
 
-${code("console", `npx mcp-remote ${address}`)}
+${code("console", `npx mcp-remote ${clients.address}`)}
 
 ### The Inspector
 
-${code("console", `npx "@modelcontextprotocol/inspector" --cli ${address} --transport http --method tools/list`)}
+${code("console", `npx "@modelcontextprotocol/inspector" --cli ${clients.address} --transport http --method tools/list`)}
 
 ### What was tried
 
@@ -91,7 +89,7 @@ Last tried on ${triedOn}:
 
 ${table(
   ["Client", "Address", "Tried"],
-  knownClients.map(({ name, path, tried }) => [name, `\`${path}\``, trial(tried)]),
+  knownClients.map(({ name, path, tried }) => [name, `\`${path}\``, tried]),
 )}
 
 ### With a token of your own
@@ -114,5 +112,4 @@ An answer is one JSON document. Nothing is streamed: there are no server-sent ev
 ${quotas.mcp.requests} requests per ${quotas.mcp.windowSeconds} seconds and address, shared by all paths, or [and account](${to.limits}) in listed networks of hosted agents; [the headers](${to.limits}#headers) are those of the API, under the name \`mcp\`. A body over ${inKibibytes(bodyLimits.mcp)} answers [\`413\`](${to.errors}#too_large). At \`/mcp\`, only tools that read an account answer \`401\`, if the token is missing or invalid; an expired token never blocks documents. At \`/mcp/account\`, every message without a valid token does. A denial, such as a trial that has ended, is a normal result with the same fields as in the API. Any other failure is an \`isError\` result with the same \`code\`, \`message\`, \`hint\` and \`docs\`.
 
 ${tokenSafety}
-`,
-};
+`;

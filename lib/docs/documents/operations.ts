@@ -11,35 +11,30 @@ import * as schemas from "@/lib/http/schemas";
 
 /** The page of an operation: its description and fields, with samples and example responses in a panel. */
 export function operationDocument(name: OperationName): DocumentText {
-  const operation = operations[name];
+  const operation: Operation = operations[name];
   const { methods, path, summary } = operation;
   return {
     title: `${methods[0]} ${path}`,
     group: "Reference",
     operation,
     summary,
-    markdown: () => describeOperation(name),
+    markdown: () =>
+      [
+        summary,
+        ...(operation.retirement ? [`**Being retired:** ${describeRetirement(operation.retirement)}`] : []),
+        operationWords[name].about,
+        "## Request",
+        callSamples(operation),
+        "## Fields",
+        fieldLists(operation),
+        "## Answers",
+        examples(name),
+        "## Statuses",
+        statusTable(operation),
+        "## Headers",
+        headerTable(operation),
+      ].join("\n\n"),
   };
-}
-
-function describeOperation(name: OperationName): string {
-  const operation: Operation = operations[name];
-  const { retirement } = operation;
-  return [
-    operation.summary,
-    ...(retirement ? [`**Being retired:** ${describeRetirement(retirement)}`] : []),
-    operationWords[name].about,
-    "## Request",
-    callSamples(operation),
-    "## Fields",
-    fieldLists(operation),
-    "## Answers",
-    examples(name),
-    "## Statuses",
-    statusTable(operation),
-    "## Headers",
-    headerTable(operation),
-  ].join("\n\n");
 }
 
 function fieldLists(operation: Operation): string {

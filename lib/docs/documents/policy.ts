@@ -1,6 +1,7 @@
+import { settings } from "@/lib/config/settings";
 import { changes, descriptionVersion } from "@/lib/docs/changes";
 import type { DocumentText } from "@/lib/docs/document";
-import { code, placeholderAddress, to, toCode } from "@/lib/docs/markdown";
+import { code, to, toCode } from "@/lib/docs/markdown";
 import { operations } from "@/lib/http/operations";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
@@ -32,7 +33,7 @@ Existing behaviour continues through the window. Urgent security fixes may restr
 
 Every response links to this page, also if nothing is being retired:
 
-${code("http", `Link: <${placeholderAddress}${to.policy}>; rel="deprecation"; type="text/html"`)}
+${code("http", `Link: <${settings().appUrl}${to.policy}>; rel="deprecation"; type="text/html"`)}
 
 This policy covers the ${Object.keys(operations).length} operations of the public API, not private workspace routes.
 

@@ -155,16 +155,12 @@ function erasureByOwner(): string {
 /** Everyone outside who gets data, by the settings that are on. */
 export function recipients(given: Settings): string[] {
   const { signIn, mail, billing, databaseUrl, redis, upstash, onVercel } = given;
-  const byMail: Record<typeof mail.kind, string | false> = {
-    resend: "Resend, which delivers our mail: your email, and the mails.",
-    smtp: "The mail server that delivers our mail: your email, and the mails.",
-    files: false,
-  };
   return [
     "The operator, who can read and change the data above. Each change is recorded in the audit.",
     "The apps that you approve: they can read whether your company may run, and your credits, until you disconnect them.",
     signIn.kind === "clerk" && "Clerk, which signs you in: your email and your sessions.",
-    byMail[mail.kind],
+    mail.kind !== "files" &&
+      `${mail.kind === "resend" ? "Resend, which" : "The mail server that"} delivers our mail: your email, and the mails.`,
     billing !== undefined &&
       "Stripe, which takes payments: your email, the id of your account, what you buy, and your payment details, which we never see.",
     databaseUrl !== undefined && "The PostgreSQL server that stores the data above for us.",

@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
-import { code, linkToPage, placeholderAddress, to, toCode } from "@/lib/docs/markdown";
+import { code, linkToPage, to, toCode } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { clientFiles, pages, publications } from "@/lib/http/pages";
@@ -16,7 +16,7 @@ export const quickStart: DocumentText = {
 
 The base URL is the site you're on. The first line sets it for the steps below.
 
-${code("sh", `export CORNER_OFFICE_URL=${placeholderAddress}\ncurl -sS "$CORNER_OFFICE_URL/api/health"`)}
+${code("sh", `export CORNER_OFFICE_URL=${settings().appUrl}\ncurl -sS "$CORNER_OFFICE_URL/api/health"`)}
 
 ${code("json", `{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}`)}
 

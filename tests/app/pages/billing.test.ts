@@ -364,7 +364,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     expect(failed).toContain("Your last payment failed.");
     expect(failed).toContain("Invoices, your card, and how to cancel:");
     const due = (await buyer.browser.open("/home")).text;
-    expect(due).toContain('data-colour="soon" data-may-run="true"');
+    expect(due).toContain('<section class="card verdict" data-colour="soon"');
     expect(due).toContain("Payment due");
     expect(due).toMatch(
       /Office licence<\/strong>, €49\.00 a month.*If the card keeps failing, your company stops on/,

@@ -34,7 +34,12 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     await service.adminJson("account", "add", "odd@example.com");
     const Cookie = `__session=${await service.token("odd@example.com")}`;
     await stage.query("UPDATE accounts SET plan = 'platinum' WHERE email = 'odd@example.com'");
-    expectTheSame(await both(service, { Cookie }), "write to help@example.com about your account");
+    const said = await both(service, { Cookie });
+    expectTheSame(said, "write to help@example.com about your account");
+    expect(said.page).toContain("<h1>We cannot read your account</h1>");
+    expect(said.page).not.toContain("Copy a token");
+    expect(said.page, "not as signed out").toContain("Sign out");
+    expect(said.page).toMatch(/href="mailto:[^"]+\?subject=[^"&]+">Email support/);
   });
 
   it("give the same advice when sign-in is not configured", async () => {
@@ -64,7 +69,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const count = Number.parseInt(left, 10);
     expect(home, name).toContain(`<strong>${left}</strong> of ${count}</p>`);
     expect(home).toContain(`<progress max="${count}" value="${count}" aria-label="${left} of ${count}">`);
-    expect(home).toContain(`data-colour="${colour}" data-may-run="true"`);
+    expect(home).toContain(`<section class="card verdict" data-colour="${colour}"`);
     expect(home).toContain(`<time dateTime="${endsAt}"`);
     expect(home).toMatch(/Checked at <time [^>]+>\d\d:\d\d UTC</);
   });
@@ -117,8 +122,8 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
       const asked = decodeURIComponent(installLink).replace(/config=(.*)$/, (_, config) => atob(config));
       expect(asked).toContain(`"url":"${accountAddress}"`);
     }
-    expect(page).toMatch(/<strong>Claude Code<\/strong>: (<!-- -->)?Tried with version \d/);
-    expect(page).toMatch(/<strong>ChatGPT<\/strong>: (<!-- -->)?Tried by its documents alone, on /);
+    expect(page).toMatch(/<strong>Claude Code<\/strong>: version \d/);
+    expect(page).toContain("<strong>ChatGPT</strong>: a program that follows its documents");
   });
 
   it("show credits as a line, and every entry with its reason, by links to older ones", async () => {
@@ -151,16 +156,6 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(all.map(({ length }) => length)).toEqual([5, 20, 6]);
     expect(all.flat().slice(0, 3)).toEqual(["worth -6", "worth 20", "worth -12.5"]);
     expect(all.flat().slice(-27)).toEqual(days);
-  });
-
-  it("do not show an unreadable account as signed out", async () => {
-    const owner = await admit("invalid@example.com");
-    await stage.query("UPDATE accounts SET plan = 'gold' WHERE email = 'invalid@example.com'");
-    const home = await shown(owner);
-    expect(home).toContain("<h1>We cannot read your account</h1>");
-    expect(home).not.toContain("Copy a token");
-    expect(home).toContain("Sign out");
-    expect(home).toMatch(/href="mailto:[^"]+\?subject=[^"&]+">Email support/);
   });
 
   it("send a browser without cookies to sign-in, without a redirect loop", async () => {

@@ -1,11 +1,10 @@
 import type { Session } from "@/lib/auth/session";
 import { settings } from "@/lib/config/settings";
-import { mcpClients, trialOf } from "@/lib/docs/mcp-clients";
+import { knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { pages } from "@/lib/http/pages";
+import { agents } from "../../front/apps";
 import { LatestApp } from "../latest-app";
 import { CopyLine } from "./copy-line";
-
-const listed = ["Claude", "ChatGPT", "Claude Code", "Codex", "Cursor", "VS Code"];
 
 /** How to connect the usual agents and apps, and the app that was connected last. */
 export function ConnectSomething({ sessions, nowMs }: { sessions: readonly Session[]; nowMs: number }) {
@@ -43,13 +42,15 @@ export function ConnectSomething({ sessions, nowMs }: { sessions: readonly Sessi
           </dd>
         </dl>
         <details>
-          <summary>What we tried</summary>
+          <summary>What we tried, last on {triedOn}</summary>
           <ul className="quiet">
-            {listed.map((name) => (
-              <li key={name}>
-                <strong>{name}</strong>: {trialOf(name)}
-              </li>
-            ))}
+            {knownClients
+              .filter(({ name }) => agents.includes(name))
+              .map(({ name, tried }) => (
+                <li key={name}>
+                  <strong>{name}</strong>: {tried}
+                </li>
+              ))}
           </ul>
         </details>
       </details>
