@@ -16,8 +16,6 @@ export type SearchHit = {
   title: string;
   /** At most 200 characters of plain text around the first match. */
   snippet: string;
-  /** Higher is better; comparable within one search only. */
-  score: number;
 };
 
 /**
@@ -39,12 +37,7 @@ export function searchDocuments(query: string, limit: number): SearchHit[] {
     })
     .sort((a, b) => b.score - a.score)
     .slice(0, limit)
-    .map(({ section, score }) => ({
-      path: section.path,
-      title: section.title,
-      snippet: snippetOf(section.prose, terms),
-      score: Math.round(score * 1000) / 1000,
-    }));
+    .map(({ section: { path, title, prose } }) => ({ path, title, snippet: snippetOf(prose, terms) }));
 }
 
 /** The words of a query that are searched: what a query costs is bounded by their number. */
