@@ -75,7 +75,6 @@ const readToken = async (deadToken) => {
   return token;
 };
 let gate = new CompanyGate(url, readToken);
-const wallClock = Date.now;
 for (const moment of moments) {
   if (moment.startsWith("at ")) { gate = new CompanyGate(moment.slice(3), readToken); continue; }
   if (moment.startsWith("renew at ")) {
@@ -88,8 +87,7 @@ for (const moment of moments) {
   if (moment === "renew") { token = "second"; continue; }
   if (moment === "renewable") { isRenewable = true; continue; }
   if (moment === "away") { isAway = !isAway; continue; }
-  if (moment.startsWith("wall ")) { Date.now = () => wallClock() + Number(moment.slice(5)) * 1000; continue; }
-  const nowMs = moment === "now" ? undefined : Number(moment) * 1000;
+  const nowMs = Number(moment) * 1000;
   const seconds = await gate.ask(nowMs);
   console.log("said " + JSON.stringify({ mayRun: gate.mayRun(nowMs), why: gate.why, seconds: Number.isFinite(seconds) ? seconds : null }));
 }`,
@@ -100,9 +98,8 @@ for (const moment of moments) {
     needs: ["python3"],
     files: {
       "client.py": readClient("python").replace("TIMEOUT_SECONDS = 10", "TIMEOUT_SECONDS = 1"),
-      "drive.py": `import json, math, sys, time
+      "drive.py": `import json, math, sys
 from client import CompanyGate, Connection, FileVault
-wall_clock = time.time
 token, away, renewable = ["first"], [], []
 def read_token(dead_token):
     if renewable and token[0] == dead_token:
@@ -131,10 +128,7 @@ for moment in sys.argv[2:]:
     if moment == "away":
         away = [] if away else ["away"]
         continue
-    if moment.startswith("wall "):
-        time.time = lambda skew=float(moment[5:]): wall_clock() + skew
-        continue
-    now = None if moment == "now" else float(moment)
+    now = float(moment)
     seconds = gate.ask(now)
     print("said " + json.dumps({"mayRun": gate.may_run(now), "why": gate.why, "seconds": None if math.isinf(seconds) else seconds}))`,
     },
@@ -180,8 +174,7 @@ for moment in CommandLine.arguments.dropFirst(2) {
   if moment == "renew" { await keychain.renew(); continue }
   if moment == "renewable" { await keychain.becomeRenewable(); continue }
   if moment == "away" { await keychain.goAway(); continue }
-  if moment.hasPrefix("wall ") { continue }
-  let now = moment == "now" ? ContinuousClock.now : start.advanced(by: .seconds(Double(moment)!))
+  let now = start.advanced(by: .seconds(Double(moment)!))
   let seconds = await gate.ask(now: now).map { String($0) } ?? "null"
   print("said {\\"mayRun\\":\\(await gate.mayRun(now: now)),\\"why\\":\\"\\(await gate.why)\\",\\"seconds\\":\\(seconds)}")
 }`,
@@ -223,8 +216,7 @@ for moment in CommandLine.arguments.dropFirst(2) {
         if (moment == "renew") { token = "second"; continue }
         if (moment == "renewable") { isRenewable = true; continue }
         if (moment == "away") { isAway = !isAway; continue }
-        if (moment.startsWith("wall ")) continue
-        val nowMs = if (moment == "now") clockMs() else moment.toLong() * 1000
+        val nowMs = moment.toLong() * 1000
         val seconds = gate.ask(nowMs)
         println("""said {"mayRun":\${gate.mayRun(nowMs)},"why":"\${gate.why}","seconds":$seconds}""")
     }
@@ -244,18 +236,10 @@ const environment = { PATH: process.env.PATH ?? "" } as unknown as NodeJS.Proces
 const inFolder = { cwd: folder, env: environment, timeout: 240_000 };
 
 /**
- * A time in seconds by the client's own clock, or the current one; a new token; from now on a refused token is renewed;
- * a switch between a readable and an unreadable token; the seconds by which the device's clock is wrong; another URL; or
- * the URL at which a connection renews its token.
+ * A time in seconds by the client's own clock; a new token; from now on a refused token is renewed; a switch between a
+ * readable and an unreadable token; another URL; or the URL at which a connection renews its token.
  */
-type Moment =
-  | number
-  | "now"
-  | "renew"
-  | "renewable"
-  | "away"
-  | `wall ${number}`
-  | `${"" | "renew "}at ${string}`;
+type Moment = number | "renew" | "renewable" | "away" | `${"" | "renew "}at ${string}`;
 
 /** Calls a client at these moments. Each call gets the next of the responses. */
 async function drive<Result = Said>(
@@ -306,20 +290,6 @@ describe.each(installed)("the complete client in %s", (_, client) => {
     expect(said[1]?.seconds).toBeLessThanOrEqual(6);
     expect(tokens).toEqual(["Bearer first", "Bearer first"]);
   });
-
-  it.each([-24 * 3600, 25 * 60])(
-    "runs to the end of a trial on a device whose clock is off by %i seconds, or is put right meanwhile",
-    async (skew) => {
-      const trialEndsAt = new Date(Date.now() + 20 * 60_000).toISOString();
-      const trial = json(200, { ...yes, status: "trial", trialEndsAt });
-      const gone = refused(503, "unavailable");
-      const said = await ask(
-        [trial, gone, gone],
-        [`wall ${skew}`, "now", "wall 0", "now", `wall ${-skew}`, "now"],
-      );
-      expect(said.map(({ mayRun, why }) => [mayRun, why])).toEqual(Array(3).fill([true, "trial"]));
-    },
-  );
 
   it("holds a yes no longer than recheckAfterSeconds, however late the trial ends", async () => {
     const trial = json(200, { ...yes, status: "trial", trialEndsAt: "2099-01-01T00:00:00.000Z" });
