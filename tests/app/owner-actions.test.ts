@@ -40,7 +40,12 @@ describe.each(engines)("an action of an owner, on $name", async (engine) => {
       { authorization: `Bearer ${owner.browser.valueOf("__session")}`, cookie: cookies() },
     ])
       expect(await send(path, headers)).toBe(403);
-    for (const cookie of [`__session=${token}`, `__session=${token}; office-client=${token}`, ""])
+    const [session = "", secret = ""] = cookies().split("; ");
+    for (const cookie of [
+      ...[`__session=${token}`, `__session=${token}; office-client=${token}`, ""],
+      // The browser's own token without the secret that renews it, or with two.
+      ...[session, `${session}; office-client=x`, `${cookies()}; ${secret}`],
+    ])
       expect([401, "/sign-in?problem=ended"]).toContain(await send(path, { cookie }));
     expect(await changes()).toEqual(before);
   });

@@ -35,9 +35,9 @@ export const connectHandlers = {
     if (client && ["approve", "decline"].includes(answer)) {
       const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
       if (!owner) return { to: `${withProblem(page, "again")}&away` };
-      if (answer === "approve") await rejectImpersonator(owner, "app approve refused", nowMs);
       const db = await store();
       if (answer === "approve") {
+        await rejectImpersonator(owner, "app approve refused", nowMs);
         await approve(db, authorizationRequest, client, owner, headers, nowMs);
       } else await decline(db, authorizationRequest, client, owner, nowMs);
     }

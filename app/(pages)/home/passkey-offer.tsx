@@ -12,17 +12,15 @@ export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
   if (confirmedBy !== "code" || ways.hasDeclined || hasAdded) return null;
   return (
     <div data-needs="own authenticator" hidden>
-      <div className="notice">
-        <p className="quiet">
-          Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
-          <a href={`${pages.access.path}#ways`}>add a passkey</a>.
-        </p>
-        <PostForm action={actions.declinePasskeys.path} hidden={{ account: accountId }}>
-          <button type="submit" className="linklike">
-            Do not offer this again
-          </button>
-        </PostForm>
-      </div>
+      <p className="quiet">
+        Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
+        <a href={`${pages.access.path}#ways`}>add a passkey</a>.
+      </p>
+      <PostForm action={actions.declinePasskeys.path} hidden={{ account: accountId }}>
+        <button type="submit" className="linklike">
+          Do not offer this again
+        </button>
+      </PostForm>
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { readSiteBanner } from "@/lib/site-banner";
 import { type Outage, outageDays } from "@/lib/status/outages";
 import { clock, type Part, readStatus } from "@/lib/status/parts";
 import { ButtonLink } from "../button-link";
+import { Clock } from "../clock";
 import { htmlPage } from "../html-page";
 import { Light } from "../status-light";
 
@@ -51,27 +52,17 @@ function History({ outages }: { outages: Outage[] | undefined }) {
     <ul>
       {outages.map(({ part, startedAtMs, endedAtMs }) => (
         <li key={`${part} ${startedAtMs}`}>
-          {part}: <Minute atMs={startedAtMs} />{" "}
+          {part}: <Clock atMs={startedAtMs} shows="day and time" />{" "}
           {endedAtMs === null ? (
             "until now"
           ) : (
             <>
-              to {<Minute atMs={endedAtMs} />} ({describeLength(endedAtMs - startedAtMs)})
+              to <Clock atMs={endedAtMs} shows="day and time" /> ({describeLength(endedAtMs - startedAtMs)})
             </>
           )}
         </li>
       ))}
     </ul>
-  );
-}
-
-/** A time in UTC, to the minute. */
-function Minute({ atMs }: { atMs: number }) {
-  const iso = new Date(atMs).toISOString();
-  return (
-    <time dateTime={iso} className="unbroken">
-      {`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}
-    </time>
   );
 }
 

@@ -81,7 +81,7 @@ describe.each(engines)("/status on $name", async (engine) => {
     // The service looks every ten seconds.
     await until(async () =>
       expect((await service.ask("/status")).text).toMatch(
-        /<h2>Last 90 days<\/h2><ul><li>Accounts and credits: <time dateTime="[^"]+" class="unbroken">\d{4}-\d\d-\d\d \d\d:\d\d UTC<\/time> until now<\/li>/,
+        /<h2>Last 90 days<\/h2><ul><li>Accounts and credits: <time dateTime="[^"]+" data-shows="day and time">\d+ \w+ at \d\d:\d\d UTC<\/time> until now<\/li>/,
       ),
     );
     await stage.query("ALTER TABLE accounts_away RENAME TO accounts");
@@ -96,7 +96,7 @@ describe.each(engines)("/status on $name", async (engine) => {
     );
     await until(async () =>
       expect((await service.ask("/status")).text).toContain(
-        '<h2>Last 90 days</h2><ul><li>Mail: <time dateTime="2026-11-20T10:00:00.000Z" class="unbroken">2026-11-20 10:00 UTC</time> to <time dateTime="2026-11-20T10:07:20.000Z" class="unbroken">2026-11-20 10:07 UTC</time> (7 minutes)</li></ul>',
+        '<h2>Last 90 days</h2><ul><li>Mail: <time dateTime="2026-11-20T10:00:00.000Z" data-shows="day and time">20 November at 10:00 UTC</time> to <time dateTime="2026-11-20T10:07:20.000Z" data-shows="day and time">20 November at 10:07 UTC</time> (7 minutes)</li></ul>',
       ),
     );
     await stage.query("DELETE FROM status_outages");

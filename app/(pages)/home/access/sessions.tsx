@@ -189,10 +189,8 @@ export function usedInWords({ checkedAtMs, told, lastSeenAtMs }: Session, nowMs:
 /** The last use is stored to the hour. */
 function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   if (lastSeenAtMs === null) return "not used yet";
-  const hours = Math.floor((nowMs - lastSeenAtMs) / hourMs);
-  if (hours < 1) return "used within the last hour";
-  if (hours < 48) return hours === 1 ? "used an hour ago" : `used ${hours} hours ago`;
-  return `used ${Math.floor(hours / 24)} days ago`;
+  if (nowMs - lastSeenAtMs < hourMs) return "used within the last hour";
+  return `used ${describeDistance(lastSeenAtMs, nowMs)}`;
 }
 
 type EndAllProps = { accountId: string; group: keyof typeof sessionGroups; children: string };

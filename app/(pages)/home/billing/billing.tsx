@@ -68,7 +68,7 @@ export function Billing({ account, bought, offers: { licences, credits } }: Bill
         )}
         {bought.hasBought && (
           <PostForm action={actions.openPortal.path} hidden={{ account: account.id }}>
-            <p className="quiet">{portalWords[state ?? "ended"]}:</p>
+            <p className="quiet">{describePortal(state)}:</p>
             <button type="submit" className="plain">
               Manage billing
             </button>
@@ -120,14 +120,10 @@ const dueWords = {
   unpaid: "Your licence is not paid. Open “Manage billing” and pay it there.",
 };
 
-/** What the portal at Stripe is for, by the state of the licence. */
-const portalWords = {
-  renews: "Invoices, your card, and how to cancel",
-  "past due": "Invoices, your card, and how to cancel",
-  cancelled: "Invoices, your card, and how to keep the licence",
-  unpaid: "Invoices, your card, and how to cancel",
-  ended: "Invoices and your card",
-};
+function describePortal(state: ReturnType<typeof licenceStateOf> | undefined): string {
+  if (!state || state === "ended") return "Invoices and your card";
+  return `Invoices, your card, and how to ${state === "cancelled" ? "keep the licence" : "cancel"}`;
+}
 
 const words = {
   renews: "Renews on",

@@ -83,11 +83,8 @@ function update(shown: Element, fresh: Element): void {
 /** Whether two nodes show the same thing, at different times. */
 function isOfSame(one: Node, other: Node): boolean {
   if (!(one instanceof HTMLElement && other instanceof HTMLElement)) return one.nodeName === other.nodeName;
-  const same = [one, other].map(({ nodeName, id, className, dataset }) => [
-    nodeName,
-    id,
-    className,
-    dataset.key,
-  ]);
-  return String(same[0]) === String(same[1]);
+  const [before, after] = [one, other].map(({ nodeName, id, className, dataset: { key } }) =>
+    String([nodeName, id, className, key]),
+  );
+  return before === after;
 }
