@@ -81,7 +81,7 @@ export const billing: Mistakes = {
         "findUnpaidFrom(subscription, item)",
       ],
     },
-    "lib/billing/refunds.ts": {
+    "lib/billing/charges.ts": {
       "a refunded period is licensed": [
         "shares.every((share) => share === 1)",
         "shares.every((share) => share > 1)",
