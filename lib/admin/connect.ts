@@ -1,7 +1,8 @@
 import { type AdminCommand, matching, parser, parseWords } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
-import { addClient, isAllowedRedirectUri, listClients, removeClient } from "@/lib/oauth/operator-clients";
+import { addClient, listClients, removeClient } from "@/lib/oauth/operator-clients";
+import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
 import { listRegisteredClients } from "@/lib/oauth/registered-clients";
 
 const parseClientId = matching(

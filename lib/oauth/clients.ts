@@ -2,7 +2,8 @@ import type { AdapterPayload, ClientMetadata } from "oidc-provider";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { findClient, isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+import { findClient } from "@/lib/oauth/operator-clients";
+import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
 import { findRegisteredClient } from "@/lib/oauth/registered-clients";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 

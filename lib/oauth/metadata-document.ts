@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { settings } from "@/lib/config/settings";
 import { unnamedClient } from "@/lib/oauth/clients";
-import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
 import { processSingleton } from "@/lib/process-singleton";
 import { readBounded } from "@/lib/runtime/read-bounded";
 

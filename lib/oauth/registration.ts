@@ -6,7 +6,7 @@ import { parseJson } from "@/lib/http/json";
 import { connectEndpoints } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
 import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
-import { isAllowedRedirectUri } from "@/lib/oauth/operator-clients";
+import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
 import { issueClient } from "@/lib/oauth/registered-clients";
 
 const { registrationBytes } = oauthBounds;

@@ -36,7 +36,7 @@ export const connect: Mistakes = {
         "readAuthorizationRequest(cookieValue)",
       ],
     },
-    "lib/oauth/operator-clients.ts": {
+    "lib/oauth/redirect-uri.ts": {
       "a stranger's app asks in our name": " && hostname !== ours.hostname",
       "a dot at the end makes another host of one that the owner trusts": ' || hostname.endsWith(".")',
       "an answer goes to a host behind a user name": ' || username !== "" || password !== ""',
@@ -136,6 +136,8 @@ export const connect: Mistakes = {
     "lib/oauth/operator-clients.ts": {
       "an app that was removed keeps what it was let in to":
         'await endSession(db, { by: "operator", what: "connect remove" }, sessionId, nowMs);',
+    },
+    "lib/oauth/redirect-uri.ts": {
       "an answer goes to any scheme": ["/^[a-z][a-z0-9-]*(?:\\.[a-z0-9-]+)+:$/.test(protocol)", "true"],
     },
   },
