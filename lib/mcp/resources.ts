@@ -4,7 +4,7 @@ import { makePortable } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { errorCatalogue } from "@/lib/http/errors";
-import { mcpServer, operations } from "@/lib/http/operations";
+import { allRoutes, mcpServer, operations } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -62,15 +62,13 @@ function listErrors() {
 }
 
 function listLimits() {
-  const { requestsPerMinute } = settings();
-  const quota = (name: QuotaName, addresses: readonly string[]) => ({
-    policy: name,
-    addresses,
-    requests: requestsPerMinute[name],
-    windowSeconds: quotas[name].windowSeconds,
-  });
   return {
-    requests: [quota("health", [operations.health.path]), quota("mcp", mcpServer.paths)],
+    requests: Object.entries(quotas).map(([policy, { windowSeconds }]) => ({
+      policy,
+      addresses: [...allRoutes.values()].filter(({ quota }) => quota === policy).map(({ path }) => path),
+      requests: settings().requestsPerMinute[policy as QuotaName],
+      windowSeconds,
+    })),
     bodies: [
       { addresses: [operations.unsubscribe.path], bytes: bodyLimits.unsubscribe },
       { addresses: mcpServer.paths, bytes: bodyLimits.mcp },

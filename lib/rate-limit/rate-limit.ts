@@ -44,11 +44,7 @@ export async function consumeRateLimit(name: QuotaName, key: string): Promise<Ra
 }
 
 /** The refusal of a client that has spent its quota. */
-export function rateLimitMessage(
-  limit: number,
-  windowSeconds: number,
-  waitSeconds: number | undefined,
-): string {
+export function rateLimitMessage(limit: number, windowSeconds: number, waitSeconds: number): string {
   return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds, so wait ${waitSeconds} seconds.`;
 }
 

@@ -14,10 +14,16 @@ import type { DocumentText } from "@/lib/docs/document";
 import { code, table, toCode } from "@/lib/docs/markdown";
 import { headersOf } from "@/lib/docs/response-headers";
 import { callWithRetries } from "@/lib/docs/samples";
-import { mcpServer, operations } from "@/lib/http/operations";
+import { mcpServer, type Operation, operations } from "@/lib/http/operations";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;
+
+const ofOperations = Object.values<Operation>(operations).flatMap(({ methods, path, quota }) =>
+  quota ? [`| \`${methods[0]} ${path}\` | ${allowance(quotas[quota])} per client address |`] : [],
+);
+
+const policies = Object.keys(quotas).map((name) => `\`${name}\``);
 
 /** Those of a refused health check, without those of every response. */
 const quotaHeaders = () =>
@@ -29,7 +35,7 @@ export const limits: DocumentText = {
   summary: "Quotas, their headers, sizes and deadlines, and code that obeys them.",
   markdown: () => `| Scope | Limit |
 | --- | --- |
-| \`GET ${operations.health.path}\` | ${allowance(quotas.health)} per client address |
+${ofOperations.join("\n")}
 | MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(", ")}) | ${allowance(quotas.mcp)} per address, shared by all paths |
 | Other public REST operations | No additional application quota; infrastructure and account safeguards may still apply |
 
@@ -43,7 +49,7 @@ The window slides: the requests of the last ${quotas.health.windowSeconds} secon
 
 Not counted are requests that are refused for the quota, or earlier for their path, method or \`API-Version\`, and \`OPTIONS\` requests.
 
-While the shared store is unavailable, health checks are still answered and report a remaining quota of zero, and the MCP server counts in each process.
+While the shared store is unavailable, health checks are still answered and report a remaining quota of zero, and everything else is counted in each process.
 
 ## Headers
 
@@ -56,7 +62,7 @@ ${table(
 
 ${code("http", ["HTTP/1.1 429 Too Many Requests", ...quotaHeaders().map(({ name, example }) => `${name}: ${example}`)].join("\n"))}
 
-The policies are named \`health\` and \`mcp\`. \`Retry-After\` is a positive integer, equal to \`t\`: after that many seconds one request is accepted, unless another one from your address came first.
+The policies are named ${policies.join(" and ")}. \`Retry-After\` is a positive integer, equal to \`t\`: after that many seconds one request is accepted, unless another one from your address came first.
 
 The first two follow an IETF draft (draft-ietf-httpapi-ratelimit-headers-11), not an RFC. Their values are snapshots, not reservations. Do not assume that every response carries them. Responses that carry them are never cached. Browsers can read those of the MCP server.
 

@@ -84,12 +84,10 @@ export function toOperation(name: OperationName): string {
   return `[\`${methods[0]} ${path}\`](${to[`${name}Operation` as const]})`;
 }
 
-const { requests, windowSeconds } = quotas.health;
-
 /** The documentation of each operation: a description, and an example of its 200. */
 export const operationWords: Record<OperationName, { about: string; example: object | string }> = {
   health: {
-    about: `Needs no sign-in and reads no account. It is [rate limited](${to.limits}): ${requests} requests per ${windowSeconds} seconds and address.`,
+    about: `Needs no sign-in and reads no account. It is [rate limited](${to.limits}): ${quotas.health.requests} requests per ${quotas.health.windowSeconds} seconds and address.`,
     example: { ok: true, service: "corner-office-web", surface: "web", agent: "not-hosted" },
   },
   siteBanner: {
