@@ -121,6 +121,7 @@ describe.each(engines)("an erased person on $name", async (engine) => {
     const route = stage.environment.DATABASE_URL ? "ctid" : "rowid";
     const [{ id: friendsId } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${friend}'`);
     const others: Record<string, string> = {
+      accounts: `id = '${friendsId}'`,
       local_sessions: `account_id = '${friendsId}'`,
       passkeys: `account_id = '${friendsId}'`,
       credit_entries: `account_id = '${friendsId}'`,

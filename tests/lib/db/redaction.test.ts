@@ -29,11 +29,11 @@ describe.each(everyEngine)("mentions of an address on $name", async (engine) => 
       [5000, "middle"],
       [60000, "last"],
     ]);
-    const sizes = results.map(({ rows }) => rows.length).slice(0, 21);
+    const sizes = results.map(({ rows }) => rows.length);
     expect(sizes.reduce((sum, size) => sum + size)).toBeGreaterThanOrEqual(10_004);
     expect(Math.max(...sizes)).toBe(500);
 
-    for (const query of queries.slice(0, 2)) {
+    for (const query of queries.filter(({ sql }) => sql.includes("audit_entries")).slice(0, 2)) {
       const plan = await planOf(query);
       expect(plan).toMatch(/(Index Scan using|(SCAN|SEARCH) audit_entries USING INDEX) audit_entries_at/);
       expect(plan).not.toMatch(/Seq Scan|Sort|TEMP B-TREE/);
