@@ -233,7 +233,7 @@ describe("connections", () => {
     };
     expect(await ask(health.path)).toMatch(/^HTTP\/1\.1 200 /);
     limitOpenFiles(own.pid, 20); // fewer than it has
-    expect(await ask("/oauth/authorize?client_id=x")).toMatch(/^HTTP\/1\.1 500 /);
+    expect(await ask("/oauth/authorize?client_id=x")).toMatch(/^HTTP\/1\.1 503 /);
     const ready = await ask("/ready");
     expect(ready).toMatch(/^HTTP\/1\.1 503 /);
     expect(ready).toContain("a part of the program could not be loaded; restart the service");
