@@ -8,8 +8,6 @@ import { type DueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/ou
  * ends a session or moves its last date takes the mail with it. Apps that come due within a day share a mail.
  */
 
-const togetherMs = dayMs;
-
 /** The last date of an older build's session is its end. */
 const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`.as("endsAtMs");
 
@@ -32,7 +30,7 @@ export async function takeAppEndMails(transaction: Db, nowMs: number): Promise<D
       .updateTable("local_sessions")
       .set({ end_mail_at_ms: null })
       .where("account_id", "=", accountId)
-      .where("end_mail_at_ms", "<=", nowMs + togetherMs)
+      .where("end_mail_at_ms", "<=", nowMs + dayMs)
       .where("expires_at_ms", ">", nowMs)
       .returning(lastDate)
       .execute();

@@ -119,7 +119,7 @@ export const billing: Mistakes = {
       "a round goes on while Stripe is away": ["purchases.length = 0", "missed = 0"],
     },
   },
-  "tests/lib/mail/licence-mails.test.ts": {
+  "tests/lib/mail/scheduled-mails.test.ts": {
     "lib/mail/licence-mails.ts": {
       "an owner who took the cancellation back reads that the licence ends":
         '    .where("ends_at_ms", "=", mail.endsAtMs)\n',

@@ -133,7 +133,7 @@ export const mails: Mistakes = {
       ],
     },
   },
-  "tests/lib/mail/trial-mails.test.ts": {
+  "tests/lib/mail/scheduled-mails.test.ts": {
     "lib/mail/trial-mails.ts": {
       "a trial that was extended between two attempts is said to have ended":
         '    .where("trial_ends_at_ms", "=", mail.endsAtMs)\n',
@@ -142,14 +142,12 @@ export const mails: Mistakes = {
         "`trial_ends_at_ms + 1 - ",
       ],
     },
-  },
-  "tests/lib/mail/app-end-mails.test.ts": {
     "lib/mail/app-end-mails.ts": {
       "an app that was kept is said to lose its access": [
         "endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs",
         "endsAtMs >= mail.firstMs",
       ],
-      "each app of an owner has a mail of its own": ["nowMs + togetherMs", "nowMs"],
+      "each app of an owner has a mail of its own": ["nowMs + dayMs", "nowMs"],
     },
   },
   "tests/app/unsubscribe.test.ts": {
