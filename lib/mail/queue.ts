@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const maxPauseMs = 60_000; // 1 minute
 const maxThrottleMs = 250;
 const batchSize = 20; // the maximum number of items claimed at once
+const lookAgainMs = 500; // while items hang, others may come due
 
 type QueueOptions<Item> = {
   maxConcurrent: number;
@@ -50,7 +51,7 @@ export async function processQueue<Item>(options: QueueOptions<Item>): Promise<v
       }
       if (items) continue;
       if (running.size === 0) return;
-      await Promise.race(running);
+      await Promise.race([...running, sleep(lookAgainMs, undefined, { ref: false })]);
     }
   } finally {
     await Promise.all(running);
