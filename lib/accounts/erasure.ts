@@ -10,7 +10,7 @@ import { findMentions, mentionsOfEmail, mentionsOfId, replaceMentions } from "@/
 import { sweepDrafts } from "@/lib/db/snapshot";
 import { type Db, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { eraseMailFilesTo } from "@/lib/mail/file-sender";
+import { eraseMailFiles } from "@/lib/mail/file-sender";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { deleteMailsTo } from "@/lib/mail/outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
@@ -61,7 +61,7 @@ export async function erasePerson(
   });
   const newMentions = await find();
   await auditedTransaction(db, about, nowMs, (transaction) => replaceMentions(transaction, newMentions));
-  await eraseMailFilesTo(settings().dataDir, new Map([[hash, nowMs]]));
+  await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
   sweepDrafts(settings().dataDir);
   await processStore().purgeDeleted();
 }

@@ -6,7 +6,7 @@ import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
 import { deleteOld, type OldRows } from "@/lib/db/old-rows";
 import { type Db, processStore } from "@/lib/db/store";
-import { eraseMailFilesTo, eraseOldMailFiles } from "@/lib/mail/file-sender";
+import { eraseMailFiles } from "@/lib/mail/file-sender";
 
 const batchSize = 500; // so that other writers do not wait long for the lock
 
@@ -47,7 +47,6 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
     });
     isMore = Object.values(deleted).some((count) => count >= batchSize);
   }
-  await eraseOldMailFiles(settings().dataDir, beforeMs);
-  await eraseMailFilesTo(settings().dataDir, await findErased(db));
+  await eraseMailFiles(settings().dataDir, await findErased(db), beforeMs);
   await processStore().purgeDeleted();
 }

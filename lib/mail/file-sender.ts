@@ -1,25 +1,19 @@
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { MailSettings } from "@/lib/config/mail-settings";
-import { SendError, type Sender, sendTimeoutMs, toMessage } from "@/lib/mail/mail";
+import { SendError, type Sender, toMessage } from "@/lib/mail/mail";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { createFolder, removeLeft } from "@/lib/runtime/data-dir";
 
 /** Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file. */
-export function createFileSender(
-  { from }: MailSettings,
-  replyTo: string | undefined,
-  dataDir: string,
-): Sender {
+export function createFileSender(dataDir: string): Sender {
   const folder = join(dataDir, "mail");
   const composer = import("nodemailer").then(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: "windows" }),
   );
   return {
-    timeoutMs: sendTimeoutMs,
     maxConcurrent: 5,
     async send(mail) {
-      const { message } = await (await composer).sendMail(toMessage(mail, from, replyTo));
+      const { message } = await (await composer).sendMail(toMessage(mail));
       const file = join(folder, `${mail.id}.eml`);
       try {
         createFolder(folder);
@@ -43,34 +37,32 @@ export function sweepMailDrafts(dataDir: string): void {
 }
 
 /**
- * Deletes the mail files to erased people, by the hash of the address, that were written before the erasure. Each instance
- * has its own files, which the operator's command cannot reach, so each one reads from the store who was erased.
+ * Deletes the mail files written before `beforeMs` (Unix milliseconds), and those to erased people, by the hash of the
+ * address, that were written before the erasure. Each instance has its own files, which the operator's command cannot
+ * reach, so each one reads from the store who was erased.
  */
-export async function eraseMailFilesTo(dataDir: string, erased: Map<string, number>): Promise<void> {
-  if (erased.size === 0) return;
-  await eraseFiles(dataDir, async (file) => {
-    const message = await readFile(file, "utf8");
-    const { mtimeMs } = await stat(file);
-    const [, to = ""] = /^To: (.*(?:\r?\n[ \t].*)*)/im.exec(message) ?? [];
-    const emails = to.match(/[^\s<>,"]+@[^\s<>,"]+/g) ?? [];
-    return emails.some((email) => mtimeMs <= (erased.get(hashEmail(email)) ?? Number.NEGATIVE_INFINITY));
-  });
-}
-
-/** Deletes the mail files written before `beforeMs` (Unix milliseconds). */
-export function eraseOldMailFiles(dataDir: string, beforeMs: number): Promise<void> {
-  return eraseFiles(dataDir, async (file) => (await stat(file)).mtimeMs < beforeMs);
-}
-
-async function eraseFiles(dataDir: string, shouldErase: (file: string) => Promise<boolean>): Promise<void> {
+export async function eraseMailFiles(
+  dataDir: string,
+  erased: Map<string, number>,
+  beforeMs = 0,
+): Promise<void> {
   const folder = join(dataDir, "mail");
   for (const name of await readdir(folder).catch(() => [])) {
     const file = join(folder, name);
     try {
-      if (await shouldErase(file)) await rm(file, { force: true });
+      const emails = erased.size > 0 ? recipientsIn(await readFile(file, "utf8")) : [];
+      const { mtimeMs } = await stat(file);
+      const isErased = (email: string) =>
+        mtimeMs <= (erased.get(hashEmail(email)) ?? Number.NEGATIVE_INFINITY);
+      if (mtimeMs < beforeMs || emails.some(isErased)) await rm(file, { force: true });
     } catch (failure) {
       // The file is gone: a draft was renamed, or another process deleted it first.
       if ((failure as NodeJS.ErrnoException).code !== "ENOENT") throw failure;
     }
   }
+}
+
+function recipientsIn(message: string): string[] {
+  const [, to = ""] = /^To: (.*(?:\r?\n[ \t].*)*)/im.exec(message) ?? [];
+  return to.match(/[^\s<>,"]+@[^\s<>,"]+/g) ?? [];
 }
