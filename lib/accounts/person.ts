@@ -8,7 +8,7 @@ import { asIso, toFields } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import { listEmails } from "@/lib/mail/onboarding-outbox";
+import { describeMail, selectEmails } from "@/lib/mail/onboarding-outbox";
 import { attemptsTo } from "@/lib/mail/outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 
@@ -37,7 +37,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     account: row ? exportAccount(row) : null,
     credits: await collect(listCreditEntries(db, id)),
     billing: await exportBilling(db, id),
-    mails: await listEmails(db, id),
+    mails: (await selectEmails(db, id).execute()).map(describeMail),
     signInMails: (await attemptsTo(db, email).execute()).map(({ id: _, email: __, ...mail }) =>
       toFields(mail),
     ),

@@ -7,7 +7,7 @@ import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";
 import { findLinkKey } from "@/lib/mail/link-keys";
-import { describeMail, listEmails, onboardingOutbox, retryFailedMails } from "@/lib/mail/onboarding-outbox";
+import { describeMail, onboardingOutbox, retryFailedMails, selectEmails } from "@/lib/mail/onboarding-outbox";
 import { attemptsTo } from "@/lib/mail/outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
@@ -28,8 +28,8 @@ export function addEmailCommands(program: AdminCommand): void {
       // An invited email has no account yet.
       if (attempts.length === 0) await findAccount(db, email);
       const account = await accountBy(db, "email", email).select("id").executeTakeFirst();
-      const series = account ? await listEmails(db, account.id) : [];
-      const listed = [...series, ...attempts.map(describeMail)];
+      const series = account ? await selectEmails(db, account.id).execute() : [];
+      const listed = [...series, ...attempts].map(describeMail);
       // The first row names the columns.
       const rows = listed.map(({ failure, ...email }) => ({ ...email, failure }));
       return { json: listed, text: asTable(rows, "No emails found.") };

@@ -13,7 +13,7 @@ import {
   addressPaymentFailed,
   takeLicenceEndingMails,
 } from "@/lib/mail/licence-mails";
-import { deriveMailId, SendError, trySending } from "@/lib/mail/mail";
+import { deriveMailId, SendError } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import {
   type ClaimedMail,
@@ -24,7 +24,7 @@ import {
   recordAttempt,
   rescheduleMail,
 } from "@/lib/mail/outbox";
-import type { Outbox } from "@/lib/mail/outbox-runner";
+import type { Outbox, WantedMail } from "@/lib/mail/outbox-runner";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
@@ -65,10 +65,8 @@ export const outbox: Outbox<ClaimedMail> = {
       await deleteMail(db, claimed);
       return undefined;
     }
-    const { to, write } = wanted;
-    if (mail.kind === "code" && attempts === 1) printCode(to, mail.code);
-    const render = write && (() => ({ id, to, ...renderMail(write()) }));
-    return { to, send: (mailSender) => (render ? trySending(mailSender, render) : tryInviting(to)) };
+    if (mail.kind === "code" && attempts === 1) printCode(wanted.to, mail.code);
+    return wanted;
   },
 
   async record(db, claimed, { to, failure, next }, nowMs) {
@@ -106,10 +104,7 @@ const tryInviting = (email: string) =>
     ({ message }: Error) => new SendError(message, { mayRetry: true }),
   );
 
-/** A mail that is still wanted: its recipient, and its content, which Clerk writes itself for its own. */
-type AddressedMail = { to: string; write?: (() => MailContent) | undefined };
-
-type Address<Queued> = (db: Db, mail: Queued, nowMs: number) => Promise<AddressedMail | undefined>;
+type Address<Queued> = (db: Db, mail: Queued, nowMs: number) => Promise<WantedMail | undefined>;
 
 /** What each kind of mail needs to be wanted still (an invitation may have been used, and a trial extended), and its text. */
 const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }> } = {
@@ -118,7 +113,8 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
   "new browser": wantedIf(hasOwner, newBrowserMail),
   "new app": wantedIf(hasOwner, newAppMail),
   "replayed app": wantedIf(hasOwner, replayedAppMail),
-  "clerk invitation": wantedIf((db, { to }, nowMs) => hasOpenInvitation(db, to, nowMs)),
+  "clerk invitation": async (db, { to }, nowMs) =>
+    (await hasOpenInvitation(db, to, nowMs)) ? { to, send: () => tryInviting(to) } : undefined,
   invitation: wantedIf(
     async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
     (mail) => invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) }),
@@ -135,17 +131,17 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
 
 function about<Queued, Wanted extends { to: string }>(
   find: (db: Db, mail: Queued, nowMs: number) => Promise<Wanted | undefined>,
-  write?: (mail: Wanted) => MailContent,
+  write: (mail: Wanted) => MailContent,
 ): Address<Queued> {
   return async (...asked) => {
     const wanted = await find(...asked);
-    return wanted && { to: wanted.to, write: write && (() => write(wanted)) };
+    return wanted && { to: wanted.to, render: () => renderMail(write(wanted)) };
   };
 }
 
 function wantedIf<Queued extends { to: string }>(
   isWanted: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>,
-  write?: (mail: NoInfer<Queued>) => MailContent,
+  write: (mail: NoInfer<Queued>) => MailContent,
 ): Address<Queued> {
   return about(async (db, mail, nowMs) => ((await isWanted(db, mail, nowMs)) ? mail : undefined), write);
 }

@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { colours, type } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 import type { ownerPages } from "@/lib/http/pages";
-import type { Mail } from "@/lib/mail/mail";
+import type { Mail, RenderedMail } from "@/lib/mail/mail";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */
 export type MailContent = {
@@ -37,9 +37,12 @@ export function formatInstant(ms: number): string {
 }
 
 /** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5). */
-export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Omit<Mail, "id" | "to"> {
+export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): RenderedMail {
   const content = { ...mail, footer: [...(mail.footer ?? [accountMailNote]), whoSends()] };
+  const { mail: sending, supportEmail } = settings();
   return {
+    from: sending.from,
+    replyTo: supportEmail,
     subject: content.subject,
     text: renderText(content),
     html: renderHtml(content),
@@ -137,10 +140,8 @@ function renderButton({ label, url }: Link): string {
 
 function renderBlock(block: Block): string {
   if (typeof block === "string") return `<p style="margin: 0 0 16px;">${escapeHtml(block)}</p>`;
-  if ("steps" in block)
-    return `<ol style="margin: 0 0 16px; padding-left: 24px;">${renderItems(block.steps)}</ol>`;
-  if ("points" in block)
-    return `<ul style="margin: 0 0 16px; padding-left: 24px;">${renderItems(block.points)}</ul>`;
+  if ("steps" in block) return renderList("ol", block.steps);
+  if ("points" in block) return renderList("ul", block.points);
   if ("code" in block) return renderCode(block.code);
   const link = `<a class="link" href="${escapeHtml(block.url)}" style="color: ${light.link};">${escapeHtml(block.label)}</a>`;
   return `<p style="margin: 0 0 16px;">${link}</p>`;
@@ -152,6 +153,7 @@ function renderCode(code: string): string {
   return `<p class="raised" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.raised}; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
 }
 
-function renderItems(items: string[]): string {
-  return items.map((item) => `<li style="margin: 0 0 6px;">${escapeHtml(item)}</li>`).join("");
+function renderList(tag: "ol" | "ul", items: string[]): string {
+  const listed = items.map((item) => `<li style="margin: 0 0 6px;">${escapeHtml(item)}</li>`).join("");
+  return `<${tag} style="margin: 0 0 16px; padding-left: 24px;">${listed}</${tag}>`;
 }

@@ -12,12 +12,17 @@ export type Mail = {
    * Message-ID, and the name of the `.eml` file.
    */
   id: string;
+  from: MailAddress;
   to: string;
+  replyTo: string | undefined;
   subject: string;
   text: string;
   html: string;
   headers: Readonly<Record<string, string>>;
 };
+
+/** A mail without what the outbox knows of it. */
+export type RenderedMail = Omit<Mail, "id" | "to">;
 
 /** Derives a mail's id from what it is about, so that every attempt has the same: a UUID (RFC 9562 §5.8). */
 export function deriveMailId(about: string): string {
@@ -26,16 +31,12 @@ export function deriveMailId(about: string): string {
 }
 
 /** Converts a mail to nodemailer's options. A retry has the same Message-ID. */
-export function toMessage(
-  { id, to, subject, text, html, headers }: Mail,
-  from: MailAddress,
-  replyTo: string | undefined,
-): SendMailOptions {
+export function toMessage({ id, from, to, replyTo, subject, text, html, headers }: Mail): SendMailOptions {
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
   return {
     from,
     to: { name: "", address: to },
-    ...(replyTo ? { replyTo } : {}),
+    replyTo,
     messageId: `<${id}@${domain}>`,
     subject,
     text,
@@ -48,39 +49,32 @@ export function toMessage(
 
 /** Delivers mails: by SMTP, by Resend or to files. */
 export type Sender = {
-  timeoutMs: number;
   /** The maximum number of onboarding mails being sent at the same time. */
   maxConcurrent: number;
-  /** Returns once the mail is accepted, within `timeoutMs`. Throws a {@link SendError}. */
+  /** Returns once the mail is accepted, within {@link sendTimeoutMs}. Throws a {@link SendError}. */
   send: (mail: Mail) => Promise<void>;
   /** Describes in a few words that the sender is reachable, without sending a mail. Throws if it is not. */
   check: () => Promise<string>;
 };
 
-/** The default timeout of a sender. */
+/** How long a sender waits for the provider. */
 export const sendTimeoutMs = 10_000; // 10 seconds
-
-type SendErrorOptions = {
-  /** Whether a retry may succeed; otherwise the mail is refused permanently. */
-  mayRetry: boolean;
-  /** The delivery is unknown: the mail may still arrive. */
-  mayArrive?: boolean;
-  /** We send too fast: how long to send nothing at all. */
-  pauseMs?: number;
-};
 
 /** A mail was not accepted, or its delivery is unknown. `message` contains no address and no text from outside. */
 export class SendError extends Error {
   override readonly name = "SendError";
+  /** Whether a retry may succeed; otherwise the mail is refused permanently. */
   readonly mayRetry: boolean;
+  /** The delivery is unknown: the mail may still arrive. */
   readonly mayArrive: boolean;
+  /** We send too fast: how long to send nothing at all. */
   readonly pauseMs: number;
 
-  constructor(message: string, { mayRetry, mayArrive = false, pauseMs = 0 }: SendErrorOptions) {
+  constructor(message: string, known: { mayRetry: boolean; mayArrive?: boolean; pauseMs?: number }) {
     super(message);
-    this.mayRetry = mayRetry;
-    this.mayArrive = mayArrive;
-    this.pauseMs = pauseMs;
+    this.mayRetry = known.mayRetry;
+    this.mayArrive = known.mayArrive ?? false;
+    this.pauseMs = known.pauseMs ?? 0;
   }
 }
 

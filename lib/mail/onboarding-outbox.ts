@@ -8,7 +8,6 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import { findLinkKey } from "@/lib/mail/link-keys";
-import { trySending } from "@/lib/mail/mail";
 import { type OnboardingKind, onboardingKinds, onboardingSeries } from "@/lib/mail/onboarding-series";
 import type { Claimed, Outbox } from "@/lib/mail/outbox-runner";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
@@ -100,7 +99,7 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
    * among the suppressed ones: a suppression that is missed then was written by someone who saw the lease and waits for it.
    */
   async address(db, mail, nowMs) {
-    const { id, account_id } = mail;
+    const { account_id } = mail;
     const settle = async (state: EmailState, failure = mail.failure) => {
       await updateLeased(db, mail).set({ state, failure, lease_until_ms: null }).execute();
       return undefined;
@@ -117,13 +116,7 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
     if (hasEnded || (await isSuppressed(db, recipient_hash))) return settle("stopped");
     if (mail.triedUntilMs <= nowMs) return settle("failed", mail.failure ?? "delivery unknown");
     const linkKey = await findLinkKey(db);
-    return {
-      to,
-      send: (mailSender) =>
-        trySending(mailSender, () => {
-          return { id, to, ...renderOnboarding(mail.kind as OnboardingKind, account_id, linkKey) };
-        }),
-    };
+    return { to, render: () => renderOnboarding(mail.kind as OnboardingKind, account_id, linkKey) };
   },
 
   async record(db, mail, { failure, next }) {
@@ -191,15 +184,13 @@ export function retryFailedMails(
   });
 }
 
-/** An account's onboarding mails in due order, with their last failure, if any. */
-export async function listEmails(db: Db, accountId: string) {
-  const rows = await db
+/** The query of an account's onboarding mails in due order, with their last failure, if any. */
+export function selectEmails(db: Db, accountId: string | Expression<string>) {
+  return db
     .selectFrom("onboarding_emails")
     .select(["id", "kind", "due_at_ms as at_ms", "state", "failure"])
     .where("account_id", "=", accountId)
-    .orderBy("due_at_ms")
-    .execute();
-  return rows.map(describeMail);
+    .orderBy("due_at_ms");
 }
 
 /** A mail as the operator and its recipient see it. */

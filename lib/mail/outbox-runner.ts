@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "@/lib/db/store";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { SendError, type Sender } from "@/lib/mail/mail";
+import { type RenderedMail, SendError, type Sender, sendTimeoutMs, trySending } from "@/lib/mail/mail";
 import { processQueue } from "@/lib/mail/queue";
 import { log } from "@/lib/runtime/log";
 
@@ -17,8 +17,11 @@ export type Claimed = {
 /** Up to `limit` due mails are claimed until `leaseUntilMs`. `isSettling`: those claimed before are left alone. */
 export type ClaimOptions = { limit: number; leaseUntilMs: number; nowMs: number; isSettling?: boolean };
 
-/** A claimed mail that is still wanted: its recipient, and what hands it to the provider. */
-type WantedMail = { to: string; send: (mailSender: Sender) => Promise<SendError | undefined> };
+/** A claimed mail that is still wanted: its recipient, and its content or what has another provider mail it. */
+export type WantedMail = { to: string } & (
+  | { render: () => RenderedMail }
+  | { send: () => Promise<SendError | undefined> }
+);
 
 /** What became of an attempt: it was sent, or why not, and when it is tried again, if it is. */
 type Outcome = {
@@ -71,7 +74,7 @@ export async function sendDueMails<Mail extends Claimed>(
   async function claim(limit: number): Promise<Mail[] | undefined> {
     claimedAtMs = performance.now();
     const isSettling = claimedAtMs - (storeFailedAtMs.get(db) ?? Number.NEGATIVE_INFINITY) < settlingMs;
-    const leaseUntilMs = now() + mailSender.timeoutMs + leaseSlackMs;
+    const leaseUntilMs = now() + sendTimeoutMs + leaseSlackMs;
     try {
       return await outbox.claim(db, { limit, leaseUntilMs, nowMs: now(), isSettling });
     } catch (failure) {
@@ -85,11 +88,14 @@ export async function sendDueMails<Mail extends Claimed>(
     const lateAtMs = claimedAtMs + leaseSlackMs / 2;
     const wanted = await outbox.address(db, mail, now());
     if (!wanted) return 0;
+    const { to } = wanted;
+    const send =
+      "send" in wanted ? wanted.send : () => trySending(mailSender, () => ({ id, to, ...wanted.render() }));
     // If the store was slow, the lease might expire before the sender's timeout.
     const isLate = performance.now() > lateAtMs;
     const failure = isLate
       ? new SendError("the store was too slow", { mayRetry: true, pauseMs: 1 })
-      : await wanted.send(mailSender);
+      : await send();
     const pauseMs = failure?.pauseMs ?? 0;
     // A response that asks us to come back later does not count as an attempt.
     const again =
@@ -101,8 +107,7 @@ export async function sendDueMails<Mail extends Claimed>(
       const words = next ? "a mail was not sent yet" : "a mail was given up";
       log().warn({ id, kind, attempts, failure: failure.message }, words);
     }
-    const outcome = { to: wanted.to, failure, next };
-    await recordThroughOutage(() => outbox.record(db, mail, outcome, now()), signal);
+    await recordThroughOutage(() => outbox.record(db, mail, { to, failure, next }, now()), signal);
     counts[next ? "toRetry" : failure ? "failed" : "sent"]++;
     return pauseMs;
   }

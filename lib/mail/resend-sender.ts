@@ -6,21 +6,19 @@ import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
  * retried within 24 hours is sent once, because its id is the idempotency key.
  */
 export function createResendSender(
-  { apiKey, baseUrl, from }: Extract<MailSettings, { kind: "resend" }>,
-  replyTo: string | undefined,
+  { apiKey, baseUrl }: Extract<MailSettings, { kind: "resend" }>,
   timeoutMs = sendTimeoutMs,
 ): Sender {
   const resend = import("resend").then(({ Resend }) => new Resend(apiKey, { baseUrl }));
-  // A display name as a quoted string (RFC 5322 §3.2.4).
-  const name = from.name.replace(/["\\]/g, "\\$&");
-  const sender = name ? `"${name}" <${from.address}>` : from.address;
   return {
-    timeoutMs,
     maxConcurrent: 5,
-    async send({ id, to, subject, text, html, headers }) {
+    async send({ id, from, replyTo, ...mail }) {
+      // A display name as a quoted string (RFC 5322 §3.2.4).
+      const name = from.name.replace(/["\\]/g, "\\$&");
+      const sender = name ? `"${name}" <${from.address}>` : from.address;
       const { emails } = await resend;
       const { error, headers: responseHeaders } = await emails.send(
-        { from: sender, to, subject, text, html, headers, ...(replyTo ? { replyTo } : {}) },
+        { ...mail, from: sender, ...(replyTo && { replyTo }) },
         { idempotencyKey: id, signal: AbortSignal.timeout(timeoutMs) },
       );
       if (error) throw toSendError(error, responseHeaders?.["retry-after"]);

@@ -8,14 +8,14 @@ import { processSingleton } from "@/lib/process-singleton";
 /** This process's sender, chosen by the settings. */
 export function sender(): Sender {
   return processSingleton("sender", () => {
-    const { mail, supportEmail, dataDir } = settings();
+    const { mail, dataDir } = settings();
     switch (mail.kind) {
       case "resend":
-        return createResendSender(mail, supportEmail);
+        return createResendSender(mail);
       case "smtp":
-        return createSmtpSender(mail, supportEmail);
+        return createSmtpSender(mail);
       case "files":
-        return createFileSender(mail, supportEmail, dataDir);
+        return createFileSender(dataDir);
     }
   });
 }

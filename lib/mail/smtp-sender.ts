@@ -14,27 +14,21 @@ const idleTimeoutMs = 5000; // how long a connection is kept for the next mail
  * Sends by SMTP, with one connection for each mail being sent. SMTP is not idempotent: if the connection breaks before
  * the server confirms, the mail is sent again, and only its Message-ID shows the recipient that it is the same.
  */
-export function createSmtpSender(
-  smtp: SmtpSettings,
-  replyTo: string | undefined,
-  timeoutMs = sendTimeoutMs,
-): Sender {
-  const { dkim, from } = smtp;
+export function createSmtpSender(smtp: SmtpSettings, timeoutMs = sendTimeoutMs): Sender {
   const transport = openTransport(smtp, timeoutMs);
   return {
-    timeoutMs,
     maxConcurrent,
     async send(mail) {
       const signal = AbortSignal.timeout(timeoutMs);
       try {
-        await (await transport).sendMail({ ...toMessage(mail, from, replyTo), signal });
+        await (await transport).sendMail({ ...toMessage(mail), signal });
       } catch (failure) {
         throw toSendError(failure as NodemailerError);
       }
     },
     async check() {
       await withTimeout(timeoutMs, (await transport).verify());
-      return `the SMTP server answers${dkim ? "" : "; it has to sign with DKIM, because no DKIM key is set here"}`;
+      return `the SMTP server answers${smtp.dkim ? "" : "; it has to sign with DKIM, because no DKIM key is set here"}`;
     },
   };
 }

@@ -13,6 +13,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
+import { selectEmails } from "@/lib/mail/onboarding-outbox";
 import { accountActs, Credits, Delete, Sessions, Terms } from "@/lib/office/account-forms";
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
@@ -41,11 +42,7 @@ async function show(call: OfficeCall) {
       .select(["name", "added_at_ms", "last_used_at_ms"])
       .where("account_id", "=", id)
       .orderBy("added_at_ms"),
-    onboarding: db
-      .selectFrom("onboarding_emails")
-      .select(["kind", "due_at_ms as at_ms", "state", "failure"])
-      .where("account_id", "=", id)
-      .orderBy("due_at_ms"),
+    onboarding: selectEmails(db, id),
     entries: selectLedger(db, id, "<").limit(maxRows),
     changes: auditEntries(db, { whom: namesOf(db, email) }).limit(maxRows),
   });

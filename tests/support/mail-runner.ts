@@ -6,12 +6,12 @@ import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { createResendSender } from "@/lib/mail/resend-sender";
 
 /*
- * The server's mail runner in its own process, with shorter times: the sender times out after one second, a lease lasts
- * six, and a failure is retried after 200 ms. It runs until it is killed.
+ * The server's mail runner in its own process, with shorter times: the sender times out after one second, and a failure is
+ * retried after 200 ms. It runs until it is killed.
  */
 const { mail } = settings();
 if (mail.kind !== "resend") throw new Error("The fault run sends to the stand-in for Resend.");
-const mailSender = createResendSender(mail, undefined, 1000);
+const mailSender = createResendSender(mail, 1000);
 for (;;) {
   await store()
     .then((db) => sendDueMails(db, mailSender, { ...onboardingOutbox, retryAfterMs: () => 200 }))

@@ -2,7 +2,6 @@ import type { Mail, SendError, Sender } from "@/lib/mail/mail";
 
 /** A sender that records the mails it gets, and then does and refuses what the test says. */
 export class RecordingSender implements Sender {
-  readonly timeoutMs = 10_000;
   readonly maxConcurrent = 5;
   readonly sent: Mail[] = [];
   failure: SendError | undefined;

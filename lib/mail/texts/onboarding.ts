@@ -1,16 +1,12 @@
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
-import type { Mail } from "@/lib/mail/mail";
+import type { RenderedMail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/mail/onboarding-series";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 
 /** Renders an onboarding mail. Every attempt has the same content, because Resend compares it with the id's first one. */
-export function renderOnboarding(
-  kind: OnboardingKind,
-  accountId: string,
-  linkKey: Buffer,
-): Omit<Mail, "id" | "to"> {
+export function renderOnboarding(kind: OnboardingKind, accountId: string, linkKey: Buffer): RenderedMail {
   const { appUrl, supportEmail, operatorName, operatorAddress } = settings();
   const footer = [
     `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,

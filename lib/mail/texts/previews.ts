@@ -1,6 +1,6 @@
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
-import type { Mail } from "@/lib/mail/mail";
+import type { RenderedMail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
@@ -19,7 +19,7 @@ import {
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 
 /** An example of every mail, by the name used in the preview's address. */
-export function renderPreviews(): Map<string, Omit<Mail, "id" | "to">> {
+export function renderPreviews(): Map<string, RenderedMail> {
   const { appUrl } = settings();
   const atMs = Date.now();
   const invitation = `${appUrl}/invitation?token=preview`;

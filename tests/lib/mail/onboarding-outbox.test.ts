@@ -4,7 +4,7 @@ import { defaultTrialDays, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { dayMs } from "@/lib/config/durations";
 import { SendError } from "@/lib/mail/mail";
-import { listEmails, onboardingOutbox } from "@/lib/mail/onboarding-outbox";
+import { onboardingOutbox, selectEmails } from "@/lib/mail/onboarding-outbox";
 import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
 import { stopLaterEmails, suppressEmail } from "@/lib/mail/unsubscribe";
 import { startStageForEach } from "@/tests/support/block";
@@ -44,7 +44,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     if (!email) throw new Error("nothing was due");
     return email;
   };
-  const states = async (id = accountId) => (await listEmails(db, id)).map(({ state }) => state);
+  const states = async (id = accountId) => (await selectEmails(db, id).execute()).map(({ state }) => state);
   type Claimed = Awaited<ReturnType<typeof one>>;
   const kinds = (emails: Claimed[]) => emails.map(({ kind }) => kind);
   const settle = (email: Claimed, failure?: SendError, retryAtMs?: number, by = db) => {
@@ -115,7 +115,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     await settle(await one(atMs), temporary, atMs);
     await settle(await one(atMs + 23 * hourMs - 1), temporary, atMs);
     expect(await claim(atMs + 23 * hourMs)).toEqual([]);
-    expect((await listEmails(db, accountId))[0]).toMatchObject({
+    expect((await selectEmails(db, accountId).execute())[0]).toMatchObject({
       state: "failed",
       failure: "smtp: 451 DATA",
     });
@@ -124,7 +124,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
   it("fails a mail whose runner died a day ago, as its delivery is unknown", async () => {
     await one(atMs);
     expect(await claim(atMs + 24 * hourMs - 1)).toEqual([]);
-    const [welcome] = await listEmails(db, accountId);
+    const [welcome] = await selectEmails(db, accountId).execute();
     expect(welcome).toMatchObject({ state: "failed", failure: "delivery unknown" });
   });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import PostalMime from "postal-mime";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { parseSettings } from "@/lib/config/settings";
-import { createFileSender, eraseMailFilesTo, eraseOldMailFiles } from "@/lib/mail/file-sender";
+import { createFileSender, eraseMailFiles } from "@/lib/mail/file-sender";
 import type { Mail, SendError } from "@/lib/mail/mail";
 import { createResendSender } from "@/lib/mail/resend-sender";
 import { createSmtpSender } from "@/lib/mail/smtp-sender";
@@ -18,13 +18,14 @@ import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 const link = `https://office.example.com/api/email/unsubscribe?token=v1.acc_${"x".repeat(22)}.${"y".repeat(43)}`;
 const mail: Mail = {
   id: "5f0c3f0e-6f4b-4f0e-9f55-0d2f6f0a7c11",
+  from: { name: "Corner Office", address: "office@example.com" },
   to: "ceo@example.org",
+  replyTo: "help@example.com",
   subject: "Grüße — hello",
   text: "A line.\n\nÜber uns. A long line: ".padEnd(1200, "x y "),
   html: "<p>A line. Über uns.</p>",
   headers: { "List-Unsubscribe": `<${link}>`, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click" },
 };
-const sentFrom = { name: "Corner Office", address: "office@example.com" };
 const folder = createFolder();
 
 /** Parses a mail with a library other than the sender's. */
@@ -64,7 +65,7 @@ const failureOf = (sent: Promise<void>) =>
   );
 
 describe("files", () => {
-  const files = createFileSender({ kind: "files", from: sentFrom }, "help@example.com", folder);
+  const files = createFileSender(folder);
 
   it("writes each mail to one file that only its owner can read", async () => {
     await files.send(mail);
@@ -82,16 +83,15 @@ describe("files", () => {
     // A dangling link stands for a draft that was renamed after the folder was read.
     symlinkSync("nothing", join(folder, "mail", "0.eml.draft"));
     const now = Date.now() + 1000;
-    await eraseMailFilesTo(folder, new Map([[hashEmail("somebody@example.org"), now]]));
-    await eraseMailFilesTo(folder, new Map([[hashEmail(mail.to), now - 60_000]]));
-    await eraseOldMailFiles(folder, Date.now() - 60_000);
+    await eraseMailFiles(folder, new Map([[hashEmail("somebody@example.org"), now]]));
+    await eraseMailFiles(folder, new Map([[hashEmail(mail.to), now - 60_000]]), Date.now() - 60_000);
     expect(readdirSync(join(folder, "mail"))).toContain(`${mail.id}.eml`);
-    await eraseMailFilesTo(folder, new Map([[hashEmail(mail.to), now]]));
+    await eraseMailFiles(folder, new Map([[hashEmail(mail.to), now]]));
     expect(readdirSync(join(folder, "mail"))).toEqual(["0.eml.draft"]);
   });
 
   it("allows a retry if the folder cannot be written", async () => {
-    const nowhere = createFileSender({ kind: "files", from: sentFrom }, undefined, "/dev/null");
+    const nowhere = createFileSender("/dev/null");
     expect(await failureOf(nowhere.send(mail))).toMatchObject({ message: "files: ENOTDIR", mayRetry: true });
   });
 });
@@ -110,7 +110,7 @@ describe("SMTP", async () => {
     const world = { APP_URL: "https://office.example.com", EMAIL_FROM: "Corner Office <office@example.com>" };
     const settings = parseSettings({ ...world, SMTP_URL: url, ...environment }).mail;
     if (settings.kind !== "smtp") throw new Error("unreachable");
-    return createSmtpSender(settings, "help@example.com", 1000);
+    return createSmtpSender(settings, 1000);
   }
   const plain = (environment: Environment = {}) => smtp(`smtp://127.0.0.1:${inbox.port}`, environment);
 
@@ -186,7 +186,7 @@ describe("Resend", async () => {
     const APP_URL = "https://office.example.com";
     const settings = parseSettings({ APP_URL, ...stand.environment, ...environment }).mail;
     if (settings.kind !== "resend") throw new Error("unreachable");
-    return createResendSender(settings, "help@example.com", 1000);
+    return createResendSender(settings, 1000);
   }
 
   it("sends the id as the idempotency key, so that a repeated mail is sent once", async () => {
