@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import * as z from "zod";
 import { openArchive, writeArchive } from "@/lib/admin/archive";
 import type { AdminCommand } from "@/lib/admin/command";
@@ -30,33 +29,27 @@ export function addBackupCommands(program: AdminCommand): void {
     )
     .doesWithoutStore(async (confirm, file: string) => {
       passphrase();
-      if (existsSync(file)) await confirm(`This replaces ${resolve(file)}.`);
+      if (existsSync(file)) await confirm(`This replaces ${file}.`);
       const db = await store(); // brings the schema up to date
       // The backup has the current secret only.
       await resealKeys(db);
       await readLinkKeys(db);
       const note = { engine: engine(), madeAt: new Date().toISOString(), appSecret: currentSecret() };
       await untilSignal((signal) =>
-        writeArchive(resolve(file), passphrase(), { note, copy: readStore(settings()), signal }),
+        writeArchive(file, passphrase(), { note, copy: readStore(settings()), signal }),
       );
-      return {
-        json: { backup: resolve(file) },
-        text: `Wrote ${resolve(file)}. Store the passphrase in another place.`,
-      };
+      return { json: { backup: file }, text: `Wrote ${file}. Store the passphrase in another place.` };
     });
 
   program
     .add("restore <file>", "restore a backup into a new DATA_DIR or an empty database")
     .option("--print-app-secret", "print the APP_SECRET of the backup and restore nothing")
     .doesWithoutStore(async (_, file: string, { printAppSecret = false }: { printAppSecret?: boolean }) => {
-      const backup = await openBackup(resolve(file));
+      const backup = await openBackup(file);
       const { appSecret, madeAt } = backup;
       if (printAppSecret) return { json: { appSecret }, text: appSecret };
       await untilSignal((signal) => restore(backup, signal));
-      return {
-        json: { restored: resolve(file), madeAt },
-        text: `Restored the backup of ${madeAt}.`,
-      };
+      return { json: { restored: file, madeAt }, text: `Restored the backup of ${madeAt}.` };
     });
 }
 

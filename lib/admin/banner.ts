@@ -18,21 +18,13 @@ export function addBannerCommands(program: AdminCommand): void {
     .argument("<message>", "", parseWords)
     .option("--starts <instant>", "when to start showing it", parseInstant)
     .option("--ends <instant>", "when to stop showing it", parseInstant)
-    .does(
-      async (
-        { db, confirm },
-        kind: StoredBanner["kind"],
-        message: string,
-        options: { starts?: number; ends?: number },
-      ) => {
-        const { starts: startsAtMs = null, ends: endsAtMs = null } = options;
-        const stored = { kind, message, startsAtMs, endsAtMs };
-        const earlier = await findBanner(db);
-        if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);
-        await setBanner(db, stored, Date.now());
-        return toResult(stored);
-      },
-    );
+    .does(async ({ db, confirm }, kind: StoredBanner["kind"], message: string, { starts, ends }: Times) => {
+      const stored = { kind, message, startsAtMs: starts ?? null, endsAtMs: ends ?? null };
+      const earlier = await findBanner(db);
+      if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);
+      await setBanner(db, stored, Date.now());
+      return toResult(stored);
+    });
 
   banner.add("clear", "remove the notice").does(async ({ db }) => {
     await setBanner(db, undefined, Date.now());
@@ -41,6 +33,8 @@ export function addBannerCommands(program: AdminCommand): void {
 
   banner.add("show", "show the notice that is set").does(async ({ db }) => toResult(await findBanner(db)));
 }
+
+type Times = { starts?: number; ends?: number };
 
 function toResult(stored: StoredBanner | undefined): Result {
   if (!stored) return { json: { banner: null }, text: "There is no banner." };

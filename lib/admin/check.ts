@@ -30,6 +30,7 @@ const documentWithinMs = 5000;
 
 const warnBeforeSunsetMs = 30 * dayMs;
 
+/** A check, and what to do where it cannot be made. */
 type Check = readonly [what: string, run: () => Promise<CheckResult>, remedy?: string];
 
 /** `works` is `level` as a boolean, for programs that do not know the levels. */
@@ -50,7 +51,7 @@ export function addCheckCommand(program: AdminCommand): void {
     });
 }
 
-async function find([what, run, remedy = ""]: Check): Promise<Finding> {
+async function find([what, run, remedy = "Fix the store first."]: Check): Promise<Finding> {
   const verdict = await run().catch((failure: NodeJS.ErrnoException) =>
     fault(failure.message.split("\n")[0] || String(failure.code), remedy),
   );
@@ -76,7 +77,6 @@ function checks(): Check[] {
   const store = databaseUrl
     ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
     : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`;
-  const first = "Fix the store first.";
   const all: (Check | undefined)[] = [
     ["settings", checkSettings],
     ["store", checkStore, store],
@@ -90,11 +90,11 @@ function checks(): Check[] {
     billing && ["billing", () => checkBilling(billing), stripe],
     ["client address", checkClientAddress],
     ["sign-in", checkSignIn],
-    ["passkeys", checkPasskeys, first],
-    office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators), first],
-    ["waitlist", checkWaitlist, first],
-    ["signing keys", checkKeys, first],
-    ["secrets", checkSecrets, first],
+    ["passkeys", checkPasskeys],
+    office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators)],
+    ["waitlist", checkWaitlist],
+    ["signing keys", checkKeys],
+    ["secrets", checkSecrets],
     ["retirements", checkSunsets],
     ["agents", checkAgents],
     ["contact", checkContact],

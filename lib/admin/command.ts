@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
@@ -145,5 +146,5 @@ const knownArguments: Record<string, { parse?: (text: string) => unknown; exampl
   words: { parse: parseWords },
   kid: { example: "kid-from-keys-list" },
   id: { example: "--all" },
-  file: { example: "office.backup" },
+  file: { parse: (path) => resolve(path), example: "office.backup" },
 };

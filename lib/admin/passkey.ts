@@ -23,8 +23,9 @@ export function addPasskeyCommands(program: AdminCommand): void {
   );
   remove
     .option("--all", "every passkey")
-    .does(async ({ db }, email: string, id: string | undefined, { all = false }: { all?: boolean }) => {
-      if (all === (id !== undefined)) remove.error("error: pass an id from 'passkey list', or --all");
+    .does(async ({ db }, email: string, id: string | undefined, { all }: { all?: true }) => {
+      if (Boolean(all) === (id !== undefined))
+        remove.error("error: pass an id from 'passkey list', or --all");
       const account = await findAccount(db, email);
       const which = id === undefined ? "all" : { id };
       const removed = await removePasskeys(db, "operator", account, which, Date.now());
@@ -35,6 +36,6 @@ export function addPasskeyCommands(program: AdminCommand): void {
         });
       }
       const text = all ? `Removed the passkeys of ${email}.` : `Removed ${id}.`;
-      return { json: { email, removed: all ? "all" : id }, text };
+      return { json: { email, removed: id ?? "all" }, text };
     });
 }

@@ -27,30 +27,23 @@ export function addSessionCommands(program: AdminCommand): void {
   const end = session.add("end <email> [id]", "end one session, or all with --all");
   end
     .option("--all", "every session")
-    .does(
-      async (
-        { db, confirm },
-        email: string,
-        sessionId: string | undefined,
-        { all = false }: { all?: boolean },
-      ) => {
-        if (all === (sessionId !== undefined)) end.error("error: pass an id from 'session list', or --all");
-        const { id } = await findAccount(db, email);
-        const nowMs = Date.now();
-        const about = { by: "operator", what: "session end" } as const;
-        const which = sessionId === undefined ? {} : { id: sessionId };
-        const ending = all ? countSessions(await listSessions(db, id, nowMs)) : sessionId;
-        if (all) await confirm(`This ends ${ending} of ${email}.`);
-        const hasEnded = await endSessionsOf(db, about, id, which, nowMs);
-        if (!hasEnded && !all) {
-          throw new ApiError("not_found", {
-            message: "This account has no such session.",
-            hint: "See 'session list'.",
-          });
-        }
-        return { json: { email, ended: all ? "all" : sessionId }, text: `Ended ${ending} of ${email}.` };
-      },
-    );
+    .does(async ({ db, confirm }, email: string, id: string | undefined, { all }: { all?: true }) => {
+      if (Boolean(all) === (id !== undefined)) end.error("error: pass an id from 'session list', or --all");
+      const account = await findAccount(db, email);
+      const nowMs = Date.now();
+      const about = { by: "operator", what: "session end" } as const;
+      const which = id === undefined ? {} : { id };
+      const ending = id ?? countSessions(await listSessions(db, account.id, nowMs));
+      if (all) await confirm(`This ends ${ending} of ${email}.`);
+      const hasEnded = await endSessionsOf(db, about, account.id, which, nowMs);
+      if (!hasEnded && !all) {
+        throw new ApiError("not_found", {
+          message: "This account has no such session.",
+          hint: "See 'session list'.",
+        });
+      }
+      return { json: { email, ended: id ?? "all" }, text: `Ended ${ending} of ${email}.` };
+    });
 }
 
 const shown = [
