@@ -246,8 +246,8 @@ export function auditEntries(
     .orderBy("at_ms", "desc")
     .orderBy("id", "desc");
   if (whom) query = query.where("whom", "in", whom);
-  if (who !== undefined) query = query.where("who", "=", who);
-  if (what !== undefined) query = query.where("what", "=", what);
+  if (who) query = query.where("who", "=", who);
+  if (what) query = query.where("what", "=", what);
   if (sinceMs !== undefined) query = query.where("at_ms", ">=", sinceMs);
   if (untilMs !== undefined) query = query.where("at_ms", "<", untilMs);
   if (after) {

@@ -97,11 +97,7 @@ const setTerms: OfficeAct = {
   },
 };
 
-type CreditsProps = {
-  call: OfficeCall;
-  account: Account;
-  entries: CreditEntry[];
-};
+type CreditsProps = { call: OfficeCall; account: Account; entries: CreditEntry[] };
 
 /** The balance, the form that changes it, and the latest entries. */
 export function Credits({ call, account, entries }: CreditsProps) {

@@ -19,13 +19,10 @@ async function show(call: OfficeCall) {
   const dayStartMs = Date.parse(`${filter.day}T00:00Z`);
   const day = Number.isNaN(dayStartMs) ? {} : { sinceMs: dayStartMs, untilMs: dayStartMs + dayMs };
   const [, atMs, id = ""] = /^(\d{1,15}) ([\w-]+)$/.exec(input("after") ?? "") ?? [];
-  const query = auditEntries(db, {
-    whom: filter.whom ? namesOf(db, filter.whom) : undefined,
-    who: filter.who || undefined,
-    what: filter.what || undefined,
-    ...day,
-    after: atMs ? { at_ms: Number(atMs), id } : undefined,
-  });
+  const { who, what } = filter;
+  const whom = filter.whom ? namesOf(db, filter.whom) : undefined;
+  const after = atMs ? { at_ms: Number(atMs), id } : undefined;
+  const query = auditEntries(db, { who, whom, what, ...day, after });
   const rows = await query.limit(perPage + 1).execute();
   const emails = await findEmails(db, rows.slice(0, perPage));
   const showWhom = (entry: AuditEntry) => {

@@ -3,9 +3,8 @@ import type { ApiError } from "@/lib/http/errors";
 import { renderHtml } from "@/lib/http/render-html";
 import { officeFiles } from "@/lib/office/files";
 import type { Operator } from "@/lib/office/operators";
-import type { OfficePage, OfficeView } from "@/lib/office/page";
+import { type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
-import { signInPaths } from "@/lib/office/sign-in-paths";
 import { UntrustedText } from "@/lib/office/values";
 import { toPrintable } from "@/lib/runtime/printable";
 

@@ -24,12 +24,12 @@ import {
   type OfficeView,
   office,
   posts,
+  signInPaths,
 } from "@/lib/office/page";
 import { acceptPasskey, askForPasskey, finishPasskey, startPasskey } from "@/lib/office/passkey";
 import { officePages } from "@/lib/office/routes";
 import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
 import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/sign-in-pages";
-import { ceremonyAt, signInPaths } from "@/lib/office/sign-in-paths";
 import { today } from "@/lib/office/today";
 
 /** Creates the handler of the office: each address has the checks of `createHandler` that its entry asks for. */
@@ -70,14 +70,15 @@ function listHandlers(): Map<string, RouteHandler> {
   add({ ...reads, path: "/" }, () => redirectTo({ to: today.path }));
   add({ ...reads, path: enter }, (call) => toPage(showEnter(whereTo(call))));
   add({ ...reads, path: enrol }, () => toPage(enrolView));
-  const at = (path: Route["path"], takes: "form" | "passkey") => ({ ...posts, path, takes });
-  add(at(ceremonyAt(enrol).options, "form"), startPasskey);
-  add(at(ceremonyAt(enrol).done, "passkey"), finishPasskey);
-  add(at(ceremonyAt(enter).options, "form"), askForPasskey);
-  add(at(ceremonyAt(enter).done, "passkey"), acceptPasskey);
-  add({ ...at(ceremonyAt(proof).options, "form"), ...byOperators }, askForPasskey);
-  add({ ...at(ceremonyAt(proof).done, "passkey"), ...byOperators }, acceptPasskey);
-  add({ ...at(leave, "form"), ...byOperators }, async (call, session) =>
+  for (const [path, ask, accept, more] of [
+    [enrol, startPasskey, finishPasskey, {}],
+    [enter, askForPasskey, acceptPasskey, {}],
+    [proof, askForPasskey, acceptPasskey, byOperators],
+  ] as const) {
+    add({ ...posts, ...more, path: `${path}/options`, takes: "form" }, ask);
+    add({ ...posts, ...more, path: `${path}/passkey`, takes: "passkey" }, accept);
+  }
+  add({ ...posts, ...byOperators, path: leave, takes: "form" }, async (call, session) =>
     redirectTo({ to: signInPaths.enter, cookies: [await endSession(session, call.nowMs)] }),
   );
   return handlers;

@@ -5,7 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { signInPaths } from "@/lib/office/sign-in-paths";
+import { signInPaths } from "@/lib/office/page";
 
 /** A person who works in the office. */
 export type Operator = { id: string; name: string };

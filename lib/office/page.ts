@@ -39,6 +39,9 @@ export const office = { site: "office", host: "office", limit: "office" } as con
 export const posts = { ...office, methods: ["POST"], origin: "own" } as const;
 export const byOperators = { credential: "operator" } as const;
 
+/** The addresses of sign-in, which need no session, and those of the proof and of signing out. */
+export const signInPaths = { enter: "/enter", enrol: "/enrol", proof: "/proof", leave: "/leave" } as const;
+
 /** The route of a form. */
 export const formAt = (path: Route["path"]) => ({ ...posts, ...byOperators, path, takes: "office" }) as const;
 

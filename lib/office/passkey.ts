@@ -55,12 +55,7 @@ export async function finishPasskey(call: HandlerRequest): Promise<ResponseParts
       .returning("id");
     const added = transaction
       .insertInto("operator_passkeys")
-      .values({
-        ...credential,
-        operator_id: operator.id,
-        added_at_ms: nowMs,
-        last_used_at_ms: null,
-      })
+      .values({ ...credential, operator_id: operator.id, added_at_ms: nowMs })
       .onConflict((conflict) => conflict.column("credential_id").doNothing())
       .returning("credential_id");
     const isNew = (await hasRow(link)) && (await consumeChallenge(transaction, challenge, nowMs));

@@ -8,11 +8,7 @@ import type { HandlerRequest } from "@/lib/http/handler";
 import { changeOperator, type Operator } from "@/lib/office/operators";
 
 /** An operator's session in a browser. */
-export type OfficeSession = {
-  idHash: string;
-  operator: Operator;
-  provedAtMs: number;
-};
+export type OfficeSession = { idHash: string; operator: Operator; provedAtMs: number };
 
 const sessionSeconds = 8 * 60 * 60; // 8 hours
 const idleMs = 60 * 60 * 1000; // 1 hour

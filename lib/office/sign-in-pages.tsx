@@ -1,6 +1,5 @@
 import type { ApiError } from "@/lib/http/errors";
-import { addressOf, type OfficeAct, type OfficePage, type OfficeView } from "@/lib/office/page";
-import { ceremonyAt, signInPaths } from "@/lib/office/sign-in-paths";
+import { addressOf, type OfficeAct, type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page";
 import { UntrustedText } from "@/lib/office/values";
 
 /** Sign-in. */
@@ -120,15 +119,13 @@ type CeremonyProps = {
 
 /** A button that uses a passkey or creates one, by the script. */
 function Ceremony({ kind, path, to, form, children }: CeremonyProps) {
-  const { options, done } = ceremonyAt(path);
   return (
     <div className="stack">
       <button
         type="button"
         className="with-script"
         data-passkey={kind}
-        data-options={options}
-        data-done={done}
+        data-path={path}
         data-to={to}
         data-form={form}
       >

@@ -4,10 +4,10 @@ import { onPress } from "../../../app/(pages)/home/browser/press";
 /* The only script of the office: it runs the passkey ceremonies. */
 
 onPress("data-passkey", async ({ dataset }, say) => {
-  const { passkey, options = "", done = "", to = "/", form } = dataset;
+  const { passkey, path, to = "/", form } = dataset;
   say("Follow your browser’s instructions…");
   try {
-    const addresses = { options, action: done };
+    const addresses = { options: `${path}/options`, action: `${path}/passkey` };
     if (passkey === "create") await createPasskey(addresses, { link: location.hash.slice(1) });
     else await signWithPasskey(addresses);
   } catch (failure) {
