@@ -30,5 +30,6 @@ async function count(db: Db, outbox: "onboarding" | "sign-in", state: string, du
     .selectFrom(rows.as("counted"))
     .select(({ fn }) => [fn.countAll<number>().as("mails"), fn.min("next_attempt_at_ms").as("oldest")])
     .executeTakeFirst();
-  return { outbox, state, mails: Number(found?.mails ?? 0), oldestDueAtMs: Number(found?.oldest ?? 0) };
+  const oldestDueAtMs = Number(found?.oldest ?? Number.POSITIVE_INFINITY);
+  return { outbox, state, mails: Number(found?.mails ?? 0), oldestDueAtMs };
 }

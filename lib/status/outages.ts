@@ -47,14 +47,9 @@ export async function recordOutages(
 async function write(
   transaction: Db,
   part: string,
-  seen: { startedAtMs: number; seenAtMs: number },
+  { startedAtMs, seenAtMs }: { startedAtMs: number; seenAtMs: number },
   nowMs: number,
 ): Promise<void> {
-  const { startedAtMs } = seen;
-  const stateAt = (seenAtMs: number) => ({
-    seen_at_ms: seenAtMs,
-    ended_at_ms: seenAtMs < nowMs - unseenForMs ? seenAtMs : null,
-  });
   const newest = await transaction
     .selectFrom("status_outages")
     .select(["started_at_ms", "seen_at_ms"])
@@ -62,10 +57,13 @@ async function write(
     .orderBy("started_at_ms", "desc")
     .limit(1)
     .executeTakeFirst();
-  if (newest && newest.seen_at_ms > startedAtMs - joinedWithinMs) {
+  const isSame = newest !== undefined && newest.seen_at_ms > startedAtMs - joinedWithinMs;
+  const seen_at_ms = isSame ? Math.max(seenAtMs, newest.seen_at_ms) : seenAtMs;
+  const state = { seen_at_ms, ended_at_ms: seen_at_ms < nowMs - unseenForMs ? seen_at_ms : null };
+  if (isSame) {
     await transaction
       .updateTable("status_outages")
-      .set(stateAt(Math.max(seen.seenAtMs, newest.seen_at_ms)))
+      .set(state)
       .where("part", "=", part)
       .where("started_at_ms", "=", newest.started_at_ms)
       .execute();
@@ -73,7 +71,7 @@ async function write(
   }
   await transaction
     .insertInto("status_outages")
-    .values({ part, started_at_ms: startedAtMs, ...stateAt(seen.seenAtMs) })
+    .values({ part, started_at_ms: startedAtMs, ...state })
     // Another instance was first: a part has one outage at a time.
     .onConflict((conflict) => conflict.doNothing())
     .execute();

@@ -27,11 +27,11 @@ const outage = (colour: LightColour, says: string): State => ({ colour, says, is
  * without a store.
  */
 export async function readStatus(nowMs: number): Promise<{ parts: Part[]; outages: Outage[] | undefined }> {
-  const [oldestDueAtMs, areCountersAway, outages] = await Promise.all([
+  const [oldestDueAtMs, counters, outages] = await Promise.all([
     readInTime((db) => findOldestDue(db, nowMs)),
     probeCounterStore(countersWithinMs).then(
-      () => false,
-      () => true,
+      () => works,
+      () => outage("soon", "Counted separately on each instance: the shared counters are unavailable"),
     ),
     readInTime((db) => listOutages(db, nowMs)),
   ]);
@@ -40,9 +40,6 @@ export async function readStatus(nowMs: number): Promise<{ parts: Part[]; outage
     readinessProblems().length === 0
       ? works
       : { colour: "soon", says: "Starting or stopping: accepts no new visitors" };
-  const counters = areCountersAway
-    ? outage("soon", "Counted separately on each instance: the shared counters are unavailable")
-    : works;
   const mcp = isStoreThere ? api : outage("soon", "Works, except the tools that read an account");
   const parts = [
     { name: "Public API", ...api },
@@ -67,7 +64,7 @@ function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
   if (failsSinceMs !== undefined)
     return outage("stopped", `Not accepted for delivery since ${clock(failsSinceMs)}`);
   if (oldestDueAtMs === undefined) return { colour: "unknown", says: "The store is unavailable" };
-  if (oldestDueAtMs > 0 && nowMs - oldestDueAtMs > mailWaitsAfterMs)
+  if (nowMs - oldestDueAtMs > mailWaitsAfterMs)
     return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
   return settings().mail.kind === "files" ? { colour: "unknown", says: "Not being delivered" } : works;
 }
@@ -85,14 +82,13 @@ function readInTime<T>(read: (db: Db) => Promise<T>): Promise<T | undefined> {
   return withTimeout(foundWithinMs, store().then(read)).catch(() => undefined);
 }
 
-/** When the oldest waiting mail became due, Unix milliseconds; 0 if none waits. Throws if no account can be read. */
+/** When the oldest waiting mail became due, Unix milliseconds; infinity if none waits. Throws if no account can be read. */
 async function findOldestDue(db: Db, nowMs: number): Promise<number> {
   const [backlogs] = await Promise.all([
     findBacklogs(db, nowMs),
     db.selectFrom("accounts").select("id").limit(1).execute(),
   ]);
-  const due = backlogs.flatMap(({ mails, oldestDueAtMs }) => (mails > 0 ? [oldestDueAtMs] : []));
-  return due.length > 0 ? Math.min(...due) : 0;
+  return Math.min(...backlogs.map(({ oldestDueAtMs }) => oldestDueAtMs));
 }
 
 /** A time in UTC, to the second: the reader's time zone is not known here. */
