@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { LightColour } from "@/lib/status/parts";
+import type { LightColour, Part } from "@/lib/status/parts";
 
 /** A status light: a colour, a shape for readers who do not see the colour, and a label. */
 export function Light({ colour, children }: { colour: LightColour; children: ReactNode }) {
@@ -10,6 +10,20 @@ export function Light({ colour, children }: { colour: LightColour; children: Rea
       </svg>
       <span>{children}</span>
     </p>
+  );
+}
+
+/** The parts of this service, each with its light. */
+export function PartList({ parts }: { parts: readonly Part[] }) {
+  return (
+    <ul className="rows">
+      {parts.map(({ name, colour, says }) => (
+        <li key={name}>
+          <strong>{name}</strong>
+          <Light colour={colour}>{says}</Light>
+        </li>
+      ))}
+    </ul>
   );
 }
 

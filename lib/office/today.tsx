@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Light } from "@/app/(pages)/status-light";
+import { PartList } from "@/app/(pages)/status-light";
 import { readOverview } from "@/lib/accounts/overview";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
@@ -52,14 +52,7 @@ async function show({ db, nowMs }: OfficeCall) {
       </p>
       {counted && <Counts {...counted.overview} />}
       <h2>The service now</h2>
-      <ul className="rows">
-        {parts.map(({ name, colour, says }) => (
-          <li key={name}>
-            <strong>{name}</strong>
-            <Light colour={colour}>{says}</Light>
-          </li>
-        ))}
-      </ul>
+      <PartList parts={parts} />
       <p className="quiet">
         <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
       </p>

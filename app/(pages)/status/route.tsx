@@ -6,7 +6,7 @@ import { clock, type Part, readStatus } from "@/lib/status/parts";
 import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
 import { htmlPage } from "../html-page";
-import { Light } from "../status-light";
+import { PartList } from "../status-light";
 
 /** The current state of this service, and its outages of the last 90 days. */
 export const GET = htmlPage(pages.status, async ({ nowMs }) => {
@@ -20,14 +20,7 @@ export const GET = htmlPage(pages.status, async ({ nowMs }) => {
         <p className="lead">
           Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
         </p>
-        <ul className="rows">
-          {parts.map(({ name, colour, says }) => (
-            <li key={name}>
-              <strong>{name}</strong>
-              <Light colour={colour}>{says}</Light>
-            </li>
-          ))}
-        </ul>
+        <PartList parts={parts} />
         <h2>Last {outageDays} days</h2>
         <History outages={outages} />
         <h2>Notice</h2>
