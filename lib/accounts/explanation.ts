@@ -16,7 +16,7 @@ import { endWords } from "@/lib/http/entitlement-words";
 import { pages } from "@/lib/http/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 
-type Facts = ReturnType<typeof toAccountFacts>;
+export type Facts = ReturnType<typeof toAccountFacts>;
 
 /** Reads what decides whether someone can sign in and what their apps are told. */
 export async function readFacts(db: Db, email: string, nowMs: number) {

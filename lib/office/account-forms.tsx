@@ -3,7 +3,7 @@ import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
-import { describeLicence } from "@/lib/accounts/explanation";
+import { describeLicence, type Facts } from "@/lib/accounts/explanation";
 import { type CreditEntry, parseThousandths, toCredits } from "@/lib/accounts/ledger";
 import { dashboardUrl, type Terms as GivenTerms } from "@/lib/accounts/licence";
 import type { Session } from "@/lib/auth/session";
@@ -27,13 +27,7 @@ import { Instant, UntrustedText } from "@/lib/office/values";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 
-type TermsProps = {
-  call: OfficeCall;
-  /** The account as an operator gives it. */
-  given: Account;
-  /** The customer to whom Stripe gives a licence. */
-  licensed: { customer_id: string; limit_given: number | null } | undefined;
-};
+type TermsProps = { call: OfficeCall; given: Account; licensed: Facts["licensed"] };
 
 /** The form with what an operator gives: the plan, its trial's end and the limit; and what Stripe gives next to it. */
 export function Terms({ call, given, licensed }: TermsProps) {
