@@ -22,7 +22,7 @@ describe.each(engines)("check on $name", (engine) => {
     stage = await engine.prepare();
     const service = await Service.make(stage.environment);
     await service.adminJson("account", "add", "ceo@example.com");
-    environment = { ...service.environment, NODE_OPTIONS: "--import ./tests/support/outside-fetch.mjs" };
+    environment = service.environment;
   });
   afterEach(async () => {
     for (const path of pathsIn(environment.DATA_DIR ?? "")) chmodSync(path, 0o700);
@@ -66,38 +66,34 @@ describe.each(engines)("check on $name", (engine) => {
     const refused = await operateAsUser("account", "add", "new@example.com");
     expect([refused.code, refused.stdout]).toEqual([1, ""]);
   });
+});
+
+describe("check", () => {
+  const check = async (what: string, environment: Environment = {}) =>
+    (await Service.make({ SIGN_IN: "local", ...environment })).check(what);
 
   it("warns while there is no address for questions and security.txt", async () => {
-    const contact = async () => /^(.) contact .*$/m.exec((await operateAsUser("check")).stdout) ?? [];
-    expect((await contact())[1]).toBe("!");
-    environment = { ...environment, SUPPORT_EMAIL: "help@example.com" };
-    const [line, mark] = await contact();
-    expect(mark).toBe("✓");
-    expect(line).toContain("help@example.com");
+    expect(await check("contact")).toMatchObject({ level: "warning" });
+    const detail = expect.stringContaining("help@example.com");
+    const contact = await check("contact", { SUPPORT_EMAIL: "help@example.com" });
+    expect(contact).toMatchObject({ level: "fine", detail });
   });
 
   it("fetches the metadata document of a known agent, and says who is locked out while it cannot", async () => {
-    const line = async (more: Environment) => {
-      environment = { ...environment, SIGN_IN: "local", ...more };
-      const [, mark, said, remedy] =
-        /^(.) agents +(.*)$(?:\n +→ (.*)$)?/m.exec((await operateAsUser("check")).stdout) ?? [];
-      return { mark, said, remedy };
-    };
     const document = "https://claude.ai/oauth/mcp-oauth-client-metadata";
-    expect(await line({})).toEqual({
-      mark: "!",
-      said: expect.stringMatching(/no network here.*Claude Code, Codex and Copilot.* are locked out$/),
+    expect(await check("agents")).toMatchObject({
+      level: "warning",
+      detail: expect.stringMatching(/no network here.*Claude Code, Codex and Copilot.* are locked out$/),
       remedy: expect.stringContaining("set CONNECT_CLIENTS=none"),
     });
     const outside = await startOutside({
       [document]: { client_id: document, redirect_uris: ["https://claude.ai/back"] },
     });
-    expect(await line(outside.environment)).toMatchObject({ mark: "✓", said: `${document} can be read` });
+    const readable = { level: "fine", detail: `${document} can be read` };
+    expect(await check("agents", outside.environment)).toMatchObject(readable);
     expect(outside.asked).toEqual([document]);
-    expect(await line({ CONNECT_CLIENTS: "none" })).toMatchObject({
-      mark: "✓",
-      said: "they register themselves",
-    });
+    const off = { level: "fine", detail: "they register themselves" };
+    expect(await check("agents", { CONNECT_CLIENTS: "none" })).toMatchObject(off);
     expect(outside.asked).toHaveLength(1);
     await outside.stop();
   });

@@ -31,6 +31,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     if ((await browser.open("/today")).status !== 200) await browser.signIn();
     return browser;
   };
+  const provedAnn = async () => (await signedIn(ann)).prove();
 
   describe("from another site", () => {
     it.each([...acts, ...ceremonies, "/leave"])(
@@ -153,8 +154,10 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
 
   describe("on the proof", () => {
     const fiveMinutesMs = 300_000;
-    const makeStale = (byMs = fiveMinutesMs) =>
-      stage.query(`UPDATE operator_sessions SET proved_at_ms = proved_at_ms - ${byMs}`);
+    const makeStale = async (byMs = fiveMinutesMs) => {
+      await signedIn(ann);
+      await stage.query(`UPDATE operator_sessions SET proved_at_ms = proved_at_ms - ${byMs}`);
+    };
 
     it("is asked for by everything that gives, takes away or speaks to everyone", () => {
       const proved = officeActs.filter(({ needsProof }) => needsProof).map(({ path }) => path);
@@ -172,7 +175,6 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     it.each(officeActs.filter(({ needsProof }) => needsProof))(
       "$path asks again after five minutes, changes nothing, and keeps what was typed",
       async ({ path, name }) => {
-        await signedIn(ann);
         await makeStale();
         const before = await show();
         const { status, text } = await ann.submit(path, {
@@ -191,7 +193,6 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     );
 
     it("keeps every box that was ticked", async () => {
-      await signedIn(ann);
       await makeStale();
       const type = { "content-type": "application/x-www-form-urlencoded" };
       const body = "emails=one@example.com&emails=two@example.com&emails=";
@@ -201,7 +202,6 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     });
 
     it("is good for the session in which it was given, and for five minutes", async () => {
-      await signedIn(ann);
       await signedIn(bob);
       await makeStale();
       const credit = async () => {
@@ -230,7 +230,6 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     });
 
     it("by another operator's passkey is refused, in whichever session it was asked for", async () => {
-      await signedIn(ann);
       await makeStale();
       const asked = JSON.parse((await ann.post("/proof/options")).text);
       expect((await ann.post("/proof/passkey", bob.authenticator.get(asked))).status).toBe(400);
@@ -241,7 +240,6 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     });
 
     it("of a sign-in is none, and works once", async () => {
-      await signedIn(ann);
       await makeStale();
       const toEnter = JSON.parse((await ann.post("/enter/options")).text);
       expect((await ann.post("/proof/passkey", ann.authenticator.get(toEnter))).status).toBe(400);
@@ -306,8 +304,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
 
   describe("on the fields", () => {
     it("changes nothing that the form does not have", async () => {
-      await signedIn(ann);
-      await ann.prove();
+      await provedAnn();
       const before = await show();
       const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/terms");
       const more = { id: "acc_x", subject: "user_x", credits: "9", credit_thousandths: "9" };
@@ -320,15 +317,13 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       await service.adminJson("account", "add", "other@example.com", "--plan", "hobby");
       await service.token("other@example.com");
       const [{ id } = {}] = await service.adminJson<{ id: string }[]>("session", "list", "other@example.com");
-      await signedIn(ann);
-      await ann.prove();
+      await provedAnn();
       await ann.submit("/account/sessions/end", { email, session: String(id) });
       expect(await service.adminJson("session", "list", "other@example.com")).toHaveLength(1);
     });
 
     it("gives credits once, however often the form is sent", async () => {
-      await signedIn(ann);
-      await ann.prove();
+      await provedAnn();
       const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/credits");
       const before = (await show()) as { credits: number };
       const send = () => ann.submit("/account/credits", { email, seen, amount: "5", reason: "twice" });
@@ -340,8 +335,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
 
     it("deletes no account that has the email since the page was opened", async () => {
       await service.adminJson("account", "add", "moves@example.com", "--plan", "hobby");
-      await signedIn(ann);
-      await ann.prove();
+      await provedAnn();
       const seen = seenBy(await ann.open("/account?email=moves@example.com"), "/account/delete");
       await service.adminJson("account", "delete", "moves@example.com");
       await service.adminJson("account", "add", "moves@example.com", "--plan", "licensed");
@@ -448,8 +442,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     });
 
     it("typed values come back as text in a refused form", async () => {
-      await signedIn(ann);
-      await ann.prove();
+      await provedAnn();
       const typed = payloads.slice(0, -1).join(" ");
       const { status, text } = await ann.submit("/account/credits", { email, amount: typed, reason: typed });
       expect(status).toBe(400);
