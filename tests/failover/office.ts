@@ -1,10 +1,8 @@
-import pg from "pg";
 import { writableAddress } from "@/lib/db/postgres";
 import { startInstances } from "@/tests/fleet/instances";
-import { createDatabase } from "@/tests/support/databases";
+import { alterDatabase, createDatabase, queryOnce } from "@/tests/support/databases";
 import { makeOwners } from "@/tests/support/purchases";
 import { startSentinels } from "@/tests/support/redis-servers";
-import type { Rows } from "@/tests/support/stores";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 import type { Pair } from "./pair";
 
@@ -16,20 +14,8 @@ export async function openOffice(pair: Pair, runs: number, isSerializable: boole
   const [stripe, redis] = await Promise.all([StripeStandIn.start(), startSentinels({})]);
   const created = new URL(await createDatabase(await writableAddress(pair.url)));
   const databaseUrl = pair.url.replace(/\/postgres$/, created.pathname);
-  if (isSerializable) {
-    const client = new pg.Client(created.href);
-    await client.connect();
-    const name = created.pathname.slice(1);
-    await client.query(`ALTER DATABASE ${name} SET default_transaction_isolation = serializable`);
-    await client.end();
-  }
-  const query = async (sql: string): Promise<Rows> => {
-    const client = new pg.Client(await writableAddress(databaseUrl));
-    await client.connect();
-    const { rows } = await client.query(sql);
-    await client.end();
-    return rows;
-  };
+  if (isSerializable) await alterDatabase(created.href, "default_transaction_isolation = serializable");
+  const query = async (sql: string) => queryOnce(await writableAddress(databaseUrl), sql);
   const sentinels = redis.sentinels.map(({ port }) => `127.0.0.1:${port}`).join(",");
   const { front, ...running } = await startInstances({
     ...stripe.environment,

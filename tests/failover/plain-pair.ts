@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
-import { eventually, signalPostgres, startPostgres, stopDatabase } from "@/tests/support/databases";
+import {
+  eventually,
+  queryOnce,
+  signalPostgres,
+  startPostgres,
+  stopDatabase,
+} from "@/tests/support/databases";
 import { reservePort } from "@/tests/support/port";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
 import { type Fault, fillDisk, lateByMs, type Pair, type Struck } from "./pair";
@@ -43,7 +48,7 @@ export async function startPlainPair({
     if (fault === "freeze" || fault === "thaw") signalPostgres(former.child.pid, "SIGSTOP");
     if (fault === "cut") formerHost.proxy.freeze();
     if (fault === "switch") await stopDatabase(former);
-    await run(standby.url, "SELECT pg_promote()");
+    await queryOnce(standby.url, "SELECT pg_promote()");
     [primary, own, other] = [standby, other, own];
     return {
       port: formerHost.port,
@@ -78,21 +83,13 @@ async function startStandby(primary: Server, isSynchronous: boolean) {
   const replication = await startTcpProxy(portOf(primary), port);
   const standby = (await startPostgres(primary.url.replace(`:${portOf(primary)}/`, `:${port}/`))) as Server;
   // Set after the copy was made: a promoted standby waits for no one.
-  if (isSynchronous) await run(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await run(primary.url, "SELECT pg_reload_conf()");
+  if (isSynchronous) await queryOnce(primary.url, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await queryOnce(primary.url, "SELECT pg_reload_conf()");
   await eventually(async () => {
-    const [row] = await run(primary.url, "SELECT sync_state FROM pg_stat_replication");
+    const [row] = await queryOnce(primary.url, "SELECT sync_state FROM pg_stat_replication");
     if (row?.sync_state !== (isSynchronous ? "sync" : "async")) throw new Error("no standby follows");
   });
   return { standby, replication };
-}
-
-async function run(url: string, sql: string): Promise<{ [column: string]: unknown }[]> {
-  const client = new pg.Client(url);
-  await client.connect();
-  const { rows } = await client.query(sql);
-  await client.end();
-  return rows;
 }
 
 function portOf({ url }: Server): number {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import pg from "pg";
 import {
   createDatabase,
   eventually,
   isInstalled,
   postgresUser,
+  queryOnce,
   signalPostgres,
   startPostgres,
   startRedis,
@@ -92,11 +92,7 @@ await phases.run("PostgreSQL restarted", { isOutage: true }, async () => {
   await stopDatabase(postgres);
   const { spawnfile, spawnargs } = postgres.child;
   spawnLeashed(spawnfile, spawnargs.slice(1), { ...postgresUser(), cwd: "/tmp", stdio: "ignore" });
-  await eventually(async () => {
-    const client = new pg.Client(databaseUrl);
-    await client.connect();
-    await client.end();
-  });
+  await eventually(() => queryOnce(databaseUrl, "SELECT 1"));
 });
 await load.stop();
 

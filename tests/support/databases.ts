@@ -118,11 +118,7 @@ export async function startPostgres(primaryUrl?: string, more: string[] = []) {
   ];
   const child = spawnLeashed(join(bin, "postgres"), flags, options);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await eventually(async () => {
-    const client = new pg.Client(url);
-    await client.connect();
-    await client.end();
-  });
+  await eventually(() => queryOnce(url, "SELECT 1"));
   const promote = () => execFileSync(join(bin, "pg_ctl"), ["promote", "-w", "-D", data], options);
   return { child, url, promote };
 }
@@ -196,24 +192,25 @@ export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
 /** The settings that DATABASE_URL requires. */
 export const besideDatabaseUrl = { APP_URL: "http://localhost:3000", APP_SECRET: appSecret };
 
+/** Runs SQL on a connection of its own. Returns the rows. */
+export async function queryOnce(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query(sql).finally(() => client.end());
+  return rows;
+}
+
 /** Creates a database for one test, empty or from a template, and returns its URL. */
 export async function createDatabase(serverUrl: string, template = "template1"): Promise<string> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  await queryOnce(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return serverUrl.replace(/\/postgres$/, `/${name}`);
 }
 
 /** Sets something of a test's database, for the connections that follow. */
 export async function alterDatabase(url: string, setting: string): Promise<void> {
   const [server = "", name] = url.split(/\/(?=\w+$)/);
-  await execute(`${server}/postgres`, `ALTER DATABASE ${name} SET ${setting}`);
-}
-
-async function execute(serverUrl: string, statement: string): Promise<void> {
-  const client = new pg.Client(serverUrl);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
+  await queryOnce(`${server}/postgres`, `ALTER DATABASE ${name} SET ${setting}`);
 }
 
 /** Whether a program is installed. */

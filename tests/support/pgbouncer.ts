@@ -1,7 +1,6 @@
 import { chownSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
-import { eventually, isInstalled, postgresUser } from "@/tests/support/databases";
+import { eventually, isInstalled, postgresUser, queryOnce } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 
@@ -45,11 +44,6 @@ ${dropsSettings ? "ignore_startup_parameters = lock_timeout, statement_timeout, 
   spawnLeashed("pgbouncer", ["-q", file], { ...user, cwd: folder, stdio: "ignore" });
   const url = new URL(databaseUrl);
   url.port = String(port);
-  await eventually(async () => {
-    const client = new pg.Client(url.href);
-    await client.connect();
-    await client.query("SELECT 1");
-    await client.end();
-  });
+  await eventually(() => queryOnce(url.href, "SELECT 1"));
   return url.href;
 }
