@@ -9,7 +9,7 @@ import { type DueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/ou
  */
 
 /** The last date of an older build's session is its end. */
-const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`.as("endsAtMs");
+const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`;
 
 type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 
@@ -32,7 +32,7 @@ export async function takeAppEndMails(transaction: Db, nowMs: number): Promise<D
       .where("account_id", "=", accountId)
       .where("end_mail_at_ms", "<=", nowMs + dayMs)
       .where("expires_at_ms", ">", nowMs)
-      .returning(lastDate)
+      .returning(lastDate.as("endsAtMs"))
       .execute();
     if (apps.length === 0) continue; // another process was first
     const dates = apps.map(({ endsAtMs }) => endsAtMs);
@@ -48,16 +48,16 @@ export async function addressAppEndMail(db: Db, mail: AppEndMail, nowMs: number)
   const sessions = await db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "account_id")
-    .select(["email", "name", "app_origin as origin", lastDate])
+    .select(["email", "name", "app_origin as origin", lastDate.as("endsAtMs")])
     .where("account_id", "=", mail.accountId)
     .where("kind", "=", "app")
     .where("expires_at_ms", ">", nowMs)
     .where("app_end_mails_stopped_at_ms", "is", null)
+    .where(lastDate, ">=", mail.firstMs)
+    .where(lastDate, "<=", mail.lastMs)
+    .orderBy(lastDate)
     .execute();
   const [owner] = sessions;
-  const apps = sessions
-    .map(({ name, origin, endsAtMs }) => ({ name: name ?? "An app", origin, endsAtMs }))
-    .filter(({ endsAtMs }) => endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs)
-    .sort((one, other) => one.endsAtMs - other.endsAtMs);
-  return owner && apps.length > 0 ? { ...mail, to: owner.email, apps } : undefined;
+  const apps = sessions.map(({ name, origin, endsAtMs }) => ({ name: name ?? "An app", origin, endsAtMs }));
+  return owner && { ...mail, to: owner.email, apps };
 }

@@ -57,9 +57,7 @@ export async function takeLicenceEndingMails(transaction: Db, nowMs: number): Pr
     .where("ends_at_ms", "<=", nowMs + endingLeadMs)
     .where("licence_until_ms", ">", nowMs)
     .where("status", "in", ["active", "trialing"])
-    .where(({ or, eb, ref }) =>
-      or([eb("ending_mail_ms", "is", null), eb("ending_mail_ms", "<>", ref("ends_at_ms"))]),
-    )
+    .whereRef("ending_mail_ms", "is distinct from", "ends_at_ms")
     .orderBy("ends_at_ms");
   const change = { ending_mail_ms: sql<number>`ends_at_ms` };
   const rows = await takeDueRows(transaction, "billing_subscriptions", {

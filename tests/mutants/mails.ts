@@ -143,10 +143,7 @@ export const mails: Mistakes = {
       ],
     },
     "lib/mail/app-end-mails.ts": {
-      "an app that was kept is said to lose its access": [
-        "endsAtMs >= mail.firstMs && endsAtMs <= mail.lastMs",
-        "endsAtMs >= mail.firstMs",
-      ],
+      "an app that was kept is said to lose its access": '    .where(lastDate, "<=", mail.lastMs)\n',
       "each app of an owner has a mail of its own": ["nowMs + dayMs", "nowMs"],
     },
   },
