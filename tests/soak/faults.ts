@@ -30,7 +30,7 @@ export const faults: Fault[] = [
       await store.acceptWrites(service.pid);
     },
   },
-  { name: "mail is refused", strike: (world) => disturbMail(world, "busy") },
+  { name: "mail is refused", strike: ({ inbox }) => disturb(inbox, "busy") },
   {
     name: "the store is cut off (embedded: a reader stays)",
     async strike({ store }) {
@@ -39,7 +39,7 @@ export const faults: Fault[] = [
       await store.mend();
     },
   },
-  { name: "counters are reset", strike: (world) => disturbCounters(world, "reset") },
+  { name: "counters are reset", strike: ({ bridge }) => disturb(bridge, "reset") },
   {
     name: "5,000 addresses flood",
     async strike({ service }) {
@@ -47,9 +47,9 @@ export const faults: Fault[] = [
       await load(`http://127.0.0.1:${service.port}`, { seconds: faultSeconds, script, from: 100_000 });
     },
   },
-  { name: "the mail server is silent", strike: (world) => disturbMail(world, "silent") },
+  { name: "the mail server is silent", strike: ({ inbox }) => disturb(inbox, "silent") },
   { name: "400 clients send half a head", strike: openHalfHeads },
-  { name: "counters are slow", strike: (world) => disturbCounters(world, "slow") },
+  { name: "counters are slow", strike: ({ bridge }) => disturb(bridge, "slow") },
   {
     name: "the log is not read",
     async strike({ logReader }) {
@@ -60,17 +60,11 @@ export const faults: Fault[] = [
   },
 ];
 
-async function disturbMail({ inbox }: World, fault: typeof inbox.fault): Promise<void> {
-  inbox.fault = fault;
+async function disturb<Fault>(stand: { fault: Fault | "none" } | undefined, fault: Fault): Promise<void> {
+  if (!stand) return;
+  stand.fault = fault;
   await sleep(lastingMs);
-  inbox.fault = "none";
-}
-
-async function disturbCounters({ bridge }: World, fault: "reset" | "slow"): Promise<void> {
-  if (!bridge) return;
-  bridge.fault = fault;
-  await sleep(lastingMs);
-  bridge.fault = "none";
+  stand.fault = "none";
 }
 
 async function openHalfHeads({ service }: World): Promise<void> {

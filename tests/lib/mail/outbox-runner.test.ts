@@ -188,10 +188,8 @@ describe.each(engines)("while a mail is being sent, on $name", async (engine) =>
     await service.ask(operations.health.path, { headers: { "x-request-id": id } });
     await eventually(() => expect(service.log).toContain(id));
     service.takeErrors();
-    let goOn = () => {};
-    held = new Promise((resolve) => {
-      goOn = resolve;
-    });
+    const { promise, resolve: goOn } = Promise.withResolvers<void>();
+    held = promise;
     await inFlight(email, "none");
     const stopped = service.stop();
     await eventually(() => expect(service.ask(operations.health.path)).rejects.toThrow("ECONNREFUSED"));

@@ -1,4 +1,4 @@
-import { type Dialect, Kysely, PostgresDialect } from "kysely";
+import { CompiledQuery, type Dialect, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { readOverview } from "@/lib/accounts/overview";
@@ -60,13 +60,9 @@ describe.each(engines)("a page of the office on $name", async (engine) => {
   /** The steps of a plan that read a table from its beginning to its end. */
   async function wholeReads({ sql, parameters }: (typeof queries)[number]): Promise<string[]> {
     const explain = `EXPLAIN ${stage.environment.DATABASE_URL ? "" : "QUERY PLAN "}${sql}`;
-    const rows = await db.executeQuery<Record<string, string>>({
-      sql: explain,
-      parameters,
-      query: { kind: "RawNode", sqlFragments: [explain], parameters: [] },
-      queryId: { queryId: "explain" },
-    } as never);
-    const steps = rows.rows.map((row) => row.detail ?? row["QUERY PLAN"] ?? "");
+    const query = CompiledQuery.raw(explain, [...parameters]);
+    const { rows } = await db.executeQuery<Record<string, string>>(query);
+    const steps = rows.map((row) => row.detail ?? row["QUERY PLAN"] ?? "");
     return steps.filter((step) =>
       /Seq Scan on|^SCAN (?!.*USING|newest|agg|CONSTANT|\(|\d)/.test(step.trim()),
     );
