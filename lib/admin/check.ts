@@ -12,7 +12,7 @@ import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
-import { type Db, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { listRetirements } from "@/lib/http/retirement";
 import { listLinkKeys } from "@/lib/mail/link-keys";
@@ -24,9 +24,7 @@ import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { toPrintable } from "@/lib/runtime/printable";
 
-const countersWithinMs = 5000; // 5 seconds, the connection included
-
-const documentWithinMs = 5000;
+const answerWithinMs = 5000; // 5 seconds, the connection included
 
 const warnBeforeSunsetMs = 30 * dayMs;
 
@@ -117,7 +115,7 @@ async function checkAgents(): Promise<CheckResult> {
     return fine(
       connectRegistration ? "they register themselves" : "only clients of 'connect add' can connect",
     );
-  const signal = AbortSignal.timeout(documentWithinMs);
+  const signal = AbortSignal.timeout(answerWithinMs);
   const failure = await fetchMetadataDocument(address, { redirect: "error", signal }).then(
     ({ status }) => (status === 200 ? undefined : `it answers ${status}`),
     ({ message, cause }) => cause?.message || message,
@@ -141,15 +139,8 @@ async function checkContact(): Promise<CheckResult> {
 
 async function checkStore(): Promise<CheckResult> {
   const db = await store();
-  await probeStore(db);
   const { databaseUrl, dataDir } = settings();
-  if (databaseUrl) return fine("PostgreSQL answers");
-  const { rows } = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db);
-  return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
-}
-
-async function probeStore(db: Db): Promise<void> {
-  if (!settings().databaseUrl) {
+  if (!databaseUrl) {
     const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db);
     const [result] = rows;
     if (result?.quick_check !== "ok") throw new Error(`it is damaged: ${result?.quick_check}`);
@@ -159,10 +150,13 @@ async function probeStore(db: Db): Promise<void> {
     await transaction.insertInto("email_suppressions").values(probe).execute();
     await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
   });
+  if (databaseUrl) return fine("PostgreSQL answers");
+  const { rows } = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db);
+  return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
 }
 
 async function checkCounters(): Promise<CheckResult> {
-  const store = await probeCounterStore(countersWithinMs);
+  const store = await probeCounterStore(answerWithinMs);
   if (store) return fine(`${store} counts`);
   const detail = "per process, not shared between instances";
   const remedy = "Before you start a second instance, set REDIS_URL or the two UPSTASH_… settings.";
@@ -219,7 +213,7 @@ const isWithin = (host: string, passkeyHost: string) => `.${host}`.endsWith(`.${
 /** Whether a document of related origins lists an origin (WebAuthn §5.11). */
 async function lists(address: string, origin: string): Promise<boolean> {
   try {
-    const signal = AbortSignal.timeout(documentWithinMs);
+    const signal = AbortSignal.timeout(answerWithinMs);
     const answer = await fetch(address, { redirect: "error", signal });
     const { origins } = (await answer.json()) as { origins?: unknown };
     return Array.isArray(origins) && origins.includes(origin);
