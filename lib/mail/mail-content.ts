@@ -38,8 +38,9 @@ export function formatInstant(ms: number): string {
 
 /** Renders a mail. Automatic replies to it, such as holiday notices, are suppressed (RFC 3834 §5). */
 export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): RenderedMail {
-  const content = { ...mail, footer: [...(mail.footer ?? [accountMailNote]), whoSends()] };
-  const { mail: sending, supportEmail } = settings();
+  const { appUrl, operatorName, supportEmail, mail: sending } = settings();
+  const whoSends = `Corner Office at ${new URL(appUrl).host}${operatorName ? `, run by ${operatorName}` : ""}`;
+  const content = { ...mail, footer: [...(mail.footer ?? [accountMailNote]), whoSends] };
   return {
     from: sending.from,
     replyTo: supportEmail,
@@ -48,11 +49,6 @@ export function renderMail(mail: MailContent, headers: Mail["headers"] = {}): Re
     html: renderHtml(content),
     headers: { ...headers, "Auto-Submitted": "auto-generated" },
   };
-}
-
-function whoSends(): string {
-  const { appUrl, operatorName } = settings();
-  return `Corner Office at ${new URL(appUrl).host}${operatorName ? `, run by ${operatorName}` : ""}`;
 }
 
 /** Renders a mail as plain text. Lines are not wrapped: mail programs do that. */

@@ -11,15 +11,10 @@ const minute = 60 * second;
 describe.each(engines)("the outages of the last 90 days, on $name", async (engine) => {
   const { stage, db } = await startStageForEach(engine);
   let unwritten: Unwritten;
-  const record = (broken: string[], atMs: number, by = unwritten, from = async () => db) =>
-    recordOutages(
-      from,
-      ["Mail", "Rate limits"].map((name) => seen(name, broken)),
-      by,
-      atMs,
-    );
-  const seen = (name: string, broken: string[]) =>
-    broken.includes(name) ? { name, isOutage: true as const } : { name };
+  const record = (broken: string[], atMs: number, by = unwritten, from = async () => db) => {
+    const parts = [{ name: "Public API" }, ...broken.map((name) => ({ name, isOutage: true as const }))];
+    return recordOutages(from, parts, by, atMs);
+  };
   const list = (nowMs = startMs) => listOutages(db, nowMs);
 
   beforeEach(() => {
