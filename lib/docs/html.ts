@@ -47,8 +47,22 @@ function makeMarked() {
         const shownIn = namesOfLanguages[language] ?? "";
         return `<div class="sample" data-in="${shownIn}"><pre tabindex="0"><code>${highlight(text, language as CodeLanguage)}</code></pre></div>\n`;
       },
-      table(token) {
-        return tableOf(token, ({ tokens }) => this.parser.parseInline(tokens), anchors);
+      /** Each field and each header has an anchor. */
+      table({ header, rows }) {
+        const cell = ({ tokens }: Tokens.TableCell) => this.parser.parseInline(tokens);
+        const titles = header.map(({ text }) => escapeHtml(text));
+        const isOfFields = ["Field", "Header"].includes(titles[0] ?? "");
+        const head = header.map((one) => `<th scope="col">${cell(one)}</th>`).join("");
+        const body = rows.map((row) => {
+          const name = row[0]?.text ?? "";
+          const anchor = isOfFields ? addAnchor(anchors, anchorOf(`${titles[0]} ${name}`)) : "";
+          const link = anchor && ` ${linkTo(anchor, name)}`;
+          const cells = row.map(
+            (one, at) => `<td data-column="${titles[at]}">${cell(one)}${at === 0 ? link : ""}</td>`,
+          );
+          return `<tr${anchor && ` id="${anchor}"`}>${cells.join("")}</tr>`;
+        });
+        return `<table><caption class="unseen">${titles.join(", ")}</caption><thead><tr>${head}</tr></thead>\n<tbody>${body.join("\n")}</tbody></table>\n`;
       },
     },
   });
@@ -56,27 +70,6 @@ function makeMarked() {
 
 function linkTo(anchor: string, name: string): string {
   return `<a class="anchor" href="#${anchor}" aria-label="Link to ${escapeHtml(name.replaceAll("`", ""))}"></a>`;
-}
-
-/** Renders a table. Each field and each header has an anchor. */
-function tableOf(
-  { header, rows }: Tokens.Table,
-  cell: (one: Tokens.TableCell) => string,
-  anchors: Set<string>,
-): string {
-  const titles = header.map(({ text }) => escapeHtml(text));
-  const isOfFields = ["Field", "Header"].includes(titles[0] ?? "");
-  const head = header.map((one) => `<th scope="col">${cell(one)}</th>`).join("");
-  const body = rows.map((row) => {
-    const name = row[0]?.text ?? "";
-    const anchor = isOfFields ? addAnchor(anchors, anchorOf(`${titles[0]} ${name}`)) : "";
-    const link = anchor && ` ${linkTo(anchor, name)}`;
-    const cells = row.map(
-      (one, at) => `<td data-column="${titles[at]}">${cell(one)}${at === 0 ? link : ""}</td>`,
-    );
-    return `<tr${anchor && ` id="${anchor}"`}>${cells.join("")}</tr>`;
-  });
-  return `<table><caption class="unseen">${titles.join(", ")}</caption><thead><tr>${head}</tr></thead>\n<tbody>${body.join("\n")}</tbody></table>\n`;
 }
 
 /** Two tables can contain the same name. */
@@ -90,13 +83,10 @@ function addAnchor(anchors: Set<string>, own: string): string {
 function renderParts(marked: Marked, all: Token[]): string {
   const tokens = all.filter(({ type }) => type !== "space");
   let html = "";
-  for (let at = 0; at < tokens.length; at++) {
-    const variants = variantsFrom(tokens.slice(at));
-    if (variants.length < 2) html += marked.parser(tokens.slice(at, at + 1));
-    else {
-      html += tabs(marked, variants);
-      at += variants.length - 1;
-    }
+  while (tokens.length > 0) {
+    const variants = variantsFrom(tokens);
+    const rendered = tokens.splice(0, Math.max(1, variants.length));
+    html += variants.length > 1 ? tabs(marked, variants) : marked.parser(rendered);
   }
   return html;
 }
@@ -141,5 +131,5 @@ function tabs(marked: Marked, variants: Tokens.Code[]): string {
     return `<label><input type="radio" name="${group}" value="${value}"${at === 0 ? " checked" : ""}>${label.replace(/_/g, "_<wbr>")}</label><div class="way">${marked.parser([variant])}</div>`;
   });
   const kind = isOfLanguages ? "Language" : "Answer";
-  return `<fieldset class="tabs" data-kind="${kind}"><legend class="unseen">${kind}</legend>${ways.join("")}</fieldset>\n`;
+  return `<div class="tabs" role="radiogroup" aria-label="${kind}">${ways.join("")}</div>\n`;
 }

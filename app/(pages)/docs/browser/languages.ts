@@ -5,7 +5,7 @@ export function rememberLanguage(): void {
   const asked = new URLSearchParams(location.search).get("lang") ?? recall();
   if (asked) choose(asked);
   document.addEventListener("change", ({ target }) => {
-    if (!(target instanceof HTMLInputElement) || !target.closest('[data-kind="Language"]')) return;
+    if (!(target instanceof HTMLInputElement) || !target.closest('[aria-label="Language"]')) return;
     const before = target.getBoundingClientRect().top;
     choose(target.value);
     // Samples above may have changed height: keep the pressed tab where it was.
@@ -20,7 +20,7 @@ export function rememberLanguage(): void {
 }
 
 function choose(language: string): void {
-  for (const input of document.querySelectorAll<HTMLInputElement>('[data-kind="Language"] input')) {
+  for (const input of document.querySelectorAll<HTMLInputElement>('[aria-label="Language"] input')) {
     if (input.value === language) input.checked = true;
   }
 }
