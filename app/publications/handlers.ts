@@ -1,5 +1,6 @@
 import { keyRing } from "@/lib/auth/key-ring";
 import { dayMs } from "@/lib/config/durations";
+import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { readClient } from "@/lib/docs/client-files";
 import { makePortable, publishedMarkdown } from "@/lib/docs/document";
@@ -138,20 +139,19 @@ function writeSecurityTxt(): Publication | undefined {
 }
 
 const states = { good: "works", soon: "degraded", stopped: "down", unknown: "unknown" } as const;
-const toIso = (atMs: number) => new Date(atMs).toISOString();
 
 /** What the status page shows, as data: `outages` is `null` while the store cannot be read. */
 async function describeStatus(): Promise<Publication> {
   const nowMs = Date.now();
   const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
   const body = {
-    checkedAt: toIso(nowMs),
+    checkedAt: asIso(nowMs),
     parts: parts.map(({ name, colour, says }) => ({ name, state: states[colour], says })),
     outages:
       outages?.map(({ part, startedAtMs, endedAtMs }) => ({
         part,
-        startedAt: toIso(startedAtMs),
-        endedAt: endedAtMs === null ? null : toIso(endedAtMs),
+        startedAt: asIso(startedAtMs),
+        endedAt: asIso(endedAtMs),
       })) ?? null,
     notice: notice?.message ?? null,
   };

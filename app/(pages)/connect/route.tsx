@@ -51,14 +51,12 @@ export const GET = narrowPage(
       const link = isApproved ? "Continue to the app" : "Nothing was connected. Return to the app";
       return { title: outcome, content: <Onward to={connectEndpoints.resume.path} link={link} /> };
     }
+    if (query.away !== undefined) {
+      const content = <Onward to={`${pages.connect.path}?problem=again`} link="See the request again" />;
+      return { title: "One moment", content };
+    }
     const problem = findProblem(call.url, problems);
-    const { title, content } =
-      query.away === undefined
-        ? await findQuestion(call, problem)
-        : {
-            title: "One moment",
-            content: <Onward to={`${pages.connect.path}?problem=again`} link="See the request again" />,
-          };
+    const { title, content } = await findQuestion(call, problem);
     return {
       title,
       problem,

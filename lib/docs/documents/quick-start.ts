@@ -1,3 +1,4 @@
+import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, linkToPage, to, toCode } from "@/lib/docs/markdown";
@@ -75,7 +76,7 @@ ${code("console", 'npx "@stoplight/prism-cli" mock openapi.json')}
 ## Support
 
 1. Read \`hint\` of [the error](${to.errorObject}), or its code in [the list](${to.errors}).
-2. See whether the service has a problem: [/status](${pages.status.path}). ${contact()}
+2. See whether the service has a problem: [/status](${pages.status.path}). Otherwise ${askUs()}${settings().supportEmail ? "; a person reads every email" : ""}.
 3. Quote the \`X-Request-Id\` of the failed response: our log has the same id. Never send a token.
 
 ## Report a vulnerability
@@ -91,13 +92,6 @@ ${securityContact()} Say how to repeat it, and quote the \`X-Request-Id\` of a r
 - [MCP](${to.mcp}): the same data for an assistant.
 `,
 };
-
-/** Where people get help, if the operator of this service has set an address. */
-function contact(): string {
-  const { supportEmail } = settings();
-  if (!supportEmail) return "Otherwise contact the person who runs this service and invited you.";
-  return `Otherwise write to [${supportEmail}](mailto:${supportEmail}); a person reads every email.`;
-}
 
 /** Where to report a vulnerability: the address in security.txt, if there is one. */
 function securityContact(): string {
