@@ -1,4 +1,4 @@
-import type { Owner } from "@/lib/accounts/owner";
+import type { Owner } from "@/lib/accounts/require-owner";
 import { findOwnSession } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { signIn } from "@/lib/auth/local-sign-in";
@@ -30,7 +30,7 @@ import { ApiError } from "@/lib/http/errors";
 import type { Redirect } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
-import { outageSince } from "@/lib/runtime/outages";
+import { outageSince } from "@/lib/runtime/dependency-outages";
 
 const signInPurpose = "sign in";
 

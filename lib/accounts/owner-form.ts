@@ -1,4 +1,4 @@
-import { type Owner, rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
+import { type Owner, rejectImpersonator, requireOwner } from "@/lib/accounts/require-owner";
 import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import type { PublicErrorCode } from "@/lib/http/errors";
 import { type FormHandler, form } from "@/lib/http/form";

@@ -5,7 +5,7 @@ import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/in
 import { findWaiting } from "@/lib/accounts/waitlist";
 import { ClerkIsBusy, createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
-import { outbox } from "@/lib/auth/outbox";
+import { outbox } from "@/lib/auth/mail-kinds";
 import { hourMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";

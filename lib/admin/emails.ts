@@ -2,7 +2,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
-import { outbox, scheduledOutbox } from "@/lib/auth/outbox";
+import { outbox, scheduledOutbox } from "@/lib/auth/mail-kinds";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";

@@ -6,7 +6,7 @@ import {
   sessionTokenSeconds,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { outbox } from "@/lib/auth/outbox";
+import { outbox } from "@/lib/auth/mail-kinds";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId } from "@/lib/auth/session";
 import { endSession, startSession } from "@/lib/auth/session-changes";

@@ -2,15 +2,15 @@ import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { type Buyer, type Cause, changeAccount } from "@/lib/accounts/purchases";
-import { findSubscriptionsOf, readReturned } from "@/lib/billing/charges";
 import { findBuyer } from "@/lib/billing/customer";
+import { findSubscriptionsOf, readReturned } from "@/lib/billing/returned-share";
 import { findAtStripe, idOf, readAtStripe } from "@/lib/billing/stripe";
 import { fulfilSubscription } from "@/lib/billing/subscription";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { metrics } from "@/lib/runtime/metrics";
-import { recordOutage } from "@/lib/runtime/outages";
 
 /** An object at Stripe, by its id: a checkout session, a subscription or a payment intent. */
 export type Purchase = { checkout: string } | { subscription: string } | { payment: string };

@@ -1,9 +1,9 @@
 import type { Stripe } from "stripe";
 import { differs, settleTerms } from "@/lib/accounts/licence";
 import { type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
-import { isWhollyReturned } from "@/lib/billing/charges";
 import { alignEmail, findBuyer } from "@/lib/billing/customer";
 import { findLicenceItems, limitOf } from "@/lib/billing/prices";
+import { isWhollyReturned } from "@/lib/billing/returned-share";
 import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";

@@ -5,8 +5,8 @@ import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { statementName } from "@/lib/db/statement-names";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { repeatConflicts } from "@/lib/db/transaction";
+import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
-import { recordOutage } from "@/lib/runtime/outages";
 
 const connectTimeoutMs = 1500;
 const searchEveryMs = 1000; // while the store is only read

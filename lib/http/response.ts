@@ -1,6 +1,7 @@
 import { defaultHeaders } from "@/lib/http/default-headers";
 import type { ApiError } from "@/lib/http/errors";
-import { logRequest, type RequestContext } from "@/lib/http/request-context";
+import type { RequestContext } from "@/lib/http/request-context";
+import { logRequest } from "@/lib/http/request-log";
 import type { Route } from "@/lib/http/route";
 
 /** Names and values alternately, as Node accepts them: 40 times as fast as an object with computed keys. */

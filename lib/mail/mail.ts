@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { SendMailOptions } from "nodemailer";
 import type { MailAddress } from "@/lib/config/mail-settings";
+import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
-import { recordOutage } from "@/lib/runtime/outages";
 
 /** One mail to one person. */
 export type Mail = {

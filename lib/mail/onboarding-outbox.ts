@@ -9,7 +9,7 @@ import type { Tables } from "@/lib/db/tables";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { type OnboardingKind, onboardingKinds, onboardingSeries } from "@/lib/mail/onboarding-series";
-import type { Claimed, Outbox } from "@/lib/mail/outbox-runner";
+import { type Claimed, type Outbox, retryDelays } from "@/lib/mail/outbox-runner";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 
@@ -64,9 +64,7 @@ type ClaimedEmail = Claimed & { account_id: string; recipient_hash: string; fail
 export const onboardingOutbox: Outbox<ClaimedEmail> = {
   maxConcurrent: Number.POSITIVE_INFINITY, // as many as the sender allows
   minIntervalMs: 5, // at most 200 mails a second, which leaves most of the process to the API
-
-  /** 1, 3, 9, 27, 81 minutes, then four hours. */
-  retryAfterMs: (attempts) => Math.min(60_000 * 3 ** (attempts - 1), 4 * hourMs),
+  retryAfterMs: retryDelays.elsewhere,
 
   /** Mails of runners that died come first. */
   async claim(db, { limit, leaseUntilMs, nowMs, isSettling }) {

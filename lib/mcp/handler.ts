@@ -7,10 +7,7 @@ import {
   ProtocolErrorCode,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { challenge } from "@/lib/auth/credential";
 import { settings } from "@/lib/config/settings";
-import { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
@@ -18,16 +15,8 @@ import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { createMcpServer } from "@/lib/mcp/server";
-import {
-  callTool,
-  classify,
-  parseSimpleCall,
-  refuseSimpleCall,
-  type SimpleCall,
-  toMessage,
-} from "@/lib/mcp/tool-call";
-import { tools } from "@/lib/mcp/tools";
-import { authorizationHint } from "@/lib/oauth/metadata";
+import { anonymousCaller, identifyBearer, needsAccount, refuseSignedOut } from "@/lib/mcp/signed-out";
+import { callTool, classify, parseSimpleCall, toMessage } from "@/lib/mcp/tool-call";
 import { isHostedAgent } from "@/lib/rate-limit/client-address";
 
 /** The route handler of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
@@ -89,42 +78,6 @@ function refuse(code: number, message: string, id: string | number | null = null
 
 function rpcError(code: number, message: string, id: string | number | null) {
   return { jsonrpc: "2.0", error: { code, message }, id };
-}
-
-const anonymousCaller: Caller = { is: "signed-out", tokenWasSent: false };
-
-/** Whether a message needs a token at any path. Others are not refused, because a client starts its sign-in on a 401. */
-function needsAccount(message: unknown): boolean {
-  const { method, params } = (message ?? {}) as Message;
-  return (
-    method === "tools/call" && tools.some(({ name, needsSession }) => needsSession && name === params?.name)
-  );
-}
-
-/** Identifies the caller by a bearer token, never by a cookie, which browsers also send with forged requests (CSRF). */
-async function identifyBearer(request: HandlerRequest): Promise<Caller> {
-  const authorization = request.headers.get("authorization");
-  const credential = new Headers(authorization === null ? {} : { authorization });
-  request.who ??= await identifyCaller(credential, request.context, "mcp");
-  return request.who as Caller;
-}
-
-/**
- * A 401 with the authorization metadata (RFC 9728), at which clients start their sign-in. The answer to a tool call is
- * also a result that ChatGPT reads. Throws the 401 for any other message.
- */
-function refuseSignedOut(
-  { tokenWasSent }: { tokenWasSent: boolean },
-  path: string,
-  call: SimpleCall | undefined,
-): ResponseParts {
-  const hint = authorizationHint(path);
-  const header = ["www-authenticate", challenge(tokenWasSent, hint)] as const;
-  const error = new ApiError("signed_out", { headers: Object.fromEntries([header]) });
-  if (!call) throw error;
-  // ChatGPT needs both parameters, whether or not a token was sent.
-  const challenged = challenge(true, { error_description: error.message, ...hint });
-  return { status: error.status, body: refuseSimpleCall(call, error, challenged), headers: header };
 }
 
 /** Answers a message of protocol 2026-07-28, which is stateless, or of an earlier one, which starts with `initialize`. */

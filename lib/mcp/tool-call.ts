@@ -94,12 +94,6 @@ export function classify(headers: Headers, body: Message): InboundClassification
   } as InboundHttpRequest);
 }
 
-/** The result at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. */
-export function refuseSimpleCall(call: SimpleCall, error: ApiError, challenge: string): object {
-  const _meta = { "mcp/www_authenticate": [challenge] };
-  return toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
-}
-
 /** The answer to a valid tool call. */
 export function toMessage({ id, isModern }: SimpleCall, called: CallToolResult): object {
   if (!isModern) return { result: called, jsonrpc: "2.0", id };
@@ -130,7 +124,8 @@ export async function callTool(
   }
 }
 
-function resultOf(body: object, matchesSchema: boolean): CallToolResult {
+/** The result of a tool: a body, as text and, where it fits, structured. */
+export function resultOf(body: object, matchesSchema: boolean): CallToolResult {
   const text = { type: "text", text: JSON.stringify(body) } as const;
   return { content: [text], ...(matchesSchema && { structuredContent: body }) };
 }

@@ -1,5 +1,5 @@
 import type { AdapterPayload } from "oidc-provider";
-import type { Owner } from "@/lib/accounts/owner";
+import type { Owner } from "@/lib/accounts/require-owner";
 import { hashSecret } from "@/lib/auth/secret";
 import { endSession } from "@/lib/auth/session-changes";
 import { describeStart } from "@/lib/auth/session-name";

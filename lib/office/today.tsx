@@ -6,8 +6,8 @@ import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, Person } from "@/lib/office/values";
+import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
-import { outageSince } from "@/lib/runtime/outages";
 import { readStatus } from "@/lib/status/parts";
 
 export const today: OfficePage = { path: "/today", name: "Today", show };

@@ -1,5 +1,5 @@
 import { deleteExpired } from "@/lib/accounts/retention";
-import { outbox, scheduledOutbox } from "@/lib/auth/outbox";
+import { outbox, scheduledOutbox } from "@/lib/auth/mail-kinds";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";

@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
 import { findBacklogs } from "@/lib/mail/backlog";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
-import { outageSince } from "@/lib/runtime/outages";
+import { outageSince } from "@/lib/runtime/dependency-outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { listOutages, type Outage, recordOutages, type Unwritten } from "@/lib/status/outages";

@@ -81,7 +81,7 @@ export const billing: Mistakes = {
         "findUnpaidFrom(subscription, item)",
       ],
     },
-    "lib/billing/charges.ts": {
+    "lib/billing/returned-share.ts": {
       "a refunded period is licensed": [
         "shares.every((share) => share === 1)",
         "shares.every((share) => share > 1)",

@@ -179,7 +179,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/http/request-context.test.ts": {
-    "lib/http/request-context.ts": {
+    "lib/http/request-log.ts": {
       "a token that was pasted into an address is logged": [
         "if (allRoutes.has(bare)) return bare;",
         "if (bare) return bare;",

@@ -216,7 +216,7 @@ export const connect: Mistakes = {
     },
   },
   "tests/lib/mcp/tools.test.ts": {
-    "lib/mcp/handler.ts": {
+    "lib/mcp/signed-out.ts": {
       "a cookie opens the MCP server": [
         "new Headers(authorization === null ? {} : { authorization })",
         "headers",

@@ -102,8 +102,8 @@ export const mails: Mistakes = {
         " && (isOld || (await hasRow(signIns)))",
     },
   },
-  "tests/lib/auth/outbox.test.ts": {
-    "lib/auth/outbox.ts": {
+  "tests/lib/auth/mail-kinds.test.ts": {
+    "lib/auth/mail-kinds.ts": {
       "a code is mailed to who has no account": [
         'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
         "Promise.resolve(true)",

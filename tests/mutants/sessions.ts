@@ -45,7 +45,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/owner-actions.test.ts": {
-    "lib/accounts/owner.ts": {
+    "lib/accounts/require-owner.ts": {
       "a program's token buys its successor":
         'if (client.headers.has("authorization")) throw onlyInBrowser();',
       "a button acts for another account than the page named": [
@@ -76,7 +76,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/hooks/clerk-ends.test.ts": {
-    "lib/accounts/owner.ts": {
+    "lib/accounts/require-owner.ts": {
       "an impersonator acts as the owner": ['if (by === "owner") return;', "if (by) return;"],
       "a program's token buys its successor where Clerk's cookie belongs":
         'if (session?.kind !== "clerk") throw onlyInBrowser();',

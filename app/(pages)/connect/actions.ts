@@ -1,4 +1,4 @@
-import { rejectImpersonator, requireOwner } from "@/lib/accounts/owner";
+import { rejectImpersonator, requireOwner } from "@/lib/accounts/require-owner";
 import { store } from "@/lib/db/store";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";

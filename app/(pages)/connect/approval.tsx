@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { Owner } from "@/lib/accounts/owner";
+import type { Owner } from "@/lib/accounts/require-owner";
 import { sessionDays } from "@/lib/config/session-lifetimes";
 import { ApiError } from "@/lib/http/errors";
 import { actions, documentPages } from "@/lib/http/pages";

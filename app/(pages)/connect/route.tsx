@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { requireOwner } from "@/lib/accounts/owner";
+import { requireOwner } from "@/lib/accounts/require-owner";
 import { renewingSession } from "@/lib/auth/session-renewal";
 import { store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";

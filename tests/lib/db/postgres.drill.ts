@@ -8,8 +8,8 @@ import { addAccount } from "@/lib/accounts/invitations";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
 import { operations } from "@/lib/http/operations";
+import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
-import { outageSince } from "@/lib/runtime/outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import {
   alterDatabase,

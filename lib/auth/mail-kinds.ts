@@ -24,7 +24,7 @@ import {
   recordAttempt,
   rescheduleMail,
 } from "@/lib/mail/outbox";
-import type { Outbox, WantedMail } from "@/lib/mail/outbox-runner";
+import { type Outbox, retryDelays, type WantedMail } from "@/lib/mail/outbox-runner";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
@@ -41,15 +41,11 @@ import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 import { addressTrialMail, takeTrialMails } from "@/lib/mail/trial-mails";
 import { log } from "@/lib/runtime/log";
 
-/** The delays between attempts: short at first for a person who waits, then beyond the five minutes of greylisting. */
-const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
-const lastRetryAfterSeconds = 60 * 60; // 1 hour, for what is wanted for days
-
 /** Codes, invitations and what happened to an account. */
 export const outbox: Outbox<ClaimedMail> = {
   maxConcurrent: 5,
   minIntervalMs: 0,
-  retryAfterMs: (attempts) => (retryAfterSeconds[attempts - 1] ?? lastRetryAfterSeconds) * 1000,
+  retryAfterMs: retryDelays.whereOneWaits,
   claim: (db, options) => claimMails(db, options, false),
 
   async address(db, claimed, nowMs) {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
 import { leave, stay } from "@/lib/accounts/leaving";
-import { outbox } from "@/lib/auth/outbox";
+import { outbox } from "@/lib/auth/mail-kinds";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";

@@ -1,0 +1,48 @@
+import { type Caller, identifyCaller } from "@/lib/accounts/caller";
+import { challenge } from "@/lib/auth/credential";
+import { ApiError } from "@/lib/http/errors";
+import type { HandlerRequest } from "@/lib/http/handler";
+import type { ResponseParts } from "@/lib/http/response";
+import type { Message } from "@/lib/mcp/params";
+import { resultOf, type SimpleCall, toMessage } from "@/lib/mcp/tool-call";
+import { tools } from "@/lib/mcp/tools";
+import { authorizationHint } from "@/lib/oauth/metadata";
+
+/** Who sends a message that needs no token. */
+export const anonymousCaller: Caller = { is: "signed-out", tokenWasSent: false };
+
+/** Whether a message needs a token at any path. Others are not refused, because a client starts its sign-in on a 401. */
+export function needsAccount(message: unknown): boolean {
+  const { method, params } = (message ?? {}) as Message;
+  return (
+    method === "tools/call" && tools.some(({ name, needsSession }) => needsSession && name === params?.name)
+  );
+}
+
+/** Identifies the caller by a bearer token, never by a cookie, which browsers also send with forged requests (CSRF). */
+export async function identifyBearer(request: HandlerRequest): Promise<Caller> {
+  const authorization = request.headers.get("authorization");
+  const credential = new Headers(authorization === null ? {} : { authorization });
+  request.who ??= await identifyCaller(credential, request.context, "mcp");
+  return request.who as Caller;
+}
+
+/**
+ * A 401 with the authorization metadata (RFC 9728), at which clients start their sign-in. The answer to a tool call is
+ * also a result, at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. Throws the 401 for any other message.
+ */
+export function refuseSignedOut(
+  { tokenWasSent }: { tokenWasSent: boolean },
+  path: string,
+  call: SimpleCall | undefined,
+): ResponseParts {
+  const hint = authorizationHint(path);
+  const header = ["www-authenticate", challenge(tokenWasSent, hint)] as const;
+  const error = new ApiError("signed_out", { headers: Object.fromEntries([header]) });
+  if (!call) throw error;
+  // ChatGPT needs both parameters, whether or not a token was sent.
+  const challenged = challenge(true, { error_description: error.message, ...hint });
+  const _meta = { "mcp/www_authenticate": [challenged] };
+  const body = toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
+  return { status: error.status, body, headers: header };
+}
