@@ -147,7 +147,7 @@ function keyId(privateKey: KeyObject): string {
 }
 
 /** The newest key that is not retired: the one that signs, or will sign next. */
-export function findNewest(rows: readonly SigningKeyRow[]): SigningKeyRow | undefined {
+function findNewest(rows: readonly SigningKeyRow[]): SigningKeyRow | undefined {
   return rows.findLast((row) => row.verifies_until_ms === null);
 }
 

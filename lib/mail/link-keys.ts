@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { findNewest, findSecret, readSigningKeys } from "@/lib/auth/signing-keys";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -50,8 +49,14 @@ const heldMs = 20_000; // 20 seconds: as often as the signing keys are read
  */
 export async function requireKeys(db: Db): Promise<void> {
   if (performance.now() < (heldUntilMs.get(db) ?? 0)) return;
-  const signer = findNewest(await readSigningKeys(db));
-  const isHeld = !signer?.sealed_key || findSecret(signer) !== undefined;
+  const signer = await db
+    .selectFrom("signing_keys")
+    .select(["kid", "sealed_key"])
+    .where("verifies_until_ms", "is", null)
+    .where("sealed_key", "is not", null)
+    .orderBy("place", "desc")
+    .executeTakeFirst();
+  const isHeld = !signer || sealedBy("signing-key:v1", signer.kid, signer.sealed_key ?? "") !== undefined;
   if (!isHeld || (await listLinkKeys(db)).some(({ by }) => by === undefined)) {
     throw new ApiError("unavailable", {
       message: "The keys in the store were encrypted with another APP_SECRET than this process has.",
