@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs every check: lint, types, the built service over HTTP, MCP's conformance suite, a real browser; or with `drills` what
-# is dear and rarely breaks, and all behaviours again on PostgreSQL, or of these the files that the other words name.
+# Runs every check: lint, types, the built service over HTTP, a real browser; or with `drills` what is dear and rarely
+# breaks, all behaviours again on PostgreSQL, and MCP's conformance suite, or of these the files that the other words name.
 # Installs missing programs if it may (apt, as root or by sudo); otherwise it lists the skipped tests. Under CI only the
 # samples in Swift and Kotlin may be skipped, whose compilers are large. Ends with the time of each step, the ten
 # slowest tests, the skipped ones, and "N passed, N failed".
@@ -98,11 +98,7 @@ all() {
   step build npm run -s build || return
   # One after the other: in parallel they are a load of 13 on two cores, and tests miss their deadlines.
   step tests tests
-  # Except this one: its small programs run while the browser waits.
-  step conformance conformance >"$notes/conformance.log" 2>&1 &
   step browser browser --project=clerk --project=local
-  wait $!
-  cat "$notes/conformance.log"
 }
 
 drills() {
@@ -110,7 +106,11 @@ drills() {
   step programs check_programs || return
   step build npm run -s build || return
   step drills drill --passWithNoTests "$@"
+  # Its small programs run while the browser waits.
+  { [ $# -gt 0 ] || step conformance conformance; } >"$notes/conformance.log" 2>&1 &
   step browser browser --project=drills --pass-with-no-tests "$@"
+  wait $!
+  cat "$notes/conformance.log"
 }
 
 "${@:-all}"

@@ -19,7 +19,7 @@ const evil = "http://desk.example.com/callback";
 type Agent = [name: string, address: string, document: object, redirect: string];
 /**
  * The documents that known agents publish of themselves, in the parts that differ, and their redirect addresses.
- * `connectors.test.ts` has those of Claude and ChatGPT.
+ * `connectors.drill.ts` has those of Claude and ChatGPT.
  */
 const agents: [Agent, Agent, ...Agent[]] = [
   [

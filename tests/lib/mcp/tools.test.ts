@@ -7,7 +7,7 @@ import { maxCharacters } from "@/lib/mcp/document-reader";
 import { borrowService } from "@/tests/support/block";
 import { between, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
-import { everyEngine } from "@/tests/support/engines";
+import { engines } from "@/tests/support/engines";
 import { expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
 import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
@@ -84,7 +84,7 @@ const messages = [
   })),
 ];
 
-describe.each(everyEngine)("the tools on $name", async (engine) => {
+describe.each(engines)("the tools on $name", async (engine) => {
   const { stage, service } = await borrowService(engine);
   await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "12.125");
 
