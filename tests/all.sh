@@ -78,8 +78,9 @@ tests() {
   RECORDED_ANSWERS="$notes/answers" vitest run --project each --project contract --reporter=default --reporter=json --outputFile.json="$notes/tests.json"
 }
 
+# Three at a time: PostgreSQL computes as much as they do.
 drill() {
-  vitest run --project drills --project postgres --reporter=default --reporter=json --outputFile.json="$notes/drills.json" "$@"
+  vitest run --maxWorkers=3 --project drills --project postgres --reporter=default --reporter=json --outputFile.json="$notes/drills.json" "$@"
 }
 
 conformance() {

@@ -156,6 +156,7 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
       const client_id = await idOf();
       const settings = { ...clock.environment, CONNECT_REGISTRATION: "off" };
       const off = await Service.start({ ...stage.environment, ...settings });
+      await off.ready();
       const { status, text } = await off.submit(path, {});
       expect(status).toBe(404);
       expect(JSON.parse(text).error.code).toBe("not_found");

@@ -114,7 +114,7 @@ describe.each(stores)("while the store is ill, on $name", async ({ name, prepare
   const ill = await prepare();
   const settings = { ...ill.environment, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" };
   const service = await startService(settings, { expectErrors: true });
-  await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+  await service.ready();
   let browser: Browser;
   let headers: Record<string, string>;
   beforeAll(async () => {

@@ -142,6 +142,11 @@ export class Service {
     while (!(await Promise.race([this.isListening(), ended]))) await sleep(20);
   }
 
+  /** Waits until it is ready, as a load balancer does before it sends anyone. */
+  async ready(): Promise<void> {
+    while ((await this.ask("/ready")).status !== 200) await sleep(20);
+  }
+
   private isListening(): Promise<boolean> {
     return new Promise((resolve) => {
       const socket = connect(this.port, "127.0.0.1", () => {

@@ -39,12 +39,15 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", async
     SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
   };
   /** Starts the service after this many rotations. */
-  const start = (rotations: number) =>
-    Service.start({
+  const start = async (rotations: number) => {
+    const service = await Service.start({
       ...world,
       APP_SECRET: secrets[rotations] ?? "",
       ...(rotations > 0 && { APP_SECRET_PREVIOUS: secrets[rotations - 1] ?? "" }),
     });
+    await service.ready();
+    return service;
+  };
   let service = await start(0);
   afterAll(async () => {
     await service.stop();

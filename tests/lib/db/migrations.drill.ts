@@ -8,7 +8,7 @@ import { addAccount } from "@/lib/accounts/invitations";
 import { migrations, type SchemaChange } from "@/lib/db/migrations";
 import { Store } from "@/lib/db/store";
 import { startStage } from "@/tests/support/block";
-import { createDatabase, eventually } from "@/tests/support/databases";
+import { createDatabase } from "@/tests/support/databases";
 import { buildEarlier, startProgram } from "@/tests/support/earlier-build";
 import { engines, type Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
@@ -142,7 +142,7 @@ describe.each(engines)("a store migrated by a future build, on $name", async (en
       await admin("credits", "add", "ceo@example.com", "1");
       credits++;
       await admin("keys", "rotate");
-      await eventually(async () => expect((await before.ask("/ready")).status).toBe(200));
+      await before.ready();
       expect(await admin("emails", "send-due")).toMatchObject({ failed: 0 });
       expect(await admin("migrate")).toEqual({ taken: [] });
       await before.stop();
@@ -161,7 +161,7 @@ describe.each(engines)("a store migrated by a future build, on $name", async (en
         { credits: 7 },
       ]);
     }
-    await eventually(async () => expect((await today.ask("/ready")).status).toBe(200));
+    await today.ready();
     expect(await today.adminJson("migrate")).toEqual({ taken: [] });
   });
 });

@@ -45,7 +45,7 @@ describe("the embedded store", () => {
 
   it("bounds its write-ahead log again after a long reader, within seconds, where no one writes", async () => {
     const service = await Service.start();
-    await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+    await service.ready();
     const { logBytes, endRead } = growLog(service.dataDir);
     endRead();
     await eventually(() => expect(logBytes()).toBeLessThanOrEqual(maxLogBytes));

@@ -225,7 +225,7 @@ describe("connections", () => {
 
   it("that leave no file to load a library make the instance unready, because Node does not try again", async () => {
     const own = await Service.start({ SIGN_IN: "local" });
-    await eventually(async () => expect((await own.ask("/ready")).status).toBe(200));
+    await own.ready();
     const socket = await open("127.0.0.1", own.port);
     const ask = async (path: string) => {
       socket.write(get(path));

@@ -97,7 +97,7 @@ it.runIf(postgresUrl)(
 it("a start after a kill removes what was left in DATA_DIR, and leaves nothing in the temporary folder", async () => {
   const temporary = createFolder();
   const service = await Service.start({ TMPDIR: temporary, SIGN_IN: "local" });
-  await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+  await service.ready();
   await service.kill();
   for (const cut of ["mail/mail_1.eml.draft", "app-secret.draft.1", "copy-a1B2c3/store"]) {
     mkdirSync(join(service.dataDir, cut, ".."), { recursive: true });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/block";
-import { eventually } from "@/tests/support/databases";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const appUrl = "https://office.example.com";
@@ -8,7 +7,7 @@ const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
 describe("a page under another host than APP_URL's", async () => {
   const service = await startService({ APP_URL: appUrl, SIGN_IN: "local" });
-  await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
+  await service.ready();
 
   const statusFor = async (headers: Record<string, string>, path = "/docs") =>
     (await service.ask(path, { headers: { ...browser, ...headers } })).status;
