@@ -4,20 +4,9 @@ import type { Caller } from "@/lib/accounts/caller";
 import { decideEntitlement } from "@/lib/accounts/entitlement";
 
 const endsAtMs = Date.parse("2027-01-31T09:00:00.250Z");
-const account = {
-  id: "acc_1",
-  email: "ceo@example.com",
-  subject: "user_1",
-  trial_ends_at_ms: null,
-  assistant_limit: null,
-  credit_thousandths: 0,
-  created_at_ms: 0,
-  deletes_at_ms: null,
-  app_end_mails_stopped_at_ms: null,
-  trial_mail_done_ms: null,
-  trial_mail_next_at_ms: null,
-};
-const callerOf = (account: Account): Caller => ({ is: "account", account });
+const account = { trial_ends_at_ms: null, assistant_limit: null, credit_thousandths: 0 };
+/** The caller of an account, of which only the columns matter that decide. */
+const callerOf = (columns: Partial<Account>): Caller => ({ is: "account", account: columns as Account });
 const trial = callerOf({ ...account, plan: "trial", trial_ends_at_ms: endsAtMs });
 
 describe("decideEntitlement", () => {
