@@ -5,7 +5,7 @@ import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { actions, files, type Page, pages } from "@/lib/http/pages";
 import type { SiteBanner } from "@/lib/http/schemas";
-import { Mark } from "./logo";
+import { SiteHeader } from "./site-header";
 
 const tagline = "Run a company of AI assistants: they prepare, you approve, and nothing leaves without you.";
 
@@ -46,21 +46,12 @@ export function Frame({ page, notice, title, description = tagline, isSignedIn, 
         {isClerks(page) && <script defer src={versioned(files.clerkScript)} />}
       </head>
       <body>
-        <a className="skip unseen" href="#main">
-          Skip to content
-        </a>
-        <header className="site">
-          <nav aria-label="Main">
-            <a className="brand" href={pages.front.path}>
-              <Mark />
-              Corner Office
-            </a>
-            <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
-              Documents
-            </a>
-            <SessionLink isSignedIn={isSignedIn} />
-          </nav>
-        </header>
+        <SiteHeader home={pages.front.path} name="Corner Office">
+          <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
+            Documents
+          </a>
+          <SessionLink isSignedIn={isSignedIn} />
+        </SiteHeader>
         <main id="main">
           <div className="notice">{notice && <Notice banner={notice} page={page} />}</div>
           {children}

@@ -1,4 +1,4 @@
-import { Mark } from "@/app/(pages)/logo";
+import { SiteHeader } from "@/app/(pages)/site-header";
 import type { ApiError } from "@/lib/http/errors";
 import { renderHtml } from "@/lib/http/render-html";
 import { officeFiles } from "@/lib/office/files";
@@ -39,26 +39,17 @@ function Frame({ title, content, isNarrow, page, operator, problem, done }: Offi
         <script defer src={officeFiles.script.path} />
       </head>
       <body>
-        <a className="skip unseen" href="#main">
-          Skip to content
-        </a>
-        <header className="site">
-          <nav aria-label="Main">
-            <a className="brand" href="/">
-              <Mark />
-              Office
-            </a>
-            {operator &&
-              officePages.map(
-                (entry) =>
-                  entry.name && (
-                    <a key={entry.path} href={entry.path} aria-current={currentOf(entry, page)}>
-                      {entry.name}
-                    </a>
-                  ),
-              )}
-          </nav>
-        </header>
+        <SiteHeader home="/" name="Office">
+          {operator &&
+            officePages.map(
+              (entry) =>
+                entry.name && (
+                  <a key={entry.path} href={entry.path} aria-current={currentOf(entry, page)}>
+                    {entry.name}
+                  </a>
+                ),
+            )}
+        </SiteHeader>
         <main id="main" className={isNarrow ? "narrow" : undefined}>
           <h1>
             <UntrustedText>{title}</UntrustedText>
