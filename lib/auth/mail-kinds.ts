@@ -28,15 +28,7 @@ import { type Outbox, retryDelays, type WantedMail } from "@/lib/mail/outbox-run
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
-import {
-  codeMail,
-  confirmationMail,
-  invitationMail,
-  newAppMail,
-  newBrowserMail,
-  passkeyMail,
-  replayedAppMail,
-} from "@/lib/mail/texts/sign-in";
+import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 import { addressTrialMail, takeTrialMails } from "@/lib/mail/trial-mails";
 import { log } from "@/lib/runtime/log";
@@ -104,18 +96,20 @@ type Address<Queued> = (db: Db, mail: Queued, nowMs: number) => Promise<WantedMa
 
 /** What each kind of mail needs to be wanted still (an invitation may have been used, and a trial extended), and its text. */
 const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }> } = {
-  code: wantedIf(hasOwner, codeMail),
-  passkey: wantedIf(hasOwner, passkeyMail),
-  "new browser": wantedIf(hasOwner, newBrowserMail),
-  "new app": wantedIf(hasOwner, newAppMail),
-  "replayed app": wantedIf(hasOwner, replayedAppMail),
+  code: wantedIf(hasOwner, signIn.codeMail),
+  passkey: wantedIf(hasOwner, signIn.passkeyMail),
+  "new browser": wantedIf(hasOwner, signIn.newBrowserMail),
+  "new app": wantedIf(hasOwner, signIn.newAppMail),
+  "replayed app": wantedIf(hasOwner, signIn.replayedAppMail),
   "clerk invitation": async (db, { to }, nowMs) =>
     (await hasOpenInvitation(db, to, nowMs)) ? { to, send: () => tryInviting(to) } : undefined,
   invitation: wantedIf(
     async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
-    (mail) => invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) }),
+    (mail) => signIn.invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) }),
   ),
-  waitlist: wantedIf(takeConfirmation, ({ token }) => confirmationMail({ url: confirmationUrl(token) })),
+  waitlist: wantedIf(takeConfirmation, ({ token }) =>
+    signIn.confirmationMail({ url: confirmationUrl(token) }),
+  ),
   "account deletion": wantedIf(isLeaving, accountDeletionMail),
   "trial ending": about(addressTrialMail, trialEndingMail),
   "trial ended": about(addressTrialMail, trialEndedMail),

@@ -7,15 +7,7 @@ import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail } from "@/lib/mail/texts/app-end";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
-import {
-  codeMail,
-  confirmationMail,
-  invitationMail,
-  newAppMail,
-  newBrowserMail,
-  passkeyMail,
-  replayedAppMail,
-} from "@/lib/mail/texts/sign-in";
+import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 
 /** An example of every mail, by the name used in the preview's address. */
@@ -26,18 +18,18 @@ export function renderPreviews(): Map<string, RenderedMail> {
   const app = { name: "Claude Code", origin: "a program on a computer", endsAtMs: atMs + 7 * dayMs };
   const other = { name: "Weekly reports", origin: "reports.example", endsAtMs: atMs + 7.5 * dayMs };
   const contents: Record<string, MailContent> = {
-    invitation: invitationMail({ url: invitation, isOnWaitlist: false }),
-    "invitation-waitlist": invitationMail({ url: invitation, isOnWaitlist: true }),
-    waitlist: confirmationMail({ url: `${appUrl}/waitlist?token=preview` }),
-    code: codeMail({ code: "123456", isLong: false }),
-    "long-code": codeMail({ code: "ABCD2345EFGH", isLong: true }),
-    "new-browser": newBrowserMail({ name: "Chrome on Windows", atMs }),
-    "new-app": newAppMail({ ...app, atMs }),
-    "replayed-app": replayedAppMail({ name: "Claude", origin: "claude.ai", atMs }),
+    invitation: signIn.invitationMail({ url: invitation, isOnWaitlist: false }),
+    "invitation-waitlist": signIn.invitationMail({ url: invitation, isOnWaitlist: true }),
+    waitlist: signIn.confirmationMail({ url: `${appUrl}/waitlist?token=preview` }),
+    code: signIn.codeMail({ code: "123456", isLong: false }),
+    "long-code": signIn.codeMail({ code: "ABCD2345EFGH", isLong: true }),
+    "new-browser": signIn.newBrowserMail({ name: "Chrome on Windows", atMs }),
+    "new-app": signIn.newAppMail({ ...app, atMs }),
+    "replayed-app": signIn.replayedAppMail({ name: "Claude", origin: "claude.ai", atMs }),
     "app-end": appEndMail({ apps: [app] }),
     "apps-end": appEndMail({ apps: [app, other] }),
-    "passkey-added": passkeyMail({ change: "added", name: "Chrome on macOS", atMs }),
-    "passkey-removed": passkeyMail({ change: "removed", name: "Chrome on macOS", atMs }),
+    "passkey-added": signIn.passkeyMail({ change: "added", name: "Chrome on macOS", atMs }),
+    "passkey-removed": signIn.passkeyMail({ change: "removed", name: "Chrome on macOS", atMs }),
     "account-deletion": accountDeletionMail({ deletesAtMs: atMs + dayMs, token: "preview" }),
     "trial-ending": trialEndingMail({ endsAtMs: atMs + 3 * dayMs }),
     "trial-ended": trialEndedMail({ endsAtMs: atMs }),
