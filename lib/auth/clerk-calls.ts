@@ -1,4 +1,4 @@
-import { rateLimits } from "@/lib/config/limits";
+import { answersWithinMs, rateLimits } from "@/lib/config/limits";
 import { processSingleton } from "@/lib/process-singleton";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
@@ -9,7 +9,6 @@ import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
  * After a timeout, calls fail at once for a few seconds.
  */
 const maxConcurrent = 20;
-const queryTimeoutMs = 2000; // 2 seconds: Clerk's client has no timeout
 const pauseMs = 5000; // 5 seconds
 
 /** Clerk was not called: a limit is reached, or it timed out a moment ago. */
@@ -24,7 +23,7 @@ export async function callClerk<T>(headers: Headers, call: () => Promise<T>): Pr
   try {
     const waitSeconds = await consumeLimit("clerk", rateLimits.clerkCalls, { headers, browser: undefined });
     if (waitSeconds !== undefined) throw new ClerkCallLimitError("Clerk was asked enough");
-    return await withTimeout(queryTimeoutMs, call());
+    return await withTimeout(answersWithinMs.clerk, call());
   } catch (failure) {
     if (failure instanceof TimeoutError) calls.unavailableUntilMs = performance.now() + pauseMs;
     throw failure;

@@ -1,12 +1,11 @@
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { invitationDays } from "@/lib/config/durations";
+import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
-
-const timeoutMs = 5000; // 5 seconds: Clerk's client has no timeout
 
 /**
  * Creates an invitation at Clerk, which mails a link to our page `/invitation`. Returns the link. Throws an
@@ -21,7 +20,7 @@ export async function createClerkInvitation(email: string): Promise<string> {
   };
   const { clerkClient } = await loadLibrary(() => import("@/lib/auth/clerk-client"));
   const calling = clerkClient(settings().signIn as ClerkSettings).invitations.createInvitation(invitation);
-  const { url } = await withTimeout(timeoutMs, calling).catch((failure) => {
+  const { url } = await withTimeout(answersWithinMs.clerkInvitation, calling).catch((failure) => {
     const Refusal = failure?.status === 429 ? ClerkIsBusy : ApiError;
     throw new Refusal("upstream_failed", explain(describeFailure(failure)));
   });

@@ -1,12 +1,11 @@
 import type { Stripe } from "stripe";
+import { answersWithinMs } from "@/lib/config/limits";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-const readWithinMs = 2000; // 2 seconds
-const createWithinMs = 10_000; // 10 seconds: Stripe takes up to a second, and a concurrent request may hold its lock
 const maxConcurrent = 20;
 
 /** Stripe refused a call or did not answer. Its message has no personal data. */
@@ -41,7 +40,7 @@ function client(): Promise<Stripe> {
     const address = apiUrl && { protocol: "http" as const, host: apiUrl.hostname, port: Number(apiUrl.port) };
     return new StripeClient(secretKey, {
       ...address,
-      timeout: readWithinMs,
+      timeout: answersWithinMs.stripe,
       maxNetworkRetries: 0,
       telemetry: false,
     });
@@ -52,7 +51,7 @@ const running = () => processSingleton("calls to Stripe", () => ({ calls: 0 }));
 
 /** Reads something at Stripe, within two seconds. Throws a {@link StripeFailure} or a `TimeoutError`. */
 export function readAtStripe<T>(call: (stripe: Stripe) => Promise<T>): Promise<T> {
-  return callStripe(call, readWithinMs);
+  return callStripe(call, answersWithinMs.stripe);
 }
 
 /** The same for one object by its id; `undefined` if our Stripe account has none with it. */
@@ -74,8 +73,8 @@ export function changeAtStripe<T>(
   key: string,
   call: (stripe: Stripe, options: Stripe.RequestOptions) => Promise<T>,
 ): Promise<T> {
-  const options = { idempotencyKey: key, timeout: createWithinMs, maxNetworkRetries: 2 };
-  return callStripe((stripe) => call(stripe, options), createWithinMs);
+  const options = { idempotencyKey: key, timeout: answersWithinMs.stripeCreation, maxNetworkRetries: 2 };
+  return callStripe((stripe) => call(stripe, options), answersWithinMs.stripeCreation);
 }
 
 /** Ends a checkout at Stripe. It may have been paid a moment ago, or be gone; then Stripe refuses. */

@@ -17,6 +17,19 @@ export const connectionLimits = {
 /** From a request's headers until its response has been read: 45 s, then the connection is destroyed. */
 export const exchangeWithinMs = 45_000;
 
+/** How long other services may take to answer, in milliseconds. */
+export const answersWithinMs = {
+  clerk: 2000,
+  clerkInvitation: 5000,
+  stripe: 2000,
+  /** Stripe takes up to a second to create something, and a concurrent request may hold its lock. */
+  stripeCreation: 10_000,
+  /** A provider of mail takes a mail. */
+  mail: 10_000,
+  /** A round of the counters that instances share. */
+  sharedCounters: 400,
+};
+
 /** Maximum bytes of responses that clients have not read, in all; beyond it, the oldest exchanges end. */
 export const maxUnreadBytes = 64 * 1024 * 1024; // 64 MiB
 

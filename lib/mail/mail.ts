@@ -51,14 +51,11 @@ export function toMessage({ id, from, to, replyTo, subject, text, html, headers 
 export type Sender = {
   /** The maximum number of onboarding mails being sent at the same time. */
   maxConcurrent: number;
-  /** Returns once the mail is accepted, within {@link sendTimeoutMs}. Throws a {@link SendError}. */
+  /** Returns once the mail is accepted, within `answersWithinMs.mail`. Throws a {@link SendError}. */
   send: (mail: Mail) => Promise<void>;
   /** Describes in a few words that the sender is reachable, without sending a mail. Throws if it is not. */
   check: () => Promise<string>;
 };
-
-/** How long a sender waits for the provider. */
-export const sendTimeoutMs = 10_000; // 10 seconds
 
 /** A mail was not accepted, or its delivery is unknown. `message` contains no address and no text from outside. */
 export class SendError extends Error {

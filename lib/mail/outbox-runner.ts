@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { hourMs } from "@/lib/config/durations";
+import { answersWithinMs } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { type RenderedMail, SendError, type Sender, sendTimeoutMs, trySending } from "@/lib/mail/mail";
+import { type RenderedMail, SendError, type Sender, trySending } from "@/lib/mail/mail";
 import { processQueue } from "@/lib/mail/queue";
 import { log } from "@/lib/runtime/log";
 
@@ -85,7 +86,7 @@ export async function sendDueMails<Mail extends Claimed>(
   async function claim(limit: number): Promise<Mail[] | undefined> {
     claimedAtMs = performance.now();
     const isSettling = claimedAtMs - (storeFailedAtMs.get(db) ?? Number.NEGATIVE_INFINITY) < settlingMs;
-    const leaseUntilMs = now() + sendTimeoutMs + leaseSlackMs;
+    const leaseUntilMs = now() + answersWithinMs.mail + leaseSlackMs;
     try {
       return await outbox.claim(db, { limit, leaseUntilMs, nowMs: now(), isSettling });
     } catch (failure) {

@@ -1,5 +1,6 @@
+import { answersWithinMs } from "@/lib/config/limits";
 import type { MailSettings } from "@/lib/config/mail-settings";
-import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
+import { SendError, type Sender } from "@/lib/mail/mail";
 
 /**
  * Sends by Resend, whose SDK returns errors instead of throwing, has no timeout and does not retry. A mail that is
@@ -7,7 +8,7 @@ import { SendError, type Sender, sendTimeoutMs } from "@/lib/mail/mail";
  */
 export function createResendSender(
   { apiKey, baseUrl }: Extract<MailSettings, { kind: "resend" }>,
-  timeoutMs = sendTimeoutMs,
+  timeoutMs = answersWithinMs.mail,
 ): Sender {
   const resend = import("resend").then(({ Resend }) => new Resend(apiKey, { baseUrl }));
   return {

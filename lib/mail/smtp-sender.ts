@@ -1,7 +1,8 @@
 import type { NodemailerError } from "nodemailer";
+import { answersWithinMs } from "@/lib/config/limits";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { signStream } from "@/lib/mail/dkim";
-import { SendError, type Sender, sendTimeoutMs, toMessage } from "@/lib/mail/mail";
+import { SendError, type Sender, toMessage } from "@/lib/mail/mail";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 type SmtpSettings = Extract<MailSettings, { kind: "smtp" }>;
@@ -14,7 +15,7 @@ const idleTimeoutMs = 5000; // how long a connection is kept for the next mail
  * Sends by SMTP, with one connection for each mail being sent. SMTP is not idempotent: if the connection breaks before
  * the server confirms, the mail is sent again, and only its Message-ID shows the recipient that it is the same.
  */
-export function createSmtpSender(smtp: SmtpSettings, timeoutMs = sendTimeoutMs): Sender {
+export function createSmtpSender(smtp: SmtpSettings, timeoutMs = answersWithinMs.mail): Sender {
   const transport = openTransport(smtp, timeoutMs);
   return {
     maxConcurrent,

@@ -21,7 +21,7 @@ export type SimpleCall = { tool: Tool; input: unknown; id: string | number; isMo
 
 /**
  * Parses a valid tool call, the most frequent message: we answer it as the MCP library would, at a fifth of the cost.
- * `undefined` for any other message, which the library has to answer.
+ * `undefined` for any other message, wrong arguments included, which the library answers (`server.ts`, `params.ts`).
  */
 export function parseSimpleCall(message: unknown, headers: Headers): SimpleCall | undefined {
   const { data } = plainMessage.safeParse(message);

@@ -1,4 +1,4 @@
-import { type QuotaName, quotas, type RateLimit } from "@/lib/config/limits";
+import { answersWithinMs, type QuotaName, quotas, type RateLimit } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { knownClientKey, ownNetworkKey } from "@/lib/rate-limit/client-address";
@@ -10,8 +10,6 @@ import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { metrics } from "@/lib/runtime/metrics";
 import { RecentCache } from "@/lib/runtime/recent-cache";
-
-const storeTimeoutMs = 400; // the shared store, a round
 
 /** The headers that every counted answer carries, as names and values in turn, and what a refused client is told. */
 type RateLimitResult = {
@@ -111,6 +109,7 @@ export function counter(name: string, limit: number, windowSeconds: number): Loc
     if (!store) return inProcess;
     const fallback = (key: string, nowMs: number) =>
       name === "health" ? { allowed: true, remaining: 0 } : inProcess.consume(key, nowMs);
+    const { sharedCounters: storeTimeoutMs } = answersWithinMs;
     return new SharedCounter(store, { name, limit, windowMs, storeTimeoutMs, fallback });
   });
 }

@@ -5,7 +5,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** Returns the promise's result, or throws a {@link TimeoutError} after `ms` milliseconds. */
+/** Returns the promise's result, or throws a {@link TimeoutError} after `ms`: see `answersWithinMs` in `config/limits.ts`. */
 export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
