@@ -60,7 +60,8 @@ function denialOf(status: DeniedStatus, caller: Caller, end?: ReturnType<typeof 
 }
 
 /**
- * Decides whether the caller may run at `nowMs`, and if not, why. A trial has ended at the very millisecond of its end.
+ * Decides whether the caller may run at `nowMs`, and if not, why: of several reasons the one that `caller.ts` found. A
+ * trial has ended at the very millisecond of its end.
  *
  * @param chance - spreads the times at which clients check again; at least 0 and less than 1
  */

@@ -65,7 +65,7 @@ export async function unsubscribe(url: URL, requestId: string): Promise<void> {
 }
 
 /**
- * Stops an account's later mails permanently: suppresses its current and former addresses, stops scheduled mails and
+ * Stops an account's later onboarding mails permanently: suppresses its current and former addresses, stops scheduled mails and
  * waits for the ones being sent, so that none is delivered after it returns true. False if a mail is still being sent
  * after 1.5 s. Idempotent; also works for deleted accounts and erased persons.
  */

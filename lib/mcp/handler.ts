@@ -14,9 +14,10 @@ import { mcpServer } from "@/lib/http/operations";
 import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
+import { classify } from "@/lib/mcp/protocol-version";
 import { createMcpServer } from "@/lib/mcp/server";
 import { anonymousCaller, identifyBearer, needsAccount, refuseSignedOut } from "@/lib/mcp/signed-out";
-import { callTool, classify, parseSimpleCall, toMessage } from "@/lib/mcp/tool-call";
+import { callTool, parseSimpleCall, toMessage } from "@/lib/mcp/tool-call";
 import { isHostedAgent } from "@/lib/rate-limit/client-address";
 
 /** The route handler of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */

@@ -5,8 +5,6 @@ import { endSession } from "@/lib/auth/session-changes";
 import { describeStart } from "@/lib/auth/session-name";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import { readCookie } from "@/lib/http/cookies";
-import { pages } from "@/lib/http/pages";
 import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
@@ -42,17 +40,6 @@ export function readAuthorizationRequest(cookie: string | undefined): Authorizat
 export async function startDeviceApproval(typed: string): Promise<string | undefined> {
   const code = typed.toUpperCase().replace(/[^A-Z]/g, "");
   return (await readPending(ofDevice(code))) ? `device.${seal("connect-device:v1", "", code)}` : undefined;
-}
-
-/** The page to continue with after sign-in: the approval if a request waits for it in this browser, else home or another. */
-export async function pathAfterSignIn(
-  headers: Pick<Headers, "get">,
-  otherwise: string = pages.home.path,
-): Promise<string> {
-  const authorizationRequest = readAuthorizationRequest(readCookie(headers, "office-request"));
-  // If that cannot be read, home still links to the request.
-  const pending = authorizationRequest && (await readPending(authorizationRequest).catch(() => undefined));
-  return pending ? pages.connect.path : otherwise;
 }
 
 /** The client of a pending request; `undefined` if the request was answered, has expired or never existed. */
@@ -180,7 +167,12 @@ export async function decline(
   );
 }
 
-async function readPending({ state, key, id }: AuthorizationRequest): Promise<AdapterPayload | undefined> {
+/** A request that waits for its owner; `undefined` if it was answered, has expired or never existed. */
+export async function readPending({
+  state,
+  key,
+  id,
+}: AuthorizationRequest): Promise<AdapterPayload | undefined> {
   const stored = await state.read(key, id);
   return stored && isPending(stored) ? stored : undefined;
 }

@@ -116,7 +116,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/lib/mcp/tool-call.test.ts": {
-    "lib/mcp/tool-call.ts": {
+    "lib/mcp/protocol-version.ts": {
       "a changed header of an MCP client gets the answer to its former value": [
         "JSON.stringify([name, meta, typeof traceparent, values])",
         "JSON.stringify([name, meta, typeof traceparent])",

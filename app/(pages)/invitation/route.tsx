@@ -4,7 +4,7 @@ import { invitationDays } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
-import { pathAfterSignIn } from "@/lib/oauth/approval";
+import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { ButtonLink } from "../button-link";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";

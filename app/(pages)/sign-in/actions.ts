@@ -13,7 +13,7 @@ import { form, redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { ownerPages, pages, signInActions } from "@/lib/http/pages";
 import { errorParts, inPlainText } from "@/lib/http/response";
-import { pathAfterSignIn } from "@/lib/oauth/approval";
+import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
 const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
 

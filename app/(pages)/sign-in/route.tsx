@@ -4,7 +4,7 @@ import { settings } from "@/lib/config/settings";
 import { redirectTo } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
-import { pathAfterSignIn } from "@/lib/oauth/approval";
+import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
 import { narrowPage } from "../html-page";

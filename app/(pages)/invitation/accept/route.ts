@@ -9,7 +9,7 @@ import { transact } from "@/lib/db/transaction";
 import { form, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
-import { pathAfterSignIn } from "@/lib/oauth/approval";
+import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
 const page = ({ field }: HandlerRequest) => {
   const [token, proof] = [field("token"), field("proof")];
