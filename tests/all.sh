@@ -27,16 +27,13 @@ apt_has() {
   apt-cache show "$1" >/dev/null 2>&1
 }
 
-# Installs missing programs, if permitted.
+# Installs Chromium, PostgreSQL and the named programs where missing, if permitted: `program`, or `program=package`.
 install_missing() {
   local missing=() apt=(apt-get)
-  for program in age caddy curl fish haproxy nginx openssl pgbouncer python3 redis-server strace zsh; do
-    has "$program" || missing+=("$program")
+  for program in "$@"; do
+    has "${program%=*}" || missing+=("${program#*=}")
   done
   has initdb || compgen -G "/usr/lib/postgresql/*/bin/initdb" >/dev/null || missing+=(postgresql)
-  has promtool || missing+=(prometheus)
-  has pgrep || missing+=(procps)
-  has pyflakes3 || missing+=(pyflakes3)
   if ! find_chromium >/dev/null || { [ -z "${CHROMIUM:-}" ] && ! has "$shell" && apt_has "$shell"; }; then
     missing+=("$shell" fonts-liberation)
   fi
@@ -58,8 +55,6 @@ leave_out() {
 }
 
 check_programs() {
-  has curl || leave_out curl "the tests of the demo and of curl samples" || return
-  has python3 || leave_out python3 "the tests of Python samples" || return
   has openssl || leave_out openssl "the tests of mail over TLS, and the browser's under Clerk" || return
   find_chromium >/dev/null || leave_out Chromium "the browser's tests" || return
 }
@@ -92,8 +87,10 @@ browser() {
   CHROMIUM=$CHROMIUM PLAYWRIGHT_JSON_OUTPUT_FILE="$notes/browser.json" playwright test --reporter=list,json "$@"
 }
 
+both=(openssl pgrep=procps redis-server strace)
+
 all() {
-  install_missing
+  install_missing "${both[@]}"
   step programs check_programs || return
   step lint npm run -s check || return
   step build npm run -s build || return
@@ -103,8 +100,10 @@ all() {
 }
 
 drills() {
-  install_missing
+  install_missing "${both[@]}" age caddy curl fish haproxy nginx pgbouncer promtool=prometheus pyflakes3 python3 zsh
   step programs check_programs || return
+  has curl || leave_out curl "the tests of the demo and of curl samples" || return
+  has python3 || leave_out python3 "the tests of Python samples" || return
   step build npm run -s build || return
   step drills drill --passWithNoTests "$@"
   # Its small programs run while the browser waits.

@@ -33,7 +33,6 @@ const appSecret = "s".repeat(43);
 export default async function setup({ provide }: TestProject) {
   const postgres = await startPostgres();
   const redis = await startRedis();
-  if (!isInstalled("pgbouncer")) leaveOut("PgBouncer");
   provide("postgresUrl", postgres?.url);
   provide("redisPort", redis?.port);
   // Running every migration and generating a key for each test would be a third of the suite's time.

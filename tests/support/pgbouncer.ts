@@ -6,6 +6,8 @@ import { reservePort } from "@/tests/support/port";
 
 /** Whether the tests behind a pooler run. */
 export const hasPgBouncer = isInstalled("pgbouncer");
+if (process.env.CI && !hasPgBouncer)
+  throw new Error("PgBouncer is not installed, and under CI nothing is left out");
 
 /**
  * Starts a PgBouncer on loopback, in transaction mode like managed ones: each transaction may use another of the
