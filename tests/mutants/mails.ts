@@ -155,7 +155,7 @@ export const mails: Mistakes = {
       ],
     },
   },
-  "tests/lib/mail/outbox-runner.test.ts": {
+  "tests/lib/mail/outbox-runner.drill.ts": {
     "lib/mail/outbox-runner.ts": {
       "a mail is sent whose lease ends before the sender's time": [
         "const failure = isLate\n",

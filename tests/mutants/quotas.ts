@@ -104,7 +104,7 @@ export const quotas: Mistakes = {
       ],
     },
   },
-  "tests/lib/rate-limit/shared-counter.test.ts": {
+  "tests/lib/rate-limit/shared-counter.drill.ts": {
     "lib/rate-limit/exact-window.ts": {
       "a silent client stays in the shared counters for ever": ['redis.call("PEXPIRE", key, window)\n', "\n"],
     },
