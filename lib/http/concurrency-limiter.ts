@@ -66,11 +66,12 @@ export class ConcurrencyLimiter {
     const { promise, resolve: begin, reject } = Promise.withResolvers<void>();
     const waiter = { client, begin };
     this.waiters.add(waiter);
-    const giveUp = AbortSignal.any([AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
-    giveUp.addEventListener("abort", () => {
+    const giveUp = (reason: ApiError) => {
       this.waiters.delete(waiter);
-      reject(signal?.aborted ? clientLeft : overloaded);
-    });
-    await promise;
+      reject(reason);
+    };
+    const timer = setTimeout(giveUp, waitMs, overloaded);
+    signal?.addEventListener("abort", () => giveUp(clientLeft));
+    await promise.finally(() => clearTimeout(timer));
   }
 }
