@@ -182,8 +182,8 @@ class RefusedRequest extends ApiError {
 }
 
 function renderError(error: ApiError, { headers }: HandlerRequest): ResponseParts {
-  // It has used nothing up, so the client can send it again.
-  if (error.status >= 500) return errorParts(new ApiError("unavailable"));
+  // Whatever failed here has used nothing up, so the client can send its request again.
+  if (error.code === "internal_error") return errorParts(new ApiError("unavailable"));
   if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
   if (error instanceof RefusedRequest) return redirectTo({ to: error.page });
   return error.status === 413 ? redirectTo({ to: appProblem }) : errorParts(error);
