@@ -262,7 +262,7 @@ const unavailable = Object.entries(clients).flatMap(([language, { needs }]) => {
   return missing ? [{ language, missing }] : [];
 });
 
-// Compilers of Swift and Kotlin are too large to install for a test run. `npm test` lists what was skipped for that.
+// Compilers of Swift and Kotlin are too large to install for a test run. The report of the drills lists what was skipped for that.
 it.skip.each(unavailable)(
   "the complete client in $language, where a compiler is at hand: no $missing",
   () => {},
