@@ -1,10 +1,11 @@
 import { type NextRequest, NextResponse } from "next/server";
 import { settings } from "@/lib/config/settings";
 import { defaultHeaders } from "@/lib/http/default-headers";
+import { isUnderApi, rejectUnrouted } from "@/lib/http/not-found";
 import { files, pages } from "@/lib/http/pages";
 import { toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { isUnderApi, redirectTrailingSlash, refuse, rejectUnrouted, routeAt } from "@/lib/http/router";
+import { redirectTrailingSlash, refuse, routeAt } from "@/lib/http/router";
 
 /** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
 export function middleware(request: NextRequest): Response {

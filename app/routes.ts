@@ -33,7 +33,7 @@ import { POST as clerk } from "@/app/hooks/clerk/route";
 import { POST as resend } from "@/app/hooks/resend/route";
 import { POST as stripe } from "@/app/hooks/stripe/route";
 import { fileHandler } from "@/app/publications/files";
-import { publicationHandlers } from "@/app/publications/handlers";
+import { publicationHandlers } from "@/app/publications/publications";
 import { GET as ready } from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
 import { mcpServer, operations } from "@/lib/http/operations";

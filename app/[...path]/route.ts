@@ -1,6 +1,7 @@
+import { rejectUnrouted } from "@/lib/http/not-found";
 import { pages } from "@/lib/http/pages";
 import { toResponse } from "@/lib/http/response";
-import { refuse, rejectUnrouted, routeAt } from "@/lib/http/router";
+import { refuse, routeAt } from "@/lib/http/router";
 import { handlerAt } from "../routes";
 
 /** What has no folder of its own in `app/`: publications, documents, and the steps of sign-in, apps and owners. */

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
+import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/effective-terms";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
-import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/licence";
 import { findCustomer } from "@/lib/accounts/purchases";
-import { dayMs } from "@/lib/config/durations";
+import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
@@ -18,17 +18,11 @@ import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
  * The terms that an operator sets, by the columns of an invitation. An omitted one stays unchanged, or gets the default for
  * a new account, and so does null but for the limit.
  */
-export type AccountTerms = {
-  plan?: Plan | undefined;
-  trial_ends_at_ms?: number | null | undefined;
-  /** Alternative to an end: the length of the trial, from the moment the terms take effect. */
-  trial_days?: number | null | undefined;
+export type AccountTerms = TrialTerms & {
   assistant_limit?: number | null | undefined;
   credit_thousandths?: number | null | undefined;
   subject?: string | undefined;
 };
-
-export const defaultTrialDays = 14;
 
 /**
  * Creates an account with its ledger and its onboarding mails, in the caller's transaction. Throws an {@link ApiError}
@@ -241,21 +235,6 @@ function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
   const keepsEnd = !hasEnd(terms) && given.trial_ends_at_ms !== null;
   const endsAtMs = keepsEnd ? given.trial_ends_at_ms : trialEnd(terms, nowMs);
   return { plan, trial_ends_at_ms: plan === "trial" ? endsAtMs : null, assistant_limit };
-}
-
-/** Throws an {@link ApiError} when the terms contradict each other: only a trial has an end. */
-export function validateTerms({ plan = "trial", ...terms }: AccountTerms): void {
-  if (plan === "trial" || !hasEnd(terms)) return;
-  throw new ApiError("invalid_request", {
-    message: `A ${plan} account has no trial.`,
-    hint: "Set the end of a trial only with '--plan trial'.",
-  });
-}
-
-const hasEnd = (terms: AccountTerms) => (terms.trial_ends_at_ms ?? terms.trial_days ?? null) !== null;
-
-function trialEnd({ trial_ends_at_ms, trial_days }: AccountTerms, nowMs: number): number {
-  return trial_ends_at_ms ?? nowMs + (trial_days ?? defaultTrialDays) * dayMs;
 }
 
 async function requireUnusedSubject(transaction: Db, subject: string | undefined): Promise<void> {

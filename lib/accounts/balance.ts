@@ -2,9 +2,8 @@ import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
 import { challenge } from "@/lib/auth/credential";
-import { ApiError, errorCatalogue } from "@/lib/http/errors";
+import { ApiError, errorCatalogue, retryAfterOutage } from "@/lib/http/errors";
 import type { creditsBalance } from "@/lib/http/schemas";
-import { retryAfterOutage } from "@/lib/runtime/jitter";
 
 /**
  * Returns the caller's balance. Throws an {@link ApiError}: 401 if they are signed out, else 503, because signing in again

@@ -6,8 +6,9 @@ import { readKind, type SessionKind } from "@/lib/auth/session";
 import { recordSessionUse } from "@/lib/auth/session-use";
 import type { Resource } from "@/lib/auth/token-audience";
 import type { VerifiedToken } from "@/lib/auth/verifier";
+import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { queryTimeoutMs, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { readCookie } from "@/lib/http/cookies";
 import type { RequestContext } from "@/lib/http/request-context";
@@ -36,7 +37,7 @@ export async function identifyCaller(
   nowMs = Date.now(),
 ): Promise<Caller> {
   try {
-    return await withTimeout(queryTimeoutMs, identify(headers, context, resource, nowMs));
+    return await withTimeout(answersWithinMs.store, identify(headers, context, resource, nowMs));
   } catch (failure) {
     log().error({ err: failure, requestId: context.requestId }, "an account could not be read");
     return { is: "unavailable" };

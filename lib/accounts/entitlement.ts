@@ -5,8 +5,9 @@ import { currentLicence, endOf } from "@/lib/accounts/licence-state";
 import { readBilling } from "@/lib/accounts/purchases";
 import { challenge } from "@/lib/auth/credential";
 import { recordCheck } from "@/lib/auth/session-use";
+import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { queryTimeoutMs, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import { type AccountEnd, endWords } from "@/lib/http/entitlement-words";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
@@ -41,7 +42,10 @@ export async function readEntitlement(caller: Caller, nowMs: number): Promise<En
 async function readEndInTime(account: Account): Promise<AccountEnd | undefined> {
   if (!settings().billing) return { what: "trial" };
   try {
-    const { subscriptions } = await withTimeout(queryTimeoutMs, readBilling(await store(), account.id));
+    const { subscriptions } = await withTimeout(
+      answersWithinMs.store,
+      readBilling(await store(), account.id),
+    );
     return endOf(account, currentLicence(subscriptions));
   } catch (failure) {
     log().error({ err: failure }, "the end of a licence could not be read");

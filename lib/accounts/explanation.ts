@@ -1,8 +1,8 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
+import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/effective-terms";
 import { decideEntitlement } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
-import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/licence";
 import { currentLicence, endOf } from "@/lib/accounts/licence-state";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";

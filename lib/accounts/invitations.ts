@@ -1,13 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
-import {
-  type AccountTerms,
-  auditedAccount,
-  emailTaken,
-  openAccount,
-  validateTerms,
-} from "@/lib/accounts/accounts";
+import { type AccountTerms, auditedAccount, emailTaken, openAccount } from "@/lib/accounts/accounts";
+import { validateTerms } from "@/lib/accounts/trial";
 import { findInvitationProblem, type InvitationProblem, invitationMs } from "@/lib/auth/invitation-token";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { accountBy } from "@/lib/db/account-by";

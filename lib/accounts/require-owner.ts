@@ -1,10 +1,11 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { findOwnSession } from "@/lib/auth/browser-session";
+import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
-import { queryTimeoutMs, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import type { RequestContext } from "@/lib/http/request-context";
@@ -73,7 +74,7 @@ async function findAtClerk({ headers, context, nowMs }: OwnerRequest): Promise<F
 }
 
 async function findBySecret({ headers, context, nowMs }: OwnerRequest): Promise<Found> {
-  const found = await withTimeout(queryTimeoutMs, readOwner(headers, nowMs)).catch((failure) => {
+  const found = await withTimeout(answersWithinMs.store, readOwner(headers, nowMs)).catch((failure) => {
     log().error({ err: failure, requestId: context.requestId }, "an owner could not be read");
     throw new ApiError("unavailable");
   });

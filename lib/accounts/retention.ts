@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { findErased } from "@/lib/accounts/erasure";
 import { dayMs } from "@/lib/config/durations";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
 import { deleteOld, type OldRows } from "@/lib/db/old-rows";

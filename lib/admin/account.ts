@@ -2,16 +2,16 @@ import { Option } from "commander";
 import { type Account, describeAccount, type Plan, plans } from "@/lib/accounts/account";
 import {
   type AccountTerms,
-  defaultTrialDays,
   deleteAccount,
   findAccount,
   listAccounts,
   setAccount,
 } from "@/lib/accounts/accounts";
+import { dashboardUrl, describeTerms, givenTerms } from "@/lib/accounts/effective-terms";
 import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
-import { dashboardUrl, describeTerms, givenTerms } from "@/lib/accounts/licence";
 import { findCustomer } from "@/lib/accounts/purchases";
+import { defaultTrialDays } from "@/lib/accounts/trial";
 import {
   type AdminCommand,
   parseBalance,

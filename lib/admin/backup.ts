@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import * as z from "zod";
-import { openArchive, writeArchive } from "@/lib/admin/archive";
+import { openArchive, writeArchive } from "@/lib/admin/backup-file";
 import type { AdminCommand } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";

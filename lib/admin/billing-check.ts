@@ -1,8 +1,8 @@
 import type { Stripe } from "stripe";
 import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
-import { purchaseEvents } from "@/lib/billing/fulfilment";
 import { creditsOf, hasValidLimit } from "@/lib/billing/prices";
 import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
+import { purchaseEvents } from "@/lib/billing/stripe-events";
 import { dayMs } from "@/lib/config/durations";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";

@@ -4,8 +4,8 @@ import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/wa
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";
 import type { AdminCommand } from "@/lib/admin/command";
 import type { Result } from "@/lib/admin/print";
-import { confirmationDays } from "@/lib/config/durations";
 import { asInstant } from "@/lib/config/instants";
+import { confirmationDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 

@@ -3,7 +3,7 @@ import { countSessions } from "@/lib/accounts/explanation";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { listSessions } from "@/lib/auth/session";
-import { endSessionsOf } from "@/lib/auth/session-changes";
+import { endSessionsOf } from "@/lib/auth/session-end";
 import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 

@@ -1,5 +1,5 @@
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
-import { invitationDays } from "@/lib/config/durations";
+import { invitationDays } from "@/lib/config/lifetimes";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";

@@ -1,5 +1,5 @@
 import { dayMs } from "@/lib/config/durations";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import type { Actor } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -13,6 +13,19 @@ import type { Tables } from "@/lib/db/tables";
 const storedEndings = ["owner", "operator", "app", "sign-in", "replay", "limit"] as const;
 type StoredEnding = (typeof storedEndings)[number];
 export type Ending = StoredEnding | "idle" | "last date";
+
+/** What its owner reads about an end. */
+export const endingWords: Record<Ending, string> = {
+  owner: "you ended it",
+  operator: "we ended it for you",
+  app: "the app ended it itself",
+  "sign-in": "it ended with the sign-in in which you approved it",
+  replay:
+    "an old token of it was used again, so someone else may have a copy. All its tokens are now invalid. Connect it again only if you trust the device that it runs on",
+  limit: "it made room for a newer session",
+  idle: `it was not used for ${sessionDays.idle} days`,
+  "last date": `its ${sessionDays.app} days were over`,
+};
 
 /** An app's session that has ended. */
 export type EndedApp = Awaited<ReturnType<typeof listEndedApps>>[number];

@@ -1,5 +1,6 @@
 import { hashSecret } from "@/lib/auth/secret";
-import { dayMs, invitationDays } from "@/lib/config/durations";
+import { dayMs } from "@/lib/config/durations";
+import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";

@@ -9,7 +9,8 @@ import {
   type SigningKeyRow,
   verifies,
 } from "@/lib/auth/signing-keys";
-import { type Db, queryTimeoutMs, store } from "@/lib/db/store";
+import { answersWithinMs } from "@/lib/config/limits";
+import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
@@ -110,7 +111,7 @@ export class KeyRing {
   private refresh(nowMs: number): Promise<void> {
     this.triedAtMs = nowMs;
     const reading = this.open().then(readSigningKeys);
-    return withTimeout(queryTimeoutMs, reading).then((rows) => {
+    return withTimeout(answersWithinMs.store, reading).then((rows) => {
       this.rows = rows;
       this.readAtMs = nowMs;
     });

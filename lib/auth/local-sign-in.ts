@@ -1,21 +1,22 @@
 import {
   browserSessionSeconds,
-  confirmBrowserSession,
   findOwnSession,
   renewBrowserSession,
   sessionTokenSeconds,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { outbox } from "@/lib/auth/mail-kinds";
+import { confirmBrowserSession } from "@/lib/auth/owner-confirmation";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId } from "@/lib/auth/session";
-import { endSession, startSession } from "@/lib/auth/session-changes";
+import { endSession } from "@/lib/auth/session-end";
 import { describeBrowser, describeStart } from "@/lib/auth/session-name";
+import { startSession } from "@/lib/auth/session-start";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { dayMs } from "@/lib/config/durations";
-import { endsFrom } from "@/lib/config/session-lifetimes";
+import { endsFrom } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";

@@ -26,7 +26,7 @@ import {
 } from "@/lib/mail/outbox";
 import { type Outbox, retryDelays, type WantedMail } from "@/lib/mail/outbox-runner";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
-import { appEndMail } from "@/lib/mail/texts/app-end";
+import { appEndMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
@@ -99,8 +99,8 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
   code: wantedIf(hasOwner, signIn.codeMail),
   passkey: wantedIf(hasOwner, signIn.passkeyMail),
   "new browser": wantedIf(hasOwner, signIn.newBrowserMail),
-  "new app": wantedIf(hasOwner, signIn.newAppMail),
-  "replayed app": wantedIf(hasOwner, signIn.replayedAppMail),
+  "new app": wantedIf(hasOwner, newAppMail),
+  "replayed app": wantedIf(hasOwner, replayedAppMail),
   "clerk invitation": async (db, { to }, nowMs) =>
     (await hasOpenInvitation(db, to, nowMs)) ? { to, send: () => tryInviting(to) } : undefined,
   invitation: wantedIf(

@@ -3,8 +3,9 @@ import { ClerkCallLimitError } from "@/lib/auth/clerk-calls";
 import { renewAtClerk } from "@/lib/auth/clerk-renewal";
 import { readSessionCredential } from "@/lib/auth/credential";
 import { writeSession } from "@/lib/auth/local-sign-in";
+import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { queryTimeoutMs, store } from "@/lib/db/store";
+import { store } from "@/lib/db/store";
 import { cookieHeaders, readCookie } from "@/lib/http/cookies";
 import type { HandlerRequest } from "@/lib/http/handler";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
@@ -50,7 +51,7 @@ async function renew(call: HandlerRequest): Promise<Headers | undefined> {
   try {
     return await (signIn.kind === "clerk"
       ? renewAtClerk(call, signIn)
-      : withTimeout(queryTimeoutMs, renewHere(call)));
+      : withTimeout(answersWithinMs.store, renewHere(call)));
   } catch (failure) {
     if (!(failure instanceof ClerkCallLimitError))
       log().error({ err: failure }, "a session could not be renewed");

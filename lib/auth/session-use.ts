@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs } from "@/lib/config/durations";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";

@@ -21,6 +21,9 @@ import { processSingleton } from "@/lib/process-singleton";
 
 const maxShortCodes = { knownBrowsers: 10, strangers: 5, oneAddress: 3 };
 
+/** How long the page waits before its reader can have another code: most mails have arrived by then. */
+export const sendAgainAfterSeconds = 30;
+
 /** How long a code counts towards its allowance. */
 export const codesKeptMs = dayMs;
 

@@ -1,5 +1,6 @@
 import { hashSecret } from "@/lib/auth/secret";
-import { confirmationDays, dayMs } from "@/lib/config/durations";
+import { dayMs } from "@/lib/config/durations";
+import { confirmationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";

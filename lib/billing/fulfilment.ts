@@ -15,23 +15,6 @@ import { metrics } from "@/lib/runtime/metrics";
 /** An object at Stripe, by its id: a checkout session, a subscription or a payment intent. */
 export type Purchase = { checkout: string } | { subscription: string } | { payment: string };
 
-/** The events at Stripe by which a purchase is settled, changes or ends, and what their object is or names. */
-export const purchaseEvents: Readonly<Partial<Record<string, "checkout" | "subscription" | "payment">>> = {
-  "checkout.session.completed": "checkout",
-  "checkout.session.async_payment_succeeded": "checkout",
-  "checkout.session.async_payment_failed": "checkout",
-  "checkout.session.expired": "checkout",
-  "customer.subscription.created": "subscription",
-  "customer.subscription.updated": "subscription",
-  "customer.subscription.deleted": "subscription",
-  "customer.subscription.paused": "subscription",
-  "customer.subscription.resumed": "subscription",
-  "charge.refunded": "payment",
-  "charge.dispute.created": "payment",
-  "charge.dispute.closed": "payment",
-  "refund.failed": "payment",
-};
-
 /**
  * Gives an account what was bought, or takes back what ended. It reads the object at Stripe, so the order of events does
  * not matter, and stores what it did by Stripe's ids, so a repetition changes nothing. It ignores what is none of ours.

@@ -1,5 +1,5 @@
 import type { NotNull } from "kysely";
-import { endDueLicences } from "@/lib/accounts/licence";
+import { endDueLicences } from "@/lib/accounts/effective-terms";
 import { findCustomer } from "@/lib/accounts/purchases";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
 import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";

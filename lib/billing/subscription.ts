@@ -1,8 +1,8 @@
 import type { Stripe } from "stripe";
-import { differs, settleTerms } from "@/lib/accounts/licence";
+import { differs, settleTerms } from "@/lib/accounts/effective-terms";
 import { type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
 import { alignEmail, findBuyer } from "@/lib/billing/customer";
-import { findLicenceItems, limitOf } from "@/lib/billing/prices";
+import { findLicenceItems, wholeNumber } from "@/lib/billing/prices";
 import { isWhollyReturned } from "@/lib/billing/returned-share";
 import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
@@ -189,4 +189,14 @@ function invoiceColumns({ items, latest_invoice: invoice }: Stripe.Subscription)
     amount_due: whole && whole.status !== "paid" && whole.status !== "void" ? whole.amount_remaining : 0,
     currency: whole?.currency ?? null,
   };
+}
+
+/** The limit of assistants that comes with a licence, by its prices and how many of each; null if there is none. */
+function limitOf(items: Pick<Stripe.SubscriptionItem, "price" | "quantity">[]): number | null {
+  const limits = items.map(({ price, quantity = 1 }) => {
+    const limit = wholeNumber(price.metadata.assistant_limit);
+    return limit === undefined ? Number.POSITIVE_INFINITY : limit * quantity;
+  });
+  const sum = limits.reduce((all, limit) => all + limit, 0);
+  return Number.isSafeInteger(sum) ? sum : null;
 }

@@ -1,12 +1,6 @@
 export const dayMs = 24 * 60 * 60 * 1000;
 export const hourMs = 60 * 60 * 1000;
 
-/** How long what a mail brings works: a code, a long code, the links of an invitation and of the waitlist. */
-export const codeMinutes = 10;
-export const longCodeHours = 6;
-export const invitationDays = 14;
-export const confirmationDays = 30;
-
 /** Units of time and their seconds, the largest first. */
 export const units = [
   ["day", 24 * 60 * 60],

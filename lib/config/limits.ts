@@ -17,8 +17,10 @@ export const connectionLimits = {
 /** From a request's headers until its response has been read: 45 s, then the connection is destroyed. */
 export const exchangeWithinMs = 45_000;
 
-/** How long other services may take to answer, in milliseconds. */
+/** How long the store and other services may take to answer, in milliseconds. */
 export const answersWithinMs = {
+  /** A query; a longer one fails. */
+  store: 2000,
   clerk: 2000,
   clerkInvitation: 5000,
   stripe: 2000,

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Kysely, type LogEvent, PostgresAdapter, PostgresDialect } from "kysely";
+import { answersWithinMs } from "@/lib/config/limits";
 import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
 import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
@@ -18,9 +19,6 @@ export type Db = Kysely<Tables>;
 export function isPostgres(db: Db): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }
-
-/** A query that takes longer fails. */
-export const queryTimeoutMs = 2000; // 2 seconds
 
 /** The store of this process. */
 export const processStore = () => processSingleton("store", () => new Store(settings()));
@@ -50,7 +48,7 @@ export class Store {
   ) {
     const { databaseUrl, databaseDirectUrl = databaseUrl, databasePool = 10, dataDir } = settings;
     const isPooled = databaseDirectUrl !== databaseUrl;
-    const options = { connections: databasePool, queryTimeoutMs, isPooled };
+    const options = { connections: databasePool, queryTimeoutMs: answersWithinMs.store, isPooled };
     const connect = async (url: string) => {
       // A tenth of a command's start, which the embedded store does not need.
       const { PostgresPool } = await import("@/lib/db/postgres");
@@ -61,7 +59,7 @@ export class Store {
     if (!databaseUrl) this.file = file;
     const dialect = databaseUrl
       ? new PostgresDialect({ pool: () => connect(databaseUrl) })
-      : sqliteDialect(file, queryTimeoutMs);
+      : sqliteDialect(file, answersWithinMs.store);
     // Without the setting, a store asks nothing of this process.
     const measured = settings.metricsPort === undefined ? undefined : metrics();
     const log = ({ level, queryDurationMillis }: LogEvent) =>
@@ -90,7 +88,7 @@ export class Store {
 
   /** Removes deleted rows from the embedded store's write-ahead log, which would keep them until it is overwritten. */
   async purgeDeleted(): Promise<void> {
-    if (this.file) await purgeDeleted(this.file, performance.now() + queryTimeoutMs);
+    if (this.file) await purgeDeleted(this.file, performance.now() + answersWithinMs.store);
   }
 
   /** Bounds the embedded store's write-ahead log, which grows next to a long reader. */

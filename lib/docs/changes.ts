@@ -2,6 +2,3 @@
 export const changes = [
   { on: "2026-11-21", version: "1.0.0", what: "The first published version." },
 ] as const satisfies readonly { on: string; version: string; what: string }[];
-
-/** The `info.version` of the API description. */
-export const descriptionVersion = changes[0].version;

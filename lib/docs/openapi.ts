@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { settings } from "@/lib/config/settings";
-import { descriptionVersion } from "@/lib/docs/changes";
+import { changes } from "@/lib/docs/changes";
 import { makePortable } from "@/lib/docs/document";
 import { findDocument } from "@/lib/docs/documents";
 import { operationWords } from "@/lib/docs/documents/operations";
@@ -20,7 +20,7 @@ export function openApiDocument() {
     openapi: "3.1.1",
     info: {
       title: "Corner Office",
-      version: descriptionVersion,
+      version: changes[0].version,
       summary: "The public HTTP API of Corner Office.",
       description: `${sessionLimits} ${tokenSafety}\n\n${makePortable(policy)}`,
       contact: {

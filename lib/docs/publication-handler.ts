@@ -27,3 +27,9 @@ export function publish(route: Route, make: MakePublication): RouteHandler {
     { renderError: inPlainText },
   );
 }
+
+/** A publication of plain lines. */
+export const plainText = (lines: readonly string[]) => ({
+  mediaType: "text/plain; charset=utf-8",
+  body: lines.join("\n"),
+});

@@ -3,7 +3,6 @@ import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kyse
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
-import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { takeDueRows } from "@/lib/mail/due-rows";
@@ -143,43 +142,6 @@ function updateLeased(db: Db, { id, leaseUntilMs }: Claimed) {
     .where("id", "=", id)
     .where("state", "=", "sending" satisfies EmailState)
     .where("lease_until_ms", "=", leaseUntilMs);
-}
-
-const maxRetried = 1000;
-
-/**
- * Schedules failed mails again, the one with this id or those that failed with these words, at most a thousand, except to
- * addresses that want none. Returns how many there were.
- */
-export function retryFailedMails(
-  db: Db,
-  column: "id" | "failure",
-  value: string,
-  by: Operator,
-  nowMs: number,
-): Promise<number> {
-  const whom = column === "id" ? value : null;
-  const readState = async (_: Db, retried: unknown = 0) => ({ retried });
-  return auditedTransaction(db, { by, what: "mails retry", whom, readState }, nowMs, async (transaction) => {
-    const due = transaction
-      .selectFrom("onboarding_emails")
-      .select("id")
-      .where(sql`state`, "=", sql`'failed'`) // as in the partial index
-      .where(column, "=", value)
-      .where("account_id", "in", (query) => query.selectFrom("accounts").select("id"))
-      .where("recipient_hash", "not in", (query) =>
-        query.selectFrom("email_suppressions").select("email_hash"),
-      );
-    const change = {
-      state: "scheduled" satisfies EmailState,
-      next_attempt_at_ms: nowMs,
-      attempts: 0,
-      first_attempt_at_ms: null,
-      lease_until_ms: null,
-    };
-    const rows = await takeDueRows(transaction, "onboarding_emails", { due, limit: maxRetried, change });
-    return rows?.length ?? 0;
-  });
 }
 
 /** The query of an account's onboarding mails in due order, with their last failure, if any. */

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { hourMs } from "@/lib/config/durations";
 import { answersWithinMs } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
+import { processQueue } from "@/lib/mail/adaptive-concurrency";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { type RenderedMail, SendError, type Sender, trySending } from "@/lib/mail/mail";
-import { processQueue } from "@/lib/mail/queue";
 import { log } from "@/lib/runtime/log";
 
 /** A mail that only this runner may send, until its lease expires. After `triedUntilMs` it is given up. */

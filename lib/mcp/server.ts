@@ -7,10 +7,10 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
-import { sessionLimits } from "@/lib/docs/words";
 import { unexpectedError } from "@/lib/http/handler";
 import { mcpServer } from "@/lib/http/operations";
 import type { RequestContext } from "@/lib/http/request-context";
+import { instructions } from "@/lib/mcp/instructions";
 import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resourceSizes, resources } from "@/lib/mcp/resources";
 import { describeServer } from "@/lib/mcp/server-info";
@@ -18,15 +18,6 @@ import { callTool } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
 import { accountScope } from "@/lib/oauth/resources";
 import { processSingleton } from "@/lib/process-singleton";
-
-/** The instructions that a client gives its model. */
-export const instructions = `Corner Office is where a person, the CEO, runs a company of AI assistants. This server is read-only: none of its tools changes anything.
-
-- For questions about the HTTP API, its error codes, limits or versions, use search_docs first, then get_doc for the whole text.
-- get_health, get_site_banner and the documents need no sign-in. get_entitlement and get_credits_balance read an account: on the first call the client asks its owner to approve in a browser, and then keeps its own token.
-- ${sessionLimits} Do not offer them.
-- Never put a token into a chat, an issue or a log. Never ask for one in the conversation, and never repeat one.
-- After a 429, wait for as many seconds as it says.`;
 
 const fiveMinutesMs = 5 * 60 * 1000;
 /** Lists and resources are the same for every caller; only tool results differ. */

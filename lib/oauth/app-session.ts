@@ -1,6 +1,7 @@
-import { endSession, type NewSession, startSession } from "@/lib/auth/session-changes";
+import { endSession } from "@/lib/auth/session-end";
+import { type NewSession, startSession } from "@/lib/auth/session-start";
 import { dayMs } from "@/lib/config/durations";
-import { endsFrom } from "@/lib/config/session-lifetimes";
+import { endsFrom } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { deriveMailId } from "@/lib/mail/mail";

@@ -1,7 +1,7 @@
 import type { AdapterPayload } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { hashSecret } from "@/lib/auth/secret";
-import { endSession } from "@/lib/auth/session-changes";
+import { endSession } from "@/lib/auth/session-end";
 import { describeStart } from "@/lib/auth/session-name";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";

@@ -3,6 +3,7 @@ import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
 import { findCurrentSession } from "@/lib/auth/session";
 import { recordSessionUse } from "@/lib/auth/session-use";
+import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { connectEndpoints, pages } from "@/lib/http/pages";
@@ -12,7 +13,6 @@ import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { loadLibrary } from "@/lib/runtime/load-library";
 
@@ -74,13 +74,13 @@ function configuration(library: Library): Configuration {
       code_verification: pages.connect.path,
     },
     ttl: {
-      AccessToken: lifetimes.accessToken,
-      AuthorizationCode: lifetimes.code,
-      DeviceCode: lifetimes.deviceCode,
-      Interaction: lifetimes.request,
-      Session: lifetimes.request,
-      Grant: lifetimes.grant,
-      RefreshToken: lifetimes.refreshToken,
+      AccessToken: oauthSeconds.accessToken,
+      AuthorizationCode: oauthSeconds.code,
+      DeviceCode: oauthSeconds.deviceCode,
+      Interaction: oauthSeconds.request,
+      Session: oauthSeconds.request,
+      Grant: oauthSeconds.grant,
+      RefreshToken: oauthSeconds.refreshToken,
     },
     // All clients are native, so the library asks for each grant, also for an app that was approved before.
     interactions: { url: () => pages.connect.path },
@@ -104,7 +104,7 @@ function configuration(library: Library): Configuration {
         enabled: connectClients.length > 0,
         ack: "draft-02",
         allowFetch: async (_: unknown, clientId: string) => connectClients.includes(clientId),
-        cacheDuration: { min: lifetimes.request, max: 24 * 60 * 60 },
+        cacheDuration: { min: oauthSeconds.request, max: 24 * 60 * 60 },
       },
       resourceIndicators: {
         enabled: true,

@@ -2,7 +2,7 @@ import { IncomingMessage, type RequestListener, ServerResponse } from "node:http
 import { Socket } from "node:net";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { mintSessionToken } from "@/lib/auth/session-token";
-import { inKibibytes, oauthBounds } from "@/lib/config/limits";
+import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
@@ -14,11 +14,10 @@ import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/resp
 import type { Route } from "@/lib/http/route";
 import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { appSessionId } from "@/lib/oauth/app-session";
+import { keepKnownParameters, targetFor } from "@/lib/oauth/authorization-request";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
-import { accountScope } from "@/lib/oauth/resources";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
@@ -36,20 +35,6 @@ const forwardedHeaders = new Set(["accept", "authorization", "content-type"]);
 
 /** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
 const returnedHeaders = ["location", "www-authenticate"];
-
-/** The parameters of an authorization request that are read. Others are ignored (RFC 6749 §3.1) and not stored. */
-const knownParameters = new Set([
-  "client_id",
-  "redirect_uri",
-  "response_type",
-  "response_mode",
-  "scope",
-  "state",
-  "prompt",
-  "code_challenge",
-  "code_challenge_method",
-  "resource",
-]);
 
 const maxLogged = 400; // characters of a client id
 
@@ -146,7 +131,7 @@ async function mintAccessToken({ accessToken, sessionEndsAtMs }: TokenRotation):
   const terms = {
     subject: accountId,
     sessionId: appSessionId(grantId),
-    endsAtMs: Math.min(nowMs + lifetimes.accessToken * 1000, sessionEndsAtMs),
+    endsAtMs: Math.min(nowMs + oauthSeconds.accessToken * 1000, sessionEndsAtMs),
     extra: { aud, jti, scope, client_id },
   };
   return (await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs)).token;
@@ -206,36 +191,6 @@ function isForBrowsers({ pathname }: URL): boolean {
 const appProblem = withProblem(pages.connect.path, "app");
 
 /**
- * The request target for the library, which reads the query of authorization requests alone, and resumes each at its own
- * path: we have one path, and the cookie names the request. Adds the only scope if an app names none, and ignores
- * `openid`, which OpenID libraries add (RFC 6749 §3.3).
- */
-function targetFor({ pathname, search }: URL, uid = ""): string {
-  const { authorization, resume } = connectEndpoints;
-  if (pathname === resume.path) return `${authorization.path}/${uid}`;
-  if (pathname !== authorization.path) return pathname;
-  const parameters = keepKnownParameters(search);
-  // Copilot CLI sends it. The library does not know it, and our page always names the account that answers.
-  parameters.delete("prompt", "select_account");
-  const scopes = (parameters.get("scope") ?? "").split(" ").filter((scope) => scope && scope !== "openid");
-  parameters.set("scope", scopes.join(" ") || accountScope);
-  return `${pathname}?${parameters}`;
-}
-
-/** Keeps the parameters that are stored until the owner answers. Throws an {@link ApiError} if they are too large. */
-function keepKnownParameters(text: string): URLSearchParams {
-  const known = [...new URLSearchParams(text)].filter(([name]) => knownParameters.has(name));
-  const withoutClient = known.filter(([name]) => name !== "client_id");
-  const { requestBytes } = oauthBounds;
-  if (Buffer.byteLength(JSON.stringify(withoutClient)) > requestBytes) {
-    throw new ApiError("too_large", {
-      message: `The parameters of this request are larger than ${inKibibytes(requestBytes)}.`,
-    });
-  }
-  return new URLSearchParams(known);
-}
-
-/**
  * Replaces the library's cookies by one of ours that names the request. The library's session cookie never reaches a
  * browser, so every approval checks again who is signed in.
  */
@@ -243,6 +198,8 @@ function requestCookie(cookies: string[]): HeaderList {
   const [, resume] = /^_interaction_resume=([^;]*)/m.exec(cookies.join("\n")) ?? [];
   if (resume === undefined) return [];
   return cookieHeaders([
-    resume === "" ? clearCookie("office-request") : writeCookie("office-request", resume, lifetimes.request),
+    resume === ""
+      ? clearCookie("office-request")
+      : writeCookie("office-request", resume, oauthSeconds.request),
   ]);
 }

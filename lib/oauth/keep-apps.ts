@@ -1,9 +1,9 @@
 import { hashSecret } from "@/lib/auth/secret";
 import { changeSessions } from "@/lib/auth/session-changes";
+import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { appEndsFrom, grantOfSession } from "@/lib/oauth/app-session";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 /**
  * Gives all apps of an account another 180 days, as their owner asks in the browser, in one transaction: their sessions,
@@ -31,8 +31,8 @@ async function keepGrant(transaction: Db, grantId: string, nowMs: number): Promi
       .updateTable("connect_state")
       .set({ expires_at_ms: nowMs + lifetimeSeconds * 1000 })
       .where("kind", "=", kind);
-  await extend("RefreshToken", lifetimes.refreshToken).where("grant_id", "=", grantId).execute();
-  const grant = await extend("Grant", lifetimes.grant)
+  await extend("RefreshToken", oauthSeconds.refreshToken).where("grant_id", "=", grantId).execute();
+  const grant = await extend("Grant", oauthSeconds.grant)
     .where("id_hash", "=", hashSecret("connect", grantId))
     .returning("payload")
     .executeTakeFirst();

@@ -1,6 +1,6 @@
 import type { AdapterPayload } from "oidc-provider";
 import { type Ending, readEnding } from "@/lib/auth/ended-app";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { store } from "@/lib/db/store";
 import { appSessionId } from "@/lib/oauth/app-session";
 

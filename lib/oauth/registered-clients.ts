@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { hashSecret } from "@/lib/auth/secret";
+import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 /*
@@ -85,7 +85,7 @@ export async function extendRegisteredClient(db: Db, id: string, nowMs: number):
   const client_id_issued_at = addedAtMs && addedAtMs / 1000;
   const registered: Registration = { client_id: id, client_name, redirect_uris, client_id_issued_at };
   const id_hash = hashSecret("connect", id);
-  const expires_at_ms = nowMs + lifetimes.usedClient * 1000;
+  const expires_at_ms = nowMs + oauthSeconds.usedClient * 1000;
   await db
     .insertInto("connect_state")
     .values({ kind: "Client", id_hash, payload: JSON.stringify(registered), expires_at_ms })
@@ -104,6 +104,6 @@ function toClient(registered: unknown, untilMs?: number) {
   const { client_id: id, client_name: name, ...rest } = registration.parse(registered);
   // Unknown for clients that registered with a build that did not store it.
   const addedAtMs = rest.client_id_issued_at && rest.client_id_issued_at * 1000;
-  const forgottenAtMs = untilMs ?? (addedAtMs ?? 0) + lifetimes.unusedClient * 1000;
+  const forgottenAtMs = untilMs ?? (addedAtMs ?? 0) + oauthSeconds.unusedClient * 1000;
   return { id, name, redirectUris: rest.redirect_uris, addedAtMs, forgottenAtMs };
 }

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AdapterPayload } from "oidc-provider";
 import { hashSecret } from "@/lib/auth/secret";
+import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
 import { sweepRefreshTokens } from "@/lib/oauth/sweep";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
 const running = new AsyncLocalStorage<TokenRotation>();
@@ -102,7 +102,7 @@ export class TokenRotation {
     if (!firstUse) {
       const use = await lockUsed(transaction, idHash);
       if (!use?.grant_id) return undefined;
-      const isLate = nowMs - (use.consumed_at_ms ?? nowMs) >= lifetimes.refreshTokenReuse * 1000;
+      const isLate = nowMs - (use.consumed_at_ms ?? nowMs) >= oauthSeconds.refreshTokenReuse * 1000;
       const successors = await listSuccessors(transaction, use.grant_id, idHash);
       const stored = keyedHashes("refresh-token:v1", id).find((derived) =>
         successors.some(({ id_hash }) => id_hash === hashSecret("connect", derived)),

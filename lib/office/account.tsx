@@ -1,13 +1,13 @@
 import { StatusLights } from "@/app/(pages)/home/check-result";
 import { PostButton } from "@/app/(pages)/post-form";
 import type { Account } from "@/lib/accounts/account";
-import { defaultTrialDays } from "@/lib/accounts/accounts";
 import { namesOf } from "@/lib/accounts/audit-trail";
+import { dashboardUrl } from "@/lib/accounts/effective-terms";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { selectLedger } from "@/lib/accounts/ledger";
-import { dashboardUrl } from "@/lib/accounts/licence";
 import { standingOf } from "@/lib/accounts/standing";
+import { defaultTrialDays } from "@/lib/accounts/trial";
 import { moneyInWords } from "@/lib/config/money";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
@@ -19,7 +19,7 @@ import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, MailState, UntrustedText } from "@/lib/office/values";
-import { inviteMany } from "@/lib/office/waiting";
+import { inviteMany } from "@/lib/office/waitlist";
 
 export const account: OfficePage = {
   path: "/account",

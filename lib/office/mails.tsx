@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { PostButton } from "@/app/(pages)/post-form";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
-import { retryFailedMails } from "@/lib/mail/onboarding-outbox";
+import { retryFailedMails } from "@/lib/mail/failed-mails";
 import { formAt, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, MailState, Person, UntrustedText } from "@/lib/office/values";

@@ -6,7 +6,7 @@ import { commands } from "@/lib/office/commands";
 import { mails } from "@/lib/office/mails";
 import type { OfficePage } from "@/lib/office/page";
 import { today } from "@/lib/office/today";
-import { waiting } from "@/lib/office/waiting";
+import { waiting } from "@/lib/office/waitlist";
 
 /** The pages of the office, in the order of its navigation. */
 export const officePages: readonly OfficePage[] = [

@@ -7,8 +7,3 @@
 export function jitter(min: number, max: number, chance: number): number {
   return min + Math.floor(chance * (max - min + 1));
 }
-
-/** `Retry-After` (RFC 9110 §10.2.3) for a 503 that is expected to end soon: 5 to 30 seconds. */
-export function retryAfterOutage(chance = Math.random()): { "retry-after": string } {
-  return { "retry-after": String(jitter(5, 30, chance)) };
-}

@@ -2,8 +2,9 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:ht
 import type { Socket } from "node:net";
 import { headBounds } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { rejectUnrouted } from "@/lib/http/not-found";
 import type { Answer } from "@/lib/http/response";
-import { refuse, rejectUnrouted, routeAt } from "@/lib/http/router";
+import { refuse, routeAt } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
 import { pathOf } from "@/lib/server/request-target";
 import { ResumedConnection } from "@/lib/server/resumed-connection";

@@ -16,7 +16,7 @@ import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
-import { startBackgroundWork } from "@/lib/server/background";
+import { startBackgroundWork } from "@/lib/server/background-tasks";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
 import { createOfficeServer } from "@/lib/server/office-server";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { Connector, vendors } from "@/tests/clients/connector";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";

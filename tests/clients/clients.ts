@@ -1,4 +1,4 @@
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import type { mcpServer } from "@/lib/http/operations";
 import { Conversation } from "./conversation";
 import { type Desk, maxMs } from "./desk";

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { dayMs } from "@/lib/config/durations";
-import { sessionDays } from "@/lib/config/session-lifetimes";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
+import { oauthSeconds, sessionDays } from "@/lib/config/lifetimes";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { startLosingProxy } from "@/tests/support/http-proxy";
@@ -72,7 +71,7 @@ type Trial = {
 };
 
 /** Also past the seconds for which a clock may be behind, so that the token is refused. */
-const pastToken = () => clock.pass(lifetimes.accessToken * 1000 + 60_000);
+const pastToken = () => clock.pass(oauthSeconds.accessToken * 1000 + 60_000);
 
 /** How each phase comes about, and how often a client then reads the balance at once. */
 const happens: Record<Phase, { before?: () => unknown; times?: number }> = {

@@ -80,6 +80,10 @@ export const billing: Mistakes = {
         "(known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item))",
         "findUnpaidFrom(subscription, item)",
       ],
+      "two of a licence give the assistants of one": [
+        "Number.POSITIVE_INFINITY : limit * quantity",
+        "Number.POSITIVE_INFINITY : limit",
+      ],
     },
     "lib/billing/returned-share.ts": {
       "a refunded period is licensed": [
@@ -87,7 +91,7 @@ export const billing: Mistakes = {
         "shares.every((share) => share > 1)",
       ],
     },
-    "lib/accounts/licence.ts": {
+    "lib/accounts/effective-terms.ts": {
       "a trial loses the rest of its days to a licence": [
         "trial_ends_at_ms: customer.trial_ends_before_ms",
         "trial_ends_at_ms: 0",
@@ -105,12 +109,6 @@ export const billing: Mistakes = {
       "a subscription is not read again once a day": [
         'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs)])',
         'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", 0)])',
-      ],
-    },
-    "lib/billing/prices.ts": {
-      "two of a licence give the assistants of one": [
-        "Number.POSITIVE_INFINITY : limit * quantity",
-        "Number.POSITIVE_INFINITY : limit",
       ],
     },
   },

@@ -75,7 +75,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/server/dear-requests.drill.ts": {
-    "lib/oauth/endpoint.ts": {
+    "lib/oauth/authorization-request.ts": {
       "the authorization server reads as many parameters as are sent": [
         "{uid}`;",
         "{uid}?`.concat(search.slice(1));",
@@ -161,7 +161,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/http/router.test.ts": {
-    "lib/http/router.ts": {
+    "lib/http/not-found.ts": {
       "an address under /mcp in another spelling is a page's": ["(?:api|mcp)(?!", "(?:api)(?!"],
     },
   },

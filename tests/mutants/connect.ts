@@ -97,13 +97,13 @@ export const connect: Mistakes = {
   "tests/app/lifetimes.test.ts": {
     "lib/oauth/endpoint.ts": {
       "an app's last token outlives its session": [
-        "Math.min(nowMs + lifetimes.accessToken * 1000, sessionEndsAtMs)",
-        "nowMs + lifetimes.accessToken * 1000",
+        "Math.min(nowMs + oauthSeconds.accessToken * 1000, sessionEndsAtMs)",
+        "nowMs + oauthSeconds.accessToken * 1000",
       ],
     },
     "lib/oauth/keep-apps.ts": {
       "an app that rests loses its token although its owner kept it":
-        '  await extend("RefreshToken", lifetimes.refreshToken).where("grant_id", "=", grantId).execute();\n',
+        '  await extend("RefreshToken", oauthSeconds.refreshToken).where("grant_id", "=", grantId).execute();\n',
     },
   },
   "tests/app/connect-documents.test.ts": {
@@ -115,7 +115,7 @@ export const connect: Mistakes = {
     },
     "lib/oauth/authorization-server.ts": {
       "an agent's document is fetched again while its owner thinks":
-        "cacheDuration: { min: lifetimes.request, max: 24 * 60 * 60 },",
+        "cacheDuration: { min: oauthSeconds.request, max: 24 * 60 * 60 },",
     },
     "lib/oauth/clients.ts": {
       "an agent that holds a token cannot renew it while the host of its document is away": [
@@ -170,8 +170,8 @@ export const connect: Mistakes = {
         "client",
       ],
       "an approved app is forgotten after minutes": [
-        "nowMs + lifetimes.usedClient * 1000",
-        "nowMs + lifetimes.usedClient",
+        "nowMs + oauthSeconds.usedClient * 1000",
+        "nowMs + oauthSeconds.usedClient",
       ],
     },
   },
@@ -179,7 +179,7 @@ export const connect: Mistakes = {
     "lib/oauth/token-rotation.ts": {
       "of two that redeem a code at once both do": "if (!firstUse) return undefined;",
       "a token that is used again and again can be used again for good": [
-        "nowMs - (use.consumed_at_ms ?? nowMs) >= lifetimes.refreshTokenReuse * 1000",
+        "nowMs - (use.consumed_at_ms ?? nowMs) >= oauthSeconds.refreshTokenReuse * 1000",
         "false",
       ],
       "a stolen token can be used after the app has used its successor": [
@@ -211,7 +211,7 @@ export const connect: Mistakes = {
     "lib/db/old-rows.ts": {
       "the newest requests make room for the oldest": ['.orderBy(column, "desc")', ".orderBy(column)"],
     },
-    "lib/oauth/endpoint.ts": {
+    "lib/oauth/authorization-request.ts": {
       "one request has us keep all that it says": ["> requestBytes", "> 100 * requestBytes"],
     },
   },

@@ -58,17 +58,21 @@ export const sessions: Mistakes = {
     "lib/accounts/caller-read.ts": {
       "a session goes on past its end": '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
     },
-    "lib/auth/session-changes.ts": {
+    "lib/auth/session-start.ts": {
       "a program's token outlives the browser's session that it was made in": [
         "madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY",
         "Number.POSITIVE_INFINITY",
       ],
       "tokens made in a session outlive it": ["made_in: madeIn?.sessionId ?? null", "made_in: null"],
+    },
+    "lib/auth/session-end.ts": {
       "an owner ends another account's sessions": [
         '.where("account_id", "=", accountId)\n      .where((row)',
         ".where((row)",
       ],
       "an owner who ends all other sessions is signed out": '.where("id", "!=", allBut)',
+    },
+    "lib/auth/session-limit.ts": {
       "an account has a session more than its most": [
         "sessions.slice(maxSessions - 1)",
         "sessions.slice(maxSessions)",

@@ -33,7 +33,7 @@ export const signIn: Mistakes = {
     "lib/auth/passkeys.ts": {
       "a signature counter may go back": ["counter <= passkey.counter && ", "counter < 0 && "],
     },
-    "lib/auth/browser-session.ts": {
+    "lib/auth/owner-confirmation.ts": {
       "a confirmation never gets old": [
         "Math.abs(nowMs - confirmedAtMs) < confirmationMs",
         "Math.abs(nowMs - confirmedAtMs) >= 0",

@@ -5,8 +5,9 @@ import { erasePerson } from "@/lib/accounts/erasure";
 import { addAccount } from "@/lib/accounts/invitations";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { deleteCustomer } from "@/lib/billing/customer";
-import { fulfil, purchaseEvents } from "@/lib/billing/fulfilment";
+import { fulfil } from "@/lib/billing/fulfilment";
 import { reconcile } from "@/lib/billing/reconciler";
+import { purchaseIn } from "@/lib/billing/stripe-events";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { processSingleton } from "@/lib/process-singleton";
@@ -468,13 +469,10 @@ class Life {
   }
 
   private async deliver(event: Event): Promise<void> {
-    const { type, data } = event;
-    const { id, payment_intent: payment } = data.object as { id: string; payment_intent: string };
-    const kind = purchaseEvents[type];
-    if (!kind) return;
-    const purchase = kind === "payment" ? { payment } : ({ [kind]: id } as { subscription: string });
+    const purchase = purchaseIn(event);
+    if (!purchase) return;
     // Stripe repeats what failed.
-    await fulfil(this.db, purchase, type, this.nowMs).catch(() =>
+    await fulfil(this.db, purchase, event.type, this.nowMs).catch(() =>
       this.late.push({ event, atMs: this.nowMs + dayMs }),
     );
   }

@@ -1,4 +1,5 @@
 import { rejectImpersonator, requireOwner } from "@/lib/accounts/require-owner";
+import { oauthSeconds } from "@/lib/config/lifetimes";
 import { store } from "@/lib/db/store";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
@@ -12,7 +13,6 @@ import {
   readAuthorizationRequest,
   startDeviceApproval,
 } from "@/lib/oauth/approval";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 const page = pages.connect.path;
 
@@ -55,7 +55,7 @@ export const connectHandlers = {
     if (!cookieValue) return { to: withProblem(page, "code") };
     return {
       to: page,
-      cookies: [writeCookie("office-request", cookieValue, lifetimes.deviceCode)],
+      cookies: [writeCookie("office-request", cookieValue, oauthSeconds.deviceCode)],
     };
   }),
 };

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Owner } from "@/lib/accounts/require-owner";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { ApiError } from "@/lib/http/errors";
 import { actions, documentPages } from "@/lib/http/pages";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";

@@ -1,6 +1,6 @@
 import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/lib/auth/invitation-token";
 import { renewingSession } from "@/lib/auth/session-renewal";
-import { invitationDays } from "@/lib/config/durations";
+import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";

@@ -1,4 +1,4 @@
-import { invitationDays } from "@/lib/config/durations";
+import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
 import { actions, pages } from "@/lib/http/pages";

@@ -1,11 +1,11 @@
 import type { Stripe } from "stripe";
-import { fulfil, type Purchase, purchaseEvents } from "@/lib/billing/fulfilment";
+import { fulfil } from "@/lib/billing/fulfilment";
 import { readEvent, StripeFailure } from "@/lib/billing/stripe";
+import { purchaseIn } from "@/lib/billing/stripe-events";
 import { store } from "@/lib/db/store";
-import { ApiError } from "@/lib/http/errors";
+import { ApiError, retryAfterOutage } from "@/lib/http/errors";
 import { createHandler } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/pages";
-import { retryAfterOutage } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
 
 /**
@@ -33,10 +33,3 @@ export const POST = createHandler(
     identify: ({ headers, body, nowMs }) => readEvent(body, headers.get("stripe-signature"), nowMs),
   },
 );
-
-function purchaseIn({ type, data }: Stripe.Event): Purchase | undefined {
-  const kind = purchaseEvents[type];
-  const { id, payment_intent } = data.object as { id?: unknown; payment_intent?: unknown };
-  const named = kind === "payment" ? payment_intent : id;
-  return kind && typeof named === "string" ? ({ [kind]: named } as Purchase) : undefined;
-}

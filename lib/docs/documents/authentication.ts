@@ -1,6 +1,6 @@
 import { maxPasskeys } from "@/lib/auth/passkeys";
 import { programTokenSeconds } from "@/lib/auth/session";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, linkToPage, to, toCode } from "@/lib/docs/markdown";

@@ -1,6 +1,6 @@
 import { describeSeconds } from "@/lib/config/durations";
+import { oauthSeconds, sessionDays } from "@/lib/config/lifetimes";
 import { oauthBounds } from "@/lib/config/limits";
-import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import { readParts } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
@@ -10,11 +10,10 @@ import { mcpServer } from "@/lib/http/operations";
 import { clientFiles, connectEndpoints, pages, publications } from "@/lib/http/pages";
 import { nativeClient } from "@/lib/oauth/clients";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 const { authorization, token, device, revocation } = connectEndpoints;
 const { idle, app: days, ended } = sessionDays;
-const reuse = lifetimes.refreshTokenReuse;
+const reuse = oauthSeconds.refreshTokenReuse;
 
 /** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.drill.ts` runs it. */
 const desktopApp = `
@@ -145,7 +144,7 @@ Run [corner_office.py](${clientFiles.python.path}) with Python: it connects, the
 
 ${readParts("The connection", "python")}
 
-The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${describeSeconds(lifetimes.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
+The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${describeSeconds(oauthSeconds.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
 
 ## A browser app
 
@@ -183,7 +182,7 @@ The operator registers the HTTPS redirect URI of your server: \`connect add stud
 | one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback, its own scheme, or HTTPS |
 | the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document; the operator lists the addresses of the documents, by default those of known agents |
 
-An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${describeSeconds(lifetimes.usedClient)} after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
+An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${describeSeconds(oauthSeconds.usedClient)} after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
 
 A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
 

@@ -1,5 +1,5 @@
+import { sessionDays } from "@/lib/config/lifetimes";
 import { bodyLimits, inKibibytes, quotas } from "@/lib/config/limits";
-import { sessionDays } from "@/lib/config/session-lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, json, linkToPage, table, to } from "@/lib/docs/markdown";

@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { changes, descriptionVersion } from "@/lib/docs/changes";
+import { changes } from "@/lib/docs/changes";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, to, toCode } from "@/lib/docs/markdown";
 import { operations } from "@/lib/http/operations";
@@ -17,7 +17,7 @@ The header \`API-Version: 1\` selects major version 1. It is optional: omitting 
 
 ${code("sh", `curl -sS -H "API-Version: 1" "$CORNER_OFFICE_URL${operations.health.path}"`)}
 
-The [API description](${to.openApi})'s \`info.version\` (${descriptionVersion}) versions the description itself; \`API-Version\` selects the major version.
+The [API description](${to.openApi})'s \`info.version\` (${changes[0].version}) versions the description itself; \`API-Version\` selects the major version.
 
 ## What can change within a version
 

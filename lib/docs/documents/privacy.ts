@@ -3,9 +3,15 @@ import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkey-challenge";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { confirmationMs } from "@/lib/auth/waitlist-confirmation";
-import { codeMinutes, describeSeconds, invitationDays, longCodeHours } from "@/lib/config/durations";
+import { describeSeconds } from "@/lib/config/durations";
+import {
+  codeMinutes,
+  invitationDays,
+  longCodeHours,
+  oauthSeconds,
+  sessionDays,
+} from "@/lib/config/lifetimes";
 import { rateLimits } from "@/lib/config/limits";
-import { sessionDays } from "@/lib/config/session-lifetimes";
 import { type Settings, settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
 import type { DocumentText } from "@/lib/docs/document";
@@ -18,7 +24,6 @@ import { dismissedSeconds } from "@/lib/http/notice";
 import { pages } from "@/lib/http/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { securityMailMs } from "@/lib/mail/outbox";
-import { lifetimes } from "@/lib/oauth/token-lifetimes";
 
 const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60);
 
@@ -52,7 +57,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
     "Your passkeys: a public key, its name, when it was added and last used | Until you remove them, or your data is erased",
   passkey_challenges: undefined,
   passkey_offers: isLocal() && "That you put the offer of a passkey away | Until your data is erased",
-  connect_state: `What your connected apps may do, and their unanswered requests, with the network of a device that asks | Until they expire, after at most ${describeSeconds(lifetimes.grant)}`,
+  connect_state: `What your connected apps may do, and their unanswered requests, with the network of a device that asks | Until they expire, after at most ${describeSeconds(oauthSeconds.grant)}`,
   onboarding_emails: `Which onboarding emails were due and sent, and why not, with a hash of your email | ${retention()} after they were due`,
   email_suppressions:
     "That you want no onboarding emails, as a hash of your email | For good, so that none is sent again",
@@ -86,7 +91,7 @@ const cookies = (): Record<CookieName, string | false | undefined> => ({
     isLocal() &&
     `Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | ${describeSeconds(knownSeconds)}`,
   "office-email": `Keeps the email that you typed for the next form | ${describeSeconds(typedEmailSeconds)}`,
-  "office-request": `Names the app that waits for your approval | ${describeSeconds(Math.max(lifetimes.request, lifetimes.deviceCode))}`,
+  "office-request": `Names the app that waits for your approval | ${describeSeconds(Math.max(oauthSeconds.request, oauthSeconds.deviceCode))}`,
   "office-notice": `Remembers the notice that you dismissed | ${describeSeconds(dismissedSeconds)}`,
   "office-probe": `Shows that your browser keeps cookies | ${describeSeconds(probeSeconds)}`,
 });

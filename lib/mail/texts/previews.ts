@@ -4,7 +4,7 @@ import type { RenderedMail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
-import { appEndMail } from "@/lib/mail/texts/app-end";
+import { appEndMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import * as signIn from "@/lib/mail/texts/sign-in";
@@ -24,8 +24,8 @@ export function renderPreviews(): Map<string, RenderedMail> {
     code: signIn.codeMail({ code: "123456", isLong: false }),
     "long-code": signIn.codeMail({ code: "ABCD2345EFGH", isLong: true }),
     "new-browser": signIn.newBrowserMail({ name: "Chrome on Windows", atMs }),
-    "new-app": signIn.newAppMail({ ...app, atMs }),
-    "replayed-app": signIn.replayedAppMail({ name: "Claude", origin: "claude.ai", atMs }),
+    "new-app": newAppMail({ ...app, atMs }),
+    "replayed-app": replayedAppMail({ name: "Claude", origin: "claude.ai", atMs }),
     "app-end": appEndMail({ apps: [app] }),
     "apps-end": appEndMail({ apps: [app, other] }),
     "passkey-added": signIn.passkeyMail({ change: "added", name: "Chrome on macOS", atMs }),

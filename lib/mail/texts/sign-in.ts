@@ -1,4 +1,4 @@
-import { codeMinutes, confirmationDays, invitationDays, longCodeHours } from "@/lib/config/durations";
+import { codeMinutes, confirmationDays, invitationDays, longCodeHours } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
@@ -74,13 +74,6 @@ export function confirmationMail({ url }: { url: string }): MailContent {
 
 type SecurityMail = { name: string; atMs: number };
 
-/** Of an app, what was verified of it is told apart from its name, which is its own words. */
-type AppMail = SecurityMail & { origin?: string | null | undefined };
-
-const describeApp = ({ name, origin }: AppMail) => ({
-  points: [`It calls itself: “${name}”`, ...(origin ? [`We verified that it is: ${origin}`] : [])],
-});
-
 /** The mail about a sign-in in a browser that had not signed in to the account before. */
 export function newBrowserMail({ name, atMs }: SecurityMail): MailContent {
   return {
@@ -91,38 +84,6 @@ export function newBrowserMail({ name, atMs }: SecurityMail): MailContent {
       { points: [`Browser: ${name}`, `Time: ${formatInstant(atMs)}`] },
       "If that was you, you have nothing to do.",
       "If it wasn’t, sign out all other browsers on your access page now, and change the password of your mailbox: anyone who can read your email can sign in with the codes that we send there.",
-      linkTo(ownerPages.access),
-    ],
-  };
-}
-
-/** The mail about an app that the owner has approved. */
-export function newAppMail(app: AppMail): MailContent {
-  const { name, atMs } = app;
-  return {
-    subject: "An app was connected to your account",
-    preview: `“${name}”, on ${formatInstant(atMs)}`,
-    body: [
-      `An app was connected to your account on ${formatInstant(atMs)}:`,
-      describeApp(app),
-      "It can read whether your company may run, and your credits. It can’t approve anything for you.",
-      "If you approved it, you have nothing to do.",
-      "If you didn’t, end its access on your access page now: someone else may be signed in as you.",
-      linkTo(ownerPages.access),
-    ],
-  };
-}
-
-/** The mail about an app whose session ended because one of its tokens was used a second time. */
-export function replayedAppMail(app: AppMail): MailContent {
-  const { name, atMs } = app;
-  return {
-    subject: "An app was disconnected: a token may have been copied",
-    preview: `“${name}”, on ${formatInstant(atMs)}`,
-    body: [
-      `An app was disconnected on ${formatInstant(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
-      describeApp(app),
-      "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
       linkTo(ownerPages.access),
     ],
   };

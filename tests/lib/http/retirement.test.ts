@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { GET as changesPage } from "@/app/(pages)/changes/route";
-import { publicationHandlers } from "@/app/publications/handlers";
+import { publicationHandlers } from "@/app/publications/publications";
 import { dayMs } from "@/lib/config/durations";
 import { documents, isDocumentPath } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";

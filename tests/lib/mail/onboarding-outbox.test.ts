@@ -1,7 +1,8 @@
 import type { KyselyPlugin } from "kysely";
 import { beforeEach, describe, expect, it } from "vitest";
-import { defaultTrialDays, setAccount } from "@/lib/accounts/accounts";
+import { setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { defaultTrialDays } from "@/lib/accounts/trial";
 import { dayMs } from "@/lib/config/durations";
 import { SendError } from "@/lib/mail/mail";
 import { onboardingOutbox, selectEmails } from "@/lib/mail/onboarding-outbox";

@@ -10,7 +10,7 @@ import { announcement } from "@/lib/office/announcement";
 import { audit } from "@/lib/office/audit";
 import { mails } from "@/lib/office/mails";
 import type { OfficePage } from "@/lib/office/page";
-import { waiting } from "@/lib/office/waiting";
+import { waiting } from "@/lib/office/waitlist";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 import { emailOfMany, manyAccounts } from "@/tests/support/many-accounts";

@@ -1,6 +1,6 @@
-import type { EndedApp, Ending } from "@/lib/auth/ended-app";
+import { type EndedApp, endingWords } from "@/lib/auth/ended-app";
 import type { Session } from "@/lib/auth/session";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
@@ -56,18 +56,6 @@ function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean | un
     </PostForm>
   );
 }
-
-const endingWords: Record<Ending, string> = {
-  owner: "you ended it",
-  operator: "we ended it for you",
-  app: "the app ended it itself",
-  "sign-in": "it ended with the sign-in in which you approved it",
-  replay:
-    "an old token of it was used again, so someone else may have a copy. All its tokens are now invalid. Connect it again only if you trust the device that it runs on",
-  limit: "it made room for a newer session",
-  idle: `it was not used for ${sessionDays.idle} days`,
-  "last date": `its ${sessionDays.app} days were over`,
-};
 
 function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
   if (ended.length === 0) return null;

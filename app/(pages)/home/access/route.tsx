@@ -1,5 +1,5 @@
 import { maxNameCharacters } from "@/lib/auth/passkeys";
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { sessionDays } from "@/lib/config/lifetimes";
 import { pages } from "@/lib/http/pages";
 import type { Problem } from "../../problem";
 import { ownerPage } from "../owner-page";

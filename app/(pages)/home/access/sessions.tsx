@@ -2,7 +2,7 @@ import type { Account } from "@/lib/accounts/account";
 import type { Standing } from "@/lib/accounts/standing";
 import { listEndedApps } from "@/lib/auth/ended-app";
 import { listSessions, type Session } from "@/lib/auth/session";
-import { countCrowdedOut, maxSessions } from "@/lib/auth/session-changes";
+import { countCrowdedOut, maxSessions } from "@/lib/auth/session-limit";
 import { withDistinctNames } from "@/lib/auth/session-name";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";

@@ -1,5 +1,5 @@
-import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
 import { proofPlaces } from "@/lib/auth/local-sign-in";
+import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
 import { toUserHandle } from "@/lib/auth/passkey-ceremony";
 import {
   hasDeclinedPasskeys,

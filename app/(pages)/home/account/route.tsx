@@ -1,5 +1,5 @@
 import { liveOf } from "@/lib/accounts/licence-state";
-import { isRecentlyConfirmed } from "@/lib/auth/browser-session";
+import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
 import { actions, pages } from "@/lib/http/pages";
 import { PostButton } from "../../post-form";
 import { readSessions } from "../access/sessions";

@@ -1,5 +1,5 @@
 import { canUsePasskeys, createPasskey, explain, signWithPasskey } from "../../browser/passkey";
-import { bringUpToDate } from "./fresh";
+import { bringUpToDate } from "./keep-current";
 import { onPress } from "./press";
 import { showUsable } from "./usable";
 

@@ -1,5 +1,6 @@
 import { findRequestedCode, maxTries, type RequestedCode } from "@/lib/auth/sign-in-code";
-import { codeMinutes, longCodeHours } from "@/lib/config/durations";
+import { sendAgainAfterSeconds } from "@/lib/auth/sign-in-code-allowances";
+import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
@@ -74,8 +75,6 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
     </>
   );
 }
-
-const sendAgainAfterSeconds = 30; // most mails have arrived by then
 
 const shortCodeField = {
   "data-figures": 6,

@@ -4,7 +4,7 @@ import { pipeline as pipelineOf, Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ReadableStream as NodeStream } from "node:stream/web";
 import { createGunzip, createGzip } from "node:zlib";
-import { formerMagic, openFormerArchive } from "@/lib/admin/former-archive";
+import { formerMagic, openFormerArchive } from "@/lib/admin/former-backup-file";
 import { ApiError } from "@/lib/http/errors";
 
 /*

@@ -1,9 +1,35 @@
-import { sessionDays } from "@/lib/config/session-lifetimes";
+import { dayMs } from "@/lib/config/durations";
+
+/** Lifetimes of sessions, in days. Use moves their end (`auth/session-use.ts`); a browser's token lasts a minute. */
+export const sessionDays = {
+  /** Without use. */
+  idle: 30,
+  /** A browser's at most, from its sign-in on. */
+  browser: 90,
+  /** An app's at most, from its owner's last word on: the approval, or "Keep all". */
+  app: 180,
+  /** How long its owner sees that an app's session has ended, and the app is told why. */
+  ended: 30,
+} as const;
+
+/** The ends of a session that its owner starts or confirms now, as its row stores them. */
+export function endsFrom(kind: "browser" | "app", nowMs: number) {
+  return {
+    expires_at_ms: nowMs + sessionDays.idle * dayMs,
+    last_date_ms: nowMs + sessionDays[kind] * dayMs,
+  };
+}
+
+/** How long what a mail brings works: a code, a long code, the links of an invitation and of the waitlist. */
+export const codeMinutes = 10;
+export const longCodeHours = 6;
+export const invitationDays = 14;
+export const confirmationDays = 30;
 
 const daySeconds = 24 * 60 * 60;
 
 /** Lifetimes of everything that the authorization server issues, in seconds. */
-export const lifetimes = {
+export const oauthSeconds = {
   /** Time to answer an app's request: 15 minutes. */
   request: 15 * 60,
   /** Time to type a device code: 10 minutes. */

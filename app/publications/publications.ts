@@ -1,12 +1,11 @@
 import { keyRing } from "@/lib/auth/key-ring";
-import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { readClient } from "@/lib/docs/client-files";
 import { makePortable, publishedMarkdown } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { type MakePublication, type Publication, publish } from "@/lib/docs/publication-handler";
+import { type MakePublication, type Publication, plainText, publish } from "@/lib/docs/publication-handler";
 import type { RouteHandler } from "@/lib/http/handler";
 import { mcpServer } from "@/lib/http/operations";
 import { clientFiles, markdownForm, type Page, pages, publications } from "@/lib/http/pages";
@@ -22,6 +21,7 @@ import { readStatus } from "@/lib/status/parts";
 import { describeApis } from "./api-catalog";
 import { writeChangesFeed } from "./changes-feed";
 import { writeLlms } from "./llms";
+import { writeSecurityTxt } from "./security-txt";
 
 /** What each publication says. */
 const rows: Record<keyof typeof publications, MakePublication> = {
@@ -70,11 +70,6 @@ function handlerOfClient(language: keyof typeof clientFiles) {
   return handlerOf(route, () => ({ ...plainText([readClient(language)]), headers }));
 }
 
-const plainText = (lines: readonly string[]) => ({
-  mediaType: "text/plain; charset=utf-8",
-  body: lines.join("\n"),
-});
-
 /** The public keys that verify our tokens, including a key that will sign soon (RFC 7517 §5). */
 async function listPublicKeys(): Promise<Publication> {
   const keys = (await keyRing().published(Date.now())).map(({ kid, publicKey }) => ({
@@ -118,22 +113,6 @@ function listClosedPages(): Publication {
     ...disallowed,
     "",
     `Sitemap: ${settings().appUrl}${publications.sitemap.path}`,
-    "",
-  ]);
-}
-
-/** The contact for security reports (RFC 9116). There is no such file if no contact is set. */
-function writeSecurityTxt(): Publication | undefined {
-  const { appUrl, supportEmail } = settings();
-  if (!supportEmail) return undefined;
-  // Counted from the start of the month, so that the text stays the same for the whole month.
-  const now = new Date();
-  const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
-  return plainText([
-    `Contact: mailto:${supportEmail}`,
-    `Expires: ${new Date(monthMs + 180 * dayMs).toISOString()}`,
-    "Preferred-Languages: en",
-    `Canonical: ${appUrl}${publications.securityTxt.path}`,
     "",
   ]);
 }
