@@ -6,6 +6,7 @@ import { isClerks } from "@/lib/http/content-security-policy";
 import { actions, files, type Page, pages } from "@/lib/http/pages";
 import type { SiteBanner } from "@/lib/http/schemas";
 import { SiteHeader } from "./site-header";
+import { SocialCard } from "./social-card";
 
 const tagline = "Run a company of AI assistants: they prepare, you approve, and nothing leaves without you.";
 
@@ -75,28 +76,6 @@ function Notice({ banner: { kind, message }, page }: { banner: SiteBanner; page:
         </form>
       )}
     </aside>
-  );
-}
-
-function cardOf(page: Page) {
-  if (page.loads.includes("documents")) return files.documentsCard;
-  return page === pages.status || page === pages.changes ? files.newsCard : files.socialCard;
-}
-
-/** The preview that other sites show of a link to the page. Its URLs must be absolute. */
-function SocialCard({ page, title, description }: Pick<FrameProps, "page" | "title" | "description">) {
-  const { appUrl } = settings();
-  const isDocument = page.loads.includes("documents");
-  return (
-    <>
-      <meta property="og:type" content={isDocument ? "article" : "website"} />
-      <meta property="og:site_name" content="Corner Office" />
-      <meta property="og:title" content={title ?? "Corner Office"} />
-      <meta property="og:description" content={description} />
-      <meta property="og:url" content={`${appUrl}${page.path}`} />
-      <meta property="og:image" content={`${appUrl}${cardOf(page).path}`} />
-      <meta name="twitter:card" content="summary_large_image" />
-    </>
   );
 }
 

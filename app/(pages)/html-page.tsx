@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { overloaded } from "@/lib/http/concurrency-limiter";
 import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
+import { showsNotice } from "@/lib/http/dismissed-notice";
 import type { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
-import { showsNotice } from "@/lib/http/notice";
 import type { Page } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { renderHtml } from "@/lib/http/render-html";

@@ -1,5 +1,4 @@
 import { keyRing } from "@/lib/auth/key-ring";
-import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { readClient } from "@/lib/docs/client-files";
 import { makePortable, publishedMarkdown } from "@/lib/docs/document";
@@ -15,13 +14,12 @@ import {
   authorizationServerMetadata,
   openIdConfiguration,
   protectedResourceMetadata,
-} from "@/lib/oauth/metadata";
-import { readSiteBanner } from "@/lib/site-banner";
-import { readStatus } from "@/lib/status/parts";
+} from "@/lib/oauth/server-metadata";
 import { describeApis } from "./api-catalog";
 import { writeChangesFeed } from "./changes-feed";
 import { writeLlms } from "./llms";
 import { writeSecurityTxt } from "./security-txt";
+import { describeStatus } from "./status-json";
 
 /** What each publication says. */
 const rows: Record<keyof typeof publications, MakePublication> = {
@@ -115,24 +113,4 @@ function listClosedPages(): Publication {
     `Sitemap: ${settings().appUrl}${publications.sitemap.path}`,
     "",
   ]);
-}
-
-const states = { good: "works", soon: "degraded", stopped: "down", unknown: "unknown" } as const;
-
-/** What the status page shows, as data: `outages` is `null` while the store cannot be read. */
-async function describeStatus(): Promise<Publication> {
-  const nowMs = Date.now();
-  const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
-  const body = {
-    checkedAt: asIso(nowMs),
-    parts: parts.map(({ name, colour, says }) => ({ name, state: states[colour], says })),
-    outages:
-      outages?.map(({ part, startedAtMs, endedAtMs }) => ({
-        part,
-        startedAt: asIso(startedAtMs),
-        endedAt: asIso(endedAtMs),
-      })) ?? null,
-    notice: notice?.message ?? null,
-  };
-  return { body };
 }

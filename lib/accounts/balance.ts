@@ -2,7 +2,8 @@ import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
 import { challenge } from "@/lib/auth/credential";
-import { ApiError, errorCatalogue, retryAfterOutage } from "@/lib/http/errors";
+import { ApiError, errorCatalogue } from "@/lib/http/errors";
+import { retryAfterOutage } from "@/lib/http/retry-after";
 import type { creditsBalance } from "@/lib/http/schemas";
 
 /**

@@ -1,11 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { sql } from "kysely";
 import type { AccountTerms } from "@/lib/accounts/accounts";
 import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { findWaiting } from "@/lib/accounts/waitlist";
-import { ClerkIsBusy, createClerkInvitation } from "@/lib/auth/clerk-invitations";
+import {
+  ClerkIsBusy,
+  clerkTakes,
+  createClerkInvitation,
+  hoursUntilClerkTakes,
+} from "@/lib/auth/clerk-invitations";
 import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
-import { outbox } from "@/lib/auth/mail-kinds";
+import { outbox } from "@/lib/auth/wanted-mails";
 import { hourMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
@@ -18,8 +22,6 @@ import { sender } from "@/lib/mail/sender";
 
 /** An invitation's link and the id of our mail with it; no link if it waits until Clerk takes more. */
 type Queued = { url?: string; mailId?: string };
-
-const clerkTakes = 100; // invitations an hour
 
 /**
  * Invites an email, which must not have an account, and sends the mail at once. Returns the link and, if its mail was not
@@ -70,7 +72,6 @@ export async function queueInvitation(
   });
   if (queued) return queued;
   const mail = { kind: "clerk invitation", to: email } as const;
-  const before = await countInvitations(db, nowMs);
   const wait = async (hours: number): Promise<Queued> => {
     const times = { nowMs, dueAtMs: nowMs + hours * hourMs, untilMs: nowMs + invitationMs };
     const id = await enqueueMail(db, mail, times);
@@ -78,7 +79,8 @@ export async function queueInvitation(
     await recordAttempt(db, { id, ...mail, state: "retrying", failure }, nowMs);
     return {};
   };
-  if (before >= clerkTakes) return wait(Math.floor(before / clerkTakes));
+  const hours = await hoursUntilClerkTakes(db, nowMs);
+  if (hours > 0) return wait(hours);
   try {
     const url = await createClerkInvitation(email);
     await recordAttempt(db, { id: randomUUID(), ...mail, state: "sent" }, nowMs);
@@ -91,17 +93,4 @@ export async function queueInvitation(
     );
     throw failure;
   }
-}
-
-async function countInvitations(db: Db, nowMs: number): Promise<number> {
-  const count = sql<number>`count(*)`.as("count");
-  const waiting = db.selectFrom("sign_in_mails").select(count).where("kind", "=", "clerk invitation");
-  const sent = db
-    .selectFrom("sign_in_mail_attempts")
-    .select(count)
-    .where("kind", "=", "clerk invitation")
-    .where("state", "=", "sent")
-    .where("at_ms", ">", nowMs - hourMs);
-  const counts = await Promise.all([waiting.executeTakeFirstOrThrow(), sent.executeTakeFirstOrThrow()]);
-  return counts.reduce((sum, row) => sum + Number(row.count), 0);
 }

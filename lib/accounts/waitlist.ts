@@ -1,5 +1,5 @@
 import { mintSecret } from "@/lib/auth/secret";
-import { confirmationMs, hashMailbox } from "@/lib/auth/waitlist-confirmation";
+import { confirmationMs, hashMailbox } from "@/lib/auth/waitlist-mail";
 import { toFields } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";

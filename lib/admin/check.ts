@@ -18,7 +18,7 @@ import { listRetirements } from "@/lib/http/retirement";
 import { listLinkKeys } from "@/lib/mail/link-keys";
 import { countSealedMails } from "@/lib/mail/outbox";
 import { sender } from "@/lib/mail/sender";
-import { fetchMetadataDocument } from "@/lib/oauth/metadata-document";
+import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";

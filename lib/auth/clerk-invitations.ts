@@ -1,11 +1,32 @@
+import { sql } from "kysely";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
+import { hourMs } from "@/lib/config/durations";
 import { invitationDays } from "@/lib/config/lifetimes";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
+
+/** Invitations an hour. */
+export const clerkTakes = 100;
+
+/** In how many hours Clerk takes another invitation: 0 while it takes one now. */
+export async function hoursUntilClerkTakes(db: Db, nowMs: number): Promise<number> {
+  const count = sql<number>`count(*)`.as("count");
+  const waiting = db.selectFrom("sign_in_mails").select(count).where("kind", "=", "clerk invitation");
+  const sent = db
+    .selectFrom("sign_in_mail_attempts")
+    .select(count)
+    .where("kind", "=", "clerk invitation")
+    .where("state", "=", "sent")
+    .where("at_ms", ">", nowMs - hourMs);
+  const counts = await Promise.all([waiting.executeTakeFirstOrThrow(), sent.executeTakeFirstOrThrow()]);
+  const before = counts.reduce((sum, row) => sum + Number(row.count), 0);
+  return Math.floor(before / clerkTakes);
+}
 
 /**
  * Creates an invitation at Clerk, which mails a link to our page `/invitation`. Returns the link. Throws an

@@ -5,7 +5,6 @@ import {
   sessionTokenSeconds,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { outbox } from "@/lib/auth/mail-kinds";
 import { confirmBrowserSession } from "@/lib/auth/owner-confirmation";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId } from "@/lib/auth/session";
@@ -15,6 +14,7 @@ import { startSession } from "@/lib/auth/session-start";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
+import { outbox } from "@/lib/auth/wanted-mails";
 import { dayMs } from "@/lib/config/durations";
 import { endsFrom } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
 import { findCustomer } from "@/lib/accounts/purchases";
+import type { Checkout } from "@/lib/billing/bought-credits";
 import { ensureCustomer, openPortal } from "@/lib/billing/customer";
-import { type Checkout, fulfil } from "@/lib/billing/fulfilment";
+import { fulfil } from "@/lib/billing/fulfilment";
 import { creditsOf, readPrice } from "@/lib/billing/prices";
 import {
   changeAtStripe,

@@ -1,14 +1,11 @@
-import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
-import { writeCreditEntry } from "@/lib/accounts/ledger";
-import { type Buyer, type Cause, changeAccount } from "@/lib/accounts/purchases";
+import type { Cause } from "@/lib/accounts/purchases";
+import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/bought-credits";
 import { findBuyer } from "@/lib/billing/customer";
 import { findSubscriptionsOf, readReturned } from "@/lib/billing/returned-share";
 import { findAtStripe, idOf, readAtStripe } from "@/lib/billing/stripe";
 import { fulfilSubscription } from "@/lib/billing/subscription";
-import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import type { Tables } from "@/lib/db/tables";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { metrics } from "@/lib/runtime/metrics";
 
@@ -70,14 +67,6 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
   throw new Error("a checkout changed while it was read");
 }
 
-/** A checkout that an account began. */
-export type Checkout = Selectable<Tables["billing_checkouts"]>;
-
-/** The checkout of a session at Stripe. */
-export function findCheckout(db: Db, session: string | null): Promise<Checkout | undefined> {
-  return db.selectFrom("billing_checkouts").selectAll().where("session_id", "=", session).executeTakeFirst();
-}
-
 /** Stores a checkout that a store that was restored from a backup does not have. */
 async function keepCheckout(
   db: Db,
@@ -108,50 +97,4 @@ function stateOf(session: Stripe.Checkout.Session): string | undefined {
 function chargeOf({ payment_intent }: Stripe.Checkout.Session): Stripe.Charge | undefined {
   const charge = typeof payment_intent === "object" ? payment_intent?.latest_charge : undefined;
   return charge && typeof charge === "object" ? charge : undefined;
-}
-
-/** Stores the state of a checkout with the credits that it gives or takes back. Returns false for an older reading. */
-async function settleCheckout(
-  db: Db,
-  buyer: Buyer,
-  known: Checkout,
-  read: string,
-  { share, isDisputeLost }: Awaited<ReturnType<typeof readReturned>>,
-  { event, nowMs }: Cause,
-): Promise<boolean> {
-  const state = known.state === "fulfilled" ? known.state : read;
-  const isNew = state !== known.state && state === "fulfilled";
-  const refunded = Math.floor(known.thousandths * share);
-  const due = refunded - known.refunded_thousandths;
-  const reason = due < 0 ? "refund failed" : isDisputeLost ? "dispute lost" : "refunded";
-  const what = due === 0 ? "credits" : `credits ${reason}`;
-  const isStored = await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
-    const current = await findCheckout(transaction, known.session_id);
-    const isSame =
-      current?.state === known.state && current.refunded_thousandths === known.refunded_thousandths;
-    if (!isSame) return false;
-    const write = async (thousandths: number, reason: string) => {
-      const entry = { account_id: account.id, thousandths, reason };
-      if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
-    };
-    const given = isNew ? known.thousandths : 0;
-    await write(given, "bought");
-    const takenBefore = known.taken_thousandths ?? known.refunded_thousandths;
-    const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, account.credit_thousandths + given);
-    await write(-taken, reason);
-    if (due > taken && due > 0) {
-      const after = { not_taken_back_thousandths: due - taken };
-      const about = { by: "stripe", what: "credits not taken back", whom: buyer.email, after } as const;
-      await recordAudit(transaction, about, nowMs);
-    }
-    const settled = { state, refunded_thousandths: refunded, taken_thousandths: takenBefore + taken };
-    await transaction
-      .updateTable("billing_checkouts")
-      .set({ ...settled, last_event: event, last_event_at_ms: nowMs })
-      .where("id", "=", known.id)
-      .execute();
-    return true;
-  });
-  if (isStored && isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
-  return isStored !== false;
 }

@@ -2,7 +2,7 @@ import { askUs } from "@/lib/config/contact";
 import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
-import { jitter } from "@/lib/runtime/jitter";
+import { retryAfterOutage } from "@/lib/http/retry-after";
 
 export type CatalogueEntry = {
   /** The HTTP status; `null` for a code reserved for private workspace routes, which no public operation sends. */
@@ -209,9 +209,4 @@ export function tooManyRequests(
   message = `Too many requests: wait ${seconds} seconds.`,
 ): ApiError {
   return new ApiError("unavailable", { status: 429, headers: { "retry-after": String(seconds) }, message });
-}
-
-/** `Retry-After` (RFC 9110 §10.2.3) for a 503 that is expected to end soon: 5 to 30 seconds. */
-export function retryAfterOutage(chance = Math.random()): { "retry-after": string } {
-  return { "retry-after": String(jitter(5, 30, chance)) };
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { corsOfBanner, corsOfMcp } from "@/lib/http/cors";
 import type { PublicErrorCode } from "@/lib/http/errors";
 import { routes } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
@@ -23,8 +24,6 @@ export type Operation = Route & {
   /** The possible `error.code`s, by the status of each refusal. */
   codes: Readonly<Partial<Record<Status, readonly PublicErrorCode[]>>>;
 };
-
-const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 
 /** The refusals of the router and the common checks, which every operation shares. */
 const shared = { 400: ["invalid_request"], 405: ["method_not_allowed"], 500: ["internal_error"] } as const;
@@ -64,7 +63,7 @@ export const operations = {
     summary: "Reads the notice at the top of the site.",
     access: "anyone",
     caching: "public, max-age=15, s-maxage=15",
-    anyOrigin: { sends: "API-Version, X-Request-Id", reads: stampedHeaders },
+    anyOrigin: corsOfBanner,
     answer: schemas.siteBannerResponse,
     codes: shared,
   },
@@ -126,16 +125,7 @@ export const mcpServer = {
   contentType: "application/json",
   takes: "mcp",
   caching: "no-store",
-  anyOrigin: {
-    sends: [
-      "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
-      "Last-Event-ID, API-Version, X-Request-Id, traceparent, tracestate, baggage",
-    ].join(", "),
-    reads: [
-      "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, Retry-After, WWW-Authenticate",
-      stampedHeaders,
-    ].join(", "),
-  },
+  anyOrigin: corsOfMcp,
 } as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[]; accountPath: `/${string}` };
 
 /** Every route of the public site, by its exact path. */

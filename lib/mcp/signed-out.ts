@@ -6,7 +6,7 @@ import type { ResponseParts } from "@/lib/http/response";
 import type { Message } from "@/lib/mcp/params";
 import { resultOf, type SimpleCall, toMessage } from "@/lib/mcp/tool-call";
 import { tools } from "@/lib/mcp/tools";
-import { authorizationHint } from "@/lib/oauth/metadata";
+import { authorizationHint } from "@/lib/oauth/server-metadata";
 
 /** Who sends a message that needs no token. */
 export const anonymousCaller: Caller = { is: "signed-out", tokenWasSent: false };

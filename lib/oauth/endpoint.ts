@@ -12,10 +12,10 @@ import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/htt
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { consumeExchangeLimit } from "@/lib/oauth/allowance";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { keepKnownParameters, targetFor } from "@/lib/oauth/authorization-request";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
+import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { TokenRotation } from "@/lib/oauth/token-rotation";

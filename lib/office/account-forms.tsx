@@ -12,7 +12,7 @@ import { withDistinctNames } from "@/lib/auth/session-name";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { accountBy } from "@/lib/db/account-by";
 import { parseJson } from "@/lib/http/json";
-import { Field, PlanFields, readTerms, TimeField, toMinute } from "@/lib/office/forms";
+import { Field, PlanFields, readTerms, requireSeen, TimeField, toMinute } from "@/lib/office/forms";
 import {
   formWithProof,
   invalid,
@@ -20,7 +20,6 @@ import {
   type OfficeCall,
   requireEmail,
   requireLine,
-  requireSeen,
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";

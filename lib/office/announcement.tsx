@@ -1,5 +1,5 @@
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
-import { Choice, Field, parseTime, TimeField } from "@/lib/office/forms";
+import { Choice, Field, parseTime, requireSeen, TimeField } from "@/lib/office/forms";
 import {
   formAt,
   formWithProof,
@@ -8,7 +8,6 @@ import {
   type OfficeCall,
   type OfficePage,
   requireLine,
-  requireSeen,
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";

@@ -1,6 +1,7 @@
 import type { InputHTMLAttributes, ReactNode } from "react";
 import { isInstant, type Plan, plans } from "@/lib/accounts/account";
 import type { AccountTerms } from "@/lib/accounts/accounts";
+import { ApiError } from "@/lib/http/errors";
 import { invalid, type OfficeCall } from "@/lib/office/page";
 
 type FieldProps = {
@@ -96,4 +97,14 @@ export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
 function parseWhole(text: string, what: string): number {
   if (!/^\d{1,6}$/.test(text)) throw invalid(`${what} must be a whole number from 0 to 999999.`);
   return Number(text);
+}
+
+/** Refuses a form that was made from another state than this one, because someone else was first. */
+export function requireSeen({ input }: Pick<OfficeCall, "input">, state: string, message: string): void {
+  if (input("seen") === state) return;
+  throw new ApiError("forbidden", {
+    status: 409,
+    message,
+    hint: "What you typed is still in the form. Send it again if it should be done all the same.",
+  });
 }

@@ -81,13 +81,3 @@ export function requireEmail({ input }: Pick<OfficeCall, "input">): string {
 export function invalid(message: string): ApiError {
   return new ApiError("invalid_request", { message, hint: "Nothing was changed." });
 }
-
-/** Refuses a form that was made from another state than this one, because someone else was first. */
-export function requireSeen({ input }: Pick<OfficeCall, "input">, state: string, message: string): void {
-  if (input("seen") === state) return;
-  throw new ApiError("forbidden", {
-    status: 409,
-    message,
-    hint: "What you typed is still in the form. Send it again if it should be done all the same.",
-  });
-}

@@ -1,6 +1,6 @@
 import { deleteExpired } from "@/lib/accounts/retention";
-import { outbox, scheduledOutbox } from "@/lib/auth/mail-kinds";
 import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
+import { outbox, scheduledOutbox } from "@/lib/auth/wanted-mails";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";

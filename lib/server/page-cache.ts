@@ -2,7 +2,7 @@ import { prefersMarkdown } from "@/lib/http/accept-header";
 import { assetsVersion } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { cookiePair, hasSessionCookie, readCookie } from "@/lib/http/cookies";
-import { showsNotice } from "@/lib/http/notice";
+import { showsNotice } from "@/lib/http/dismissed-notice";
 import { isPage, type Page, pages } from "@/lib/http/pages";
 import type { Answer } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";

@@ -49,6 +49,8 @@ export const billing: Mistakes = {
         'mode === "subscription" || payment_status !== "unpaid"',
         'mode === "subscription" || payment_status !== "none"',
       ],
+    },
+    "lib/billing/bought-credits.ts": {
       "a repeated event gives credits again": [
         'const isNew = state !== known.state && state === "fulfilled";',
         'const isNew = state === "fulfilled";',

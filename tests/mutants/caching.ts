@@ -70,7 +70,7 @@ export const caching: Mistakes = {
     },
   },
   "tests/lib/mcp/handler.test.ts": {
-    "lib/http/operations.ts": {
+    "lib/http/cors.ts": {
       "a page elsewhere does not read from the MCP server how long to wait": [
         "RateLimit-Remaining, Retry-After, WWW-Authenticate",
         "RateLimit-Remaining, WWW-Authenticate",

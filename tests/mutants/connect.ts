@@ -101,13 +101,13 @@ export const connect: Mistakes = {
         "nowMs + oauthSeconds.accessToken * 1000",
       ],
     },
-    "lib/oauth/keep-apps.ts": {
+    "lib/oauth/extend-apps.ts": {
       "an app that rests loses its token although its owner kept it":
         '  await extend("RefreshToken", oauthSeconds.refreshToken).where("grant_id", "=", grantId).execute();\n',
     },
   },
   "tests/app/connect-documents.test.ts": {
-    "lib/oauth/metadata-document.ts": {
+    "lib/oauth/client-metadata-document.ts": {
       "the document of an app may name any address for the answer": [
         "uris.filter(isAllowedRedirectUri)",
         "uris",

@@ -89,10 +89,10 @@ export const mails: Mistakes = {
         "if (!email)",
       ],
     },
-    "lib/accounts/send-invitation.ts": {
+    "lib/auth/clerk-invitations.ts": {
       "Clerk is asked for an invitation more than it takes": [
-        "if (before >= clerkTakes)",
-        "if (before > clerkTakes)",
+        "Math.floor(before / clerkTakes)",
+        "Math.floor((before - 1) / clerkTakes)",
       ],
     },
   },
@@ -102,8 +102,8 @@ export const mails: Mistakes = {
         " && (isOld || (await hasRow(signIns)))",
     },
   },
-  "tests/lib/auth/mail-kinds.test.ts": {
-    "lib/auth/mail-kinds.ts": {
+  "tests/lib/auth/wanted-mails.test.ts": {
+    "lib/auth/wanted-mails.ts": {
       "a code is mailed to who has no account": [
         'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
         "Promise.resolve(true)",

@@ -78,7 +78,7 @@ export const quotas: Mistakes = {
     },
   },
   "tests/app/connect.test.ts": {
-    "lib/oauth/allowance.ts": {
+    "lib/oauth/exchange-limit.ts": {
       "an address asks the authorization server as often as it likes": [
         'requireWithinLimit("connect", call);',
         "undefined;",
@@ -86,7 +86,7 @@ export const quotas: Mistakes = {
     },
   },
   "tests/app/connect-floods.drill.ts": {
-    "lib/oauth/allowance.ts": {
+    "lib/oauth/exchange-limit.ts": {
       "strangers use up what an app that was let in may ask": [
         "if (!live) return",
         "if (live || !live) return",

@@ -173,7 +173,7 @@ export const sessions: Mistakes = {
     "lib/oauth/refused-refresh.ts": {
       "another client is told why an app's access ended": " || sent.clientId !== clientId",
     },
-    "lib/oauth/keep-apps.ts": {
+    "lib/oauth/extend-apps.ts": {
       "an app that is kept loses its grant":
         "for (const { id } of kept) await keepGrant(transaction, grantOfSession(id), nowMs);",
     },

@@ -169,7 +169,7 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/waitlist.test.ts": {
-    "lib/auth/waitlist-confirmation.ts": {
+    "lib/auth/waitlist-mail.ts": {
       "who has an account is asked to confirm the waitlist": [
         'accountBy(transaction, "email", to)',
         'accountBy(transaction, "email", "")',

@@ -14,7 +14,7 @@ import { store } from "@/lib/db/store";
 import { withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
 import { ownerActions, ownerPages } from "@/lib/http/pages";
-import { keepApps } from "@/lib/oauth/keep-apps";
+import { keepApps } from "@/lib/oauth/extend-apps";
 import { findSessionGroup } from "./access/session-groups";
 
 const [access, account, billing] = [ownerPages.access.path, ownerPages.account.path, ownerPages.billing.path];

@@ -10,6 +10,7 @@ import { EmailForm } from "../email-form";
 import { narrowPage } from "../html-page";
 import { PasskeyButton } from "../passkey-button";
 import { findProblem, type Problem } from "../problem";
+import { problems } from "./problems";
 
 /** The page of sign-in, and of a deployment without it. */
 export const GET = narrowPage(
@@ -39,14 +40,6 @@ const notSetUp = (
     </p>
   </>
 );
-
-const problems: Record<string, Problem> = {
-  expired: { words: "That code has expired. Request a new one." },
-  tries: { words: "That was the fifth wrong try; this code no longer works. Request a new one." },
-  used: { words: "That code was already used. Request a new one." },
-  unasked: { words: "This browser has not requested a code yet. Request one here." },
-  ended: { words: "Your session has ended. Sign in again." },
-};
 
 function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: string }) {
   return (

@@ -1,6 +1,6 @@
 import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { joinWaitlist } from "@/lib/accounts/waitlist";
-import { confirmByToken } from "@/lib/auth/waitlist-confirmation";
+import { confirmByToken } from "@/lib/auth/waitlist-mail";
 import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";
 import { form, withProblem } from "@/lib/http/form";

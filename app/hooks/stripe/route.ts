@@ -3,9 +3,10 @@ import { fulfil } from "@/lib/billing/fulfilment";
 import { readEvent, StripeFailure } from "@/lib/billing/stripe";
 import { purchaseIn } from "@/lib/billing/stripe-events";
 import { store } from "@/lib/db/store";
-import { ApiError, retryAfterOutage } from "@/lib/http/errors";
+import { ApiError } from "@/lib/http/errors";
 import { createHandler } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/pages";
+import { retryAfterOutage } from "@/lib/http/retry-after";
 import { log } from "@/lib/runtime/log";
 
 /**

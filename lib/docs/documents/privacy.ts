@@ -2,7 +2,7 @@ import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-s
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkey-challenge";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
-import { confirmationMs } from "@/lib/auth/waitlist-confirmation";
+import { confirmationMs } from "@/lib/auth/waitlist-mail";
 import { describeSeconds } from "@/lib/config/durations";
 import {
   codeMinutes,
@@ -18,9 +18,9 @@ import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/markdown";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
 import type { CookieName } from "@/lib/http/cookies";
+import { dismissedSeconds } from "@/lib/http/dismissed-notice";
 import { probeSeconds } from "@/lib/http/handler";
 import { knownSeconds } from "@/lib/http/known-browser";
-import { dismissedSeconds } from "@/lib/http/notice";
 import { pages } from "@/lib/http/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { securityMailMs } from "@/lib/mail/outbox";

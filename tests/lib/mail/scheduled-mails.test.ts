@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { scheduledOutbox } from "@/lib/auth/mail-kinds";
+import { scheduledOutbox } from "@/lib/auth/wanted-mails";
 import { dayMs } from "@/lib/config/durations";
 import { deriveMailId, SendError } from "@/lib/mail/mail";
 import { sendDueMails } from "@/lib/mail/outbox-runner";

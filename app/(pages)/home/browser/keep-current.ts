@@ -1,9 +1,6 @@
 import { tellMoments } from "../../browser/clock";
+import { home, renewEveryMs, renewSession } from "./renew-session";
 import { showUsable } from "./usable";
-
-const renewEveryMs = 45_000; // 45 seconds; a session token is valid for 60
-
-const home = () => document.querySelector<HTMLElement>(".home");
 
 /** Keeps an open page current: renews the session, and checks again when due or when the page becomes visible. */
 export function keepFresh(): void {
@@ -14,7 +11,7 @@ export function keepFresh(): void {
   };
   const check = () => bringUpToDate().finally(checkLater);
   checkLater();
-  setInterval(renew, renewEveryMs);
+  setInterval(renewSession, renewEveryMs);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState === "visible") void check();
   });
@@ -26,18 +23,9 @@ function secondsToNext(): number {
   return Math.min(60 * 60, ...[...parts].map(({ dataset }) => Number(dataset.checksAfter)));
 }
 
-/** Renews the session, unless Clerk does, and returns whether it continues. An ended one opens the page of sign-in. */
-async function renew(): Promise<boolean> {
-  const { renewsAt, whenOver = "" } = home()?.dataset ?? {};
-  if (renewsAt === undefined) return true;
-  const answer = await fetch(renewsAt, { method: "POST" }).catch(() => undefined);
-  if (answer?.status === 401) location.assign(whenOver);
-  return answer?.ok ?? false;
-}
-
 /** Shows what the page would say now. What the reader has opened, typed or focused stays as it is. */
 export async function bringUpToDate(): Promise<void> {
-  if (!(await renew())) return;
+  if (!(await renewSession())) return;
   const { page, address } = await fetchPage(home()?.dataset.checks ?? location.href);
   const [shown, fresh] = [home(), page?.querySelector(".home")];
   if (address && new URL(address).pathname !== location.pathname) location.assign(address);

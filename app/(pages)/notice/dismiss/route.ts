@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
+import { dismissNotice } from "@/lib/http/dismissed-notice";
 import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
-import { dismissNotice } from "@/lib/http/notice";
 import { actions, pages } from "@/lib/http/pages";
 import { inPlainText } from "@/lib/http/response";
 import { readSiteBanner } from "@/lib/site-banner";

@@ -1,4 +1,4 @@
-import { findRequestedCode, maxTries, type RequestedCode } from "@/lib/auth/sign-in-code";
+import { findRequestedCode, type RequestedCode } from "@/lib/auth/sign-in-code";
 import { sendAgainAfterSeconds } from "@/lib/auth/sign-in-code-allowances";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { readCookie } from "@/lib/http/cookies";
@@ -10,6 +10,7 @@ import { PostForm } from "../../post-form";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../../problem";
 import { readPart } from "../../read-part";
 import { TryAgain } from "../../try-again";
+import { problemsOf } from "../problems";
 
 export const GET = narrowPage(pages.code, async ({ url, headers, nowMs }) => {
   const browser = readCookie(headers, "office-code");
@@ -117,15 +118,4 @@ function AboutLongCode({ email, postedAtMs, untilMs }: RequestedCode) {
       </p>
     </>
   );
-}
-
-function problemsOf(isLong: boolean, left: number): Record<string, Problem> {
-  const shape = isLong ? "The long code has twelve letters and digits" : "A code has six digits";
-  const newest = isLong ? "" : "Only the code of the newest email counts. ";
-  const isSound = Number.isInteger(left) && left >= 1 && left <= maxTries;
-  const tries = left === 1 ? "one more try" : `${isSound ? left : "a few"} more tries`;
-  return {
-    form: { words: `${shape}. Check it and try again: this did not count as a try.`, isTyped: true },
-    wrong: { words: `That code is not correct. ${newest}You have ${tries}.`, isTyped: true },
-  };
 }

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
 import { leave, stay } from "@/lib/accounts/leaving";
-import { outbox } from "@/lib/auth/mail-kinds";
 import { makeCode } from "@/lib/auth/sign-in-code";
+import { outbox } from "@/lib/auth/wanted-mails";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { type Mail, SendError } from "@/lib/mail/mail";

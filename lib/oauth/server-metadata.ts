@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { connectEndpoints, documentPages } from "@/lib/http/pages";
+import { acceptsMetadataDocuments } from "@/lib/oauth/client-metadata-document";
 import { clientDefaults } from "@/lib/oauth/clients";
-import { acceptsMetadataDocuments } from "@/lib/oauth/metadata-document";
 import { accountScope } from "@/lib/oauth/resources";
 
 /** The authorization server metadata (RFC 8414 §2). */

@@ -1,7 +1,7 @@
 import { createClerkInvitation } from "@/lib/auth/clerk-invitations";
 import { printCode } from "@/lib/auth/code-terminal";
 import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/auth/invitation-token";
-import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-confirmation";
+import { confirmationUrl, takeConfirmation } from "@/lib/auth/waitlist-mail";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { settings } from "@/lib/config/settings";
-import { authorizationServerMetadata } from "@/lib/oauth/metadata";
-import { acceptsMetadataDocuments, fetchMetadataDocument } from "@/lib/oauth/metadata-document";
+import { acceptsMetadataDocuments, fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
+import { authorizationServerMetadata } from "@/lib/oauth/server-metadata";
 
 afterEach(() => vi.unstubAllGlobals());
 
