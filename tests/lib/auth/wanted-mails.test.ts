@@ -92,6 +92,17 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     expect(await rows()).toEqual([]);
   });
 
+  it("sends no code again once its account is gone", async () => {
+    await askForCode();
+    mailSender.failure = greylisted();
+    await round();
+    await stage.query("DELETE FROM accounts");
+    nowMs += 1000;
+    await round();
+    expect(sent).toHaveLength(1);
+    expect(await rows()).toEqual([]);
+  });
+
   it("gives up a code when it has expired, and never sends an expired one", async () => {
     await askForCode();
     mailSender.failure = greylisted();

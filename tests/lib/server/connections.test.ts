@@ -218,6 +218,9 @@ describe("connections", () => {
     const left = sockets.slice(0, -43);
     await eventually(() => expect(left.filter(({ closed }) => !closed)).toHaveLength(0));
     for (const socket of served) expect(await answersOn(socket)).toEqual(["200"]);
+    // One that was answered is idle again, and leaves for the next.
+    expect(await answersOn(await open("127.0.5.251", port))).toEqual(["200"]);
+    await eventually(() => expect(served[0]?.closed).toBe(true));
     working.write("abc");
     expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
     child.kill();
