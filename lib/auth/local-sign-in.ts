@@ -5,6 +5,7 @@ import {
   sessionTokenSeconds,
 } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
+import { isNewBrowser } from "@/lib/auth/new-browser";
 import { confirmBrowserSession } from "@/lib/auth/owner-confirmation";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Confirmation, mintSessionId } from "@/lib/auth/session";
@@ -15,12 +16,8 @@ import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
 import { outbox } from "@/lib/auth/wanted-mails";
-import { dayMs } from "@/lib/config/durations";
 import { endsFrom } from "@/lib/config/lifetimes";
-import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
-import { auditEntries } from "@/lib/db/audit";
-import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { Redirect } from "@/lib/http/form";
@@ -90,11 +87,7 @@ export async function signIn(
   if (isConfirmed) await confirmBrowserSession(db, current, { by, secret }, nowMs);
   else {
     if (current) await signOut(db, current.sessionId, nowMs);
-    // The first sign-in is no news. The audit forgets it, so an older account counts as used.
-    const sinceMs = account.created_at_ms;
-    const isOld = sinceMs <= nowMs - settings().retentionDays * dayMs;
-    const signIns = auditEntries(db, { whom: [email], what: "sign in", sinceMs }).limit(1);
-    const isNew = !isKnownTo(headers, email) && (isOld || (await hasRow(signIns)));
+    const isNew = await isNewBrowser(db, headers, { email, ...account }, nowMs);
     const started = {
       id: mintSessionId(),
       account_id: account.id,

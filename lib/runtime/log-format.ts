@@ -43,3 +43,26 @@ function linesOf(failure: unknown): string[] {
 function paint(colour: Parameters<typeof styleText>[0], text: string): string {
   return process.stderr.isTTY && process.stderr.hasColors() ? styleText(colour, text) : text;
 }
+
+const maxCauses = 8;
+
+/**
+ * Serializes an error for the log, with the errors that caused it: those of an `AggregateError`, and its `cause`s. It
+ * leaves out other fields: a database driver's `detail` quotes the row.
+ */
+export function serializeError(failure: unknown, depth = 0): object {
+  if (!(failure instanceof Error)) return { message: String(failure) };
+  const { name, message, stack, cause } = failure;
+  const { code, errors = [] } = failure as NodeJS.ErrnoException & { errors?: unknown[] };
+  const causes = [...errors, ...(cause === undefined ? [] : [cause])].slice(
+    0,
+    depth < maxCauses ? maxCauses : 0,
+  );
+  return {
+    name,
+    code,
+    message,
+    stack,
+    ...(causes.length > 0 && { causes: causes.map((one) => serializeError(one, depth + 1)) }),
+  };
+}

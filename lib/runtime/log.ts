@@ -1,7 +1,7 @@
 import pino from "pino";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { toAscii, toReadable } from "@/lib/runtime/log-format";
+import { serializeError, toAscii, toReadable } from "@/lib/runtime/log-format";
 import { NonblockingStderr } from "@/lib/runtime/nonblocking-stderr";
 
 /**
@@ -51,26 +51,3 @@ const destination = () =>
       writeAscii: (line: string) => stderr.write(isForPeople ? toReadable(line) : line),
     };
   });
-
-const maxCauses = 8;
-
-/**
- * Serializes an error for the log, with the errors that caused it: those of an `AggregateError`, and its `cause`s. It
- * leaves out other fields: a database driver's `detail` quotes the row.
- */
-function serializeError(failure: unknown, depth = 0): object {
-  if (!(failure instanceof Error)) return { message: String(failure) };
-  const { name, message, stack, cause } = failure;
-  const { code, errors = [] } = failure as NodeJS.ErrnoException & { errors?: unknown[] };
-  const causes = [...errors, ...(cause === undefined ? [] : [cause])].slice(
-    0,
-    depth < maxCauses ? maxCauses : 0,
-  );
-  return {
-    name,
-    code,
-    message,
-    stack,
-    ...(causes.length > 0 && { causes: causes.map((one) => serializeError(one, depth + 1)) }),
-  };
-}

@@ -13,7 +13,7 @@ import { redirectTrailingSlash, refuse, routeAt } from "@/lib/http/router";
 import { trustForwardedPeer } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
-import { compressOnce } from "@/lib/server/cached-response";
+import { compressOnce } from "@/lib/server/compression";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";

@@ -46,7 +46,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/runtime/log.test.ts": {
-    "lib/runtime/log.ts": {
+    "lib/runtime/log-format.ts": {
       "the log keeps the row that a driver quotes": [
         "return {\n    name,",
         "return {\n    ...failure,\n    name,",

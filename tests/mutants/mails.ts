@@ -97,9 +97,11 @@ export const mails: Mistakes = {
     },
   },
   "tests/app/pages/sign-in.test.ts": {
-    "lib/auth/local-sign-in.ts": {
-      "the first sign-in of an account is reported as a new browser":
-        " && (isOld || (await hasRow(signIns)))",
+    "lib/auth/new-browser.ts": {
+      "the first sign-in of an account is reported as a new browser": [
+        'hasRow(auditEntries(db, { whom: [email], what: "sign in", sinceMs }).limit(1))',
+        "true",
+      ],
     },
   },
   "tests/lib/auth/wanted-mails.test.ts": {
