@@ -1,18 +1,18 @@
-import type { Route } from "@/lib/http/route";
+import { actions } from "@/lib/http/pages";
 
 type PasskeyButtonProps = {
   words: string;
   /** By which the script of sign-in finds it; that of home finds all. */
   id?: string;
-  /** Where the ceremony's options come from, and where its result is sent. */
-  options: Route;
-  action: Route;
-  /** The account that gets a passkey; without one, the owner proves by a passkey who they are. */
+  /** The account that gets a passkey; without one, a passkey signs in, or proves who the owner is. */
   addsTo?: string;
 };
 
 /** A button that the page's script shows where the browser has passkeys. The script runs the ceremony. */
-export function PasskeyButton({ words, id, options, action, addsTo }: PasskeyButtonProps) {
+export function PasskeyButton({ words, id, addsTo }: PasskeyButtonProps) {
+  const [options, action] = addsTo
+    ? [actions.startPasskey, actions.addPasskey]
+    : [actions.askForPasskey, actions.signInWithPasskey];
   return (
     <div id={id} data-needs="passkeys" hidden>
       <div className="stack">

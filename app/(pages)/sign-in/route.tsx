@@ -53,12 +53,7 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
         takesFocus
         takesPasskey
       />
-      <PasskeyButton
-        id="passkey"
-        words="Sign in with a passkey"
-        options={actions.askForPasskey}
-        action={actions.signInWithPasskey}
-      />
+      <PasskeyButton id="passkey" words="Sign in with a passkey" />
       <p className="quiet">
         No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
       </p>

@@ -24,7 +24,6 @@ export const GET = ownerPage(pages.access, problems, async (visit) => {
   const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const own = read?.sessions.find(({ id }) => id === sessionId);
   const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
-  const done = query.removed !== undefined ? "removed" : query.renamed !== undefined ? "renamed" : undefined;
   return (
     <>
       <h1>Access</h1>
@@ -47,15 +46,7 @@ export const GET = ownerPage(pages.access, problems, async (visit) => {
         <div>
           <BrowsersAndTokens {...shown} isLocal={isLocal} />
           <ForPrograms accountId={account.id} isLocal={isLocal} />
-          {isLocal && (
-            <SignInMethodList
-              account={account}
-              ways={ways}
-              confirmedAtMs={own?.confirmedAtMs}
-              done={done}
-              nowMs={nowMs}
-            />
-          )}
+          {isLocal && <SignInMethodList {...visit} ways={ways} own={own} />}
         </div>
       </div>
     </>

@@ -9,11 +9,13 @@ import {
   type Passkey,
   relyingParty,
 } from "@/lib/auth/passkeys";
+import type { Session } from "@/lib/auth/session";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PasskeyButton } from "../../passkey-button";
 import { PostButton, PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
+import type { OwnVisit } from "../owner-page";
 
 /** An account's passkeys, and whether its owner has put the offer of one away. */
 export type SignInMethods = { passkeys: Passkey[]; hasDeclined: boolean };
@@ -26,24 +28,17 @@ export function readSignInMethods(accountId: string): Promise<SignInMethods | un
   }));
 }
 
-type WaysToSignInProps = {
-  account: { id: string; email: string };
-  ways: SignInMethods | undefined;
-  /** When the owner last proved in this browser who they are. */
-  confirmedAtMs: number | null | undefined;
-  done: keyof typeof doneWords | undefined;
-  nowMs: number;
-};
-
-const doneWords = { removed: "The passkey was removed.", renamed: "The passkey was renamed." };
+/** A visit, with the owner's ways to sign in and the session of this browser, if they can be read. */
+export type ProvingVisit = OwnVisit & { ways: SignInMethods | undefined; own: Session | undefined };
 
 /** The account's passkeys, with forms that rename and remove them, and a button that adds one. */
-export function SignInMethodList({ account, ways, confirmedAtMs, done, nowMs }: WaysToSignInProps) {
-  const isConfirmed = isRecentlyConfirmed(confirmedAtMs, nowMs);
+export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVisit) {
+  const isConfirmed = isRecentlyConfirmed(own?.confirmedAtMs, nowMs);
   const { passkeys } = ways ?? { passkeys: [] };
   return (
     <section id="ways" data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}>
-      {done && <p role="status">{doneWords[done]}</p>}
+      {query.removed !== undefined && <p role="status">The passkey was removed.</p>}
+      {query.renamed !== undefined && <p role="status">The passkey was renamed.</p>}
       <h2>Ways to sign in</h2>
       <p>
         A code by email always works. A passkey signs you in with your fingerprint, your face or your device’s
@@ -61,21 +56,9 @@ export function SignInMethodList({ account, ways, confirmedAtMs, done, nowMs }: 
           ))}
         </ul>
       )}
-      {ways && !isConfirmed && (
-        <Confirm
-          email={account.email}
-          hasPasskeys={passkeys.length > 0}
-          to="add or remove a passkey"
-          back={proofPlaces.ways}
-        />
-      )}
+      {ways && !isConfirmed && <Confirm account={account} ways={ways} place="ways" />}
       {ways && isConfirmed && passkeys.length < maxPasskeys && (
-        <PasskeyButton
-          words="Add a passkey"
-          options={actions.startPasskey}
-          action={actions.addPasskey}
-          addsTo={account.id}
-        />
+        <PasskeyButton words="Add a passkey" addsTo={account.id} />
       )}
       {passkeys.length >= maxPasskeys && (
         <p className="quiet">You have {maxPasskeys} passkeys. To add another one, remove one first.</p>
@@ -138,28 +121,18 @@ function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
   );
 }
 
-type ConfirmProps = {
-  email: string;
-  hasPasskeys: boolean;
-  to: string;
-  /** Where a code leads back to. */
-  back: (typeof proofPlaces)[keyof typeof proofPlaces];
-};
+const purposes = { ways: "add or remove a passkey", leave: "delete your account" };
 
-/** Asks the owner to prove again who they are, before they can do this. */
-export function Confirm({ email, hasPasskeys, to, back }: ConfirmProps) {
+type ConfirmProps = Pick<ProvingVisit, "account" | "ways"> & { place: keyof typeof proofPlaces };
+
+/** Asks the owner to prove again who they are, before they do what this place is for. A code leads back to it. */
+export function Confirm({ account: { email }, ways, place }: ConfirmProps) {
   return (
     <>
-      <p>To {to}, confirm that it is you:</p>
+      <p>To {purposes[place]}, confirm that it is you:</p>
       <div className="actions">
-        {hasPasskeys && (
-          <PasskeyButton
-            words="Use a passkey"
-            options={actions.askForPasskey}
-            action={actions.signInWithPasskey}
-          />
-        )}
-        <PostButton action={actions.sendCode.path} hidden={{ back, email }}>
+        {ways && ways.passkeys.length > 0 && <PasskeyButton words="Use a passkey" />}
+        <PostButton action={actions.sendCode.path} hidden={{ back: proofPlaces[place], email }}>
           Send me a code
         </PostButton>
       </div>

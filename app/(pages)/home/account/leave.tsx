@@ -1,35 +1,23 @@
-import type { Account } from "@/lib/accounts/account";
 import { graceMs } from "@/lib/accounts/leaving";
-import type { Licence } from "@/lib/accounts/licence-state";
-import { proofPlaces } from "@/lib/auth/local-sign-in";
+import { liveOf } from "@/lib/accounts/licence-state";
+import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import { Confirm } from "../access/sign-in-methods";
-
-type LeaveProps = {
-  account: Account;
-  /** A licence that Stripe still bills. */
-  licence: Licence | undefined;
-  isLocal: boolean;
-  /** Whether the owner has just proved in this browser who they are. */
-  isConfirmed: boolean;
-  hasPasskeys: boolean;
-  hasStayed: boolean;
-  nowMs: number;
-};
+import { Confirm, type ProvingVisit } from "../access/sign-in-methods";
 
 /** How an owner deletes their account, and takes that back. */
-export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, hasStayed, nowMs }: LeaveProps) {
-  const { id, email, deletes_at_ms: deletesAtMs } = account;
+export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: ProvingVisit) {
+  const { id, deletes_at_ms: deletesAtMs } = account;
   const { supportEmail } = settings();
+  const isConfirmed = isRecentlyConfirmed(own?.confirmedAtMs, nowMs);
   if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
   return (
     <section className="card" id="leave">
       <h2>Delete your account</h2>
-      {hasStayed && <p role="status">Your account stays.</p>}
-      <Consequences licence={licence} nowMs={nowMs} />
+      {query.kept !== undefined && <p role="status">Your account stays.</p>}
+      <Consequences bought={bought} nowMs={nowMs} />
       {!isLocal && (
         <p>
           Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”,
@@ -37,9 +25,7 @@ export function Leave({ account, licence, isLocal, isConfirmed, hasPasskeys, has
           {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
         </p>
       )}
-      {isLocal && !isConfirmed && (
-        <Confirm email={email} hasPasskeys={hasPasskeys} to="delete your account" back={proofPlaces.leave} />
-      )}
+      {isLocal && !isConfirmed && <Confirm account={account} ways={ways} place="leave" />}
       {isLocal && isConfirmed && (
         <details className="confirm">
           <summary className="button plain">Delete my account</summary>
@@ -72,7 +58,8 @@ function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; 
   );
 }
 
-function Consequences({ licence, nowMs }: Pick<LeaveProps, "licence" | "nowMs">) {
+function Consequences({ bought, nowMs }: Pick<ProvingVisit, "bought" | "nowMs">) {
+  const [licence] = liveOf(bought?.subscriptions ?? []);
   const renews = licence?.ends_at_ms === null && licence.period_ends_ms <= nowMs + graceMs;
   return (
     <>

@@ -1,5 +1,3 @@
-import { liveOf } from "@/lib/accounts/licence-state";
-import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
 import { actions, pages } from "@/lib/http/pages";
 import { PostButton } from "../../post-form";
 import { readSessions } from "../access/sessions";
@@ -11,7 +9,7 @@ const problems = { confirm: { words: "Confirm first that it is you, then delete 
 
 /** The account itself: its email, the data that is kept about it, and its end. */
 export const GET = ownerPage(pages.account, problems, async (visit) => {
-  const { account, bought, sessionId, isLocal, query, nowMs } = visit;
+  const { account, sessionId, isLocal, nowMs } = visit;
   // One after the other, so that a page holds one connection to the store at a time.
   const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
   const ways = isLocal ? await readSignInMethods(account.id) : undefined;
@@ -33,15 +31,7 @@ export const GET = ownerPage(pages.account, problems, async (visit) => {
           Download your data
         </PostButton>
       </section>
-      <Leave
-        account={account}
-        licence={liveOf(bought?.subscriptions ?? [])[0]}
-        isLocal={isLocal}
-        isConfirmed={isRecentlyConfirmed(own?.confirmedAtMs, nowMs)}
-        hasPasskeys={(ways?.passkeys.length ?? 0) > 0}
-        hasStayed={query.kept !== undefined}
-        nowMs={nowMs}
-      />
+      <Leave {...visit} ways={ways} own={own} />
     </>
   );
 });
