@@ -30,9 +30,7 @@ export function Apps({ read, ...shown }: SessionsProps) {
               Keep all for another {sessionDays.app} days
             </button>
           </PostForm>
-          <EndAll accountId={accountId} group="apps">
-            {count(apps, "app")}
-          </EndAll>
+          <EndAll accountId={accountId} group="apps" what={count(apps, "app")} />
           <MailSwitch accountId={accountId} isOn={read?.wantsAppEndMails} />
         </>
       )}

@@ -38,11 +38,7 @@ export function BrowsersAndTokens({ read, isLocal, ...shown }: SessionsProps & {
       <section>
         <h2>{isLocal ? "Browsers you are signed in to" : "Browsers"}</h2>
         <SessionList sessions={browsers} {...shown} />
-        {others.length > 0 && (
-          <EndAll {...shown} group="browsers">
-            {count(others, "browser")}
-          </EndAll>
-        )}
+        {others.length > 0 && <EndAll {...shown} group="browsers" what={count(others, "browser")} />}
         {!isLocal && (
           <p className="quiet">
             To see your browsers or sign them out, open your picture at the top, then Manage account, then
@@ -62,9 +58,7 @@ export function BrowsersAndTokens({ read, isLocal, ...shown }: SessionsProps & {
         {operators.length > 0 && <OperatorsTokens tokens={operators} {...shown} />}
         {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
         {copied.length > 0 && tokens.length > 1 && (
-          <EndAll {...shown} group="tokens">
-            {count(tokens, "token")}
-          </EndAll>
+          <EndAll {...shown} group="tokens" what={count(tokens, "token")} />
         )}
       </section>
     </>
@@ -158,18 +152,19 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
 
 /** The operator's tokens as one row: their owner did not start them and cannot tell one from the other. */
 function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }) {
+  const what = `${count(tokens, "token")} from the operator`;
   const lastSeenAtMs = Math.max(...tokens.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null;
   return (
     <ul className="rows">
       <li>
         <div>
-          <strong>{count(tokens, "token")} from the operator</strong>
+          <strong>{what}</strong>
           <p className="quiet">
             {seenInWords(lastSeenAtMs, shown.nowMs)}, until{" "}
             <Clock atMs={Math.max(...tokens.map(({ endsAtMs }) => endsAtMs))} shows="day and time" />
           </p>
         </div>
-        <EndAll {...shown} group="operator-tokens">{`${count(tokens, "token")} from the operator`}</EndAll>
+        <EndAll {...shown} group="operator-tokens" what={what} />
       </li>
     </ul>
   );
@@ -193,17 +188,17 @@ function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   return `used ${describeDistance(lastSeenAtMs, nowMs)}`;
 }
 
-type EndAllProps = { accountId: string; group: keyof typeof sessionGroups; children: string };
+type EndAllProps = { accountId: string; group: keyof typeof sessionGroups; what: string };
 
 /** Ends a group of sessions, after a question that also works without JavaScript. */
-export function EndAll({ accountId, group, children }: EndAllProps) {
+export function EndAll({ accountId, group, what }: EndAllProps) {
   const { summary, warning, verb } = sessionGroups[group];
   return (
     <details className="confirm">
       <summary className="button plain">{summary}</summary>
       <p>{warning}</p>
       <PostButton action={actions.endSession.path} hidden={{ account: accountId, session: group }}>
-        {`${verb} ${children}`}
+        {`${verb} ${what}`}
       </PostButton>
     </details>
   );
