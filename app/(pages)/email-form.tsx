@@ -10,19 +10,17 @@ type EmailFormProps = {
   /** The email typed before, valid or not. */
   typed: string;
   hidden?: Record<string, string> | undefined;
-  /** Set when the form is the page's only purpose: the field then takes the focus. */
-  takesFocus?: true;
   /** Offers the passkeys of this site with the emails, where a script asks for them (WebAuthn §5.1.4). */
   takesPasskey?: true;
 };
 
-/** A form that asks for an email and works without JavaScript. The field holds the email typed before. */
+/** A page's form for an email, which works without JavaScript. The field has the focus, and the email typed before. */
 export function EmailForm({ action, button, problem, typed, hidden, ...field }: EmailFormProps) {
   return (
     <PostForm action={action} hidden={hidden} className="stack">
       <ProblemNote problem={problem} />
       <label htmlFor="email">Email</label>
-      <EmailField typed={typed} problem={problem} {...field} />
+      <EmailField typed={typed} problem={problem} takesFocus {...field} />
       <button type="submit">{button}</button>
       <p className="quiet">
         <AboutEmail />
@@ -42,7 +40,9 @@ export function AboutEmail() {
   );
 }
 
-type EmailFieldProps = Partial<Pick<EmailFormProps, "typed" | "problem" | "takesFocus" | "takesPasskey">>;
+type EmailFieldProps = Partial<Pick<EmailFormProps, "typed" | "problem" | "takesPasskey">> & {
+  takesFocus?: true;
+};
 
 /** The email field alone, for other forms. */
 export function EmailField({ typed, problem, takesFocus, takesPasskey }: EmailFieldProps) {

@@ -57,7 +57,6 @@ function Accept({ token, proof, problem, typed }: AcceptProps) {
         problem={problem}
         typed={typed}
         hidden={isMailed ? { token, proof } : { token }}
-        takesFocus
       />
     </>
   );

@@ -50,7 +50,6 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
         button="Send me a code"
         problem={problem}
         typed={typed}
-        takesFocus
         takesPasskey
       />
       <PasskeyButton id="passkey" words="Sign in with a passkey" />

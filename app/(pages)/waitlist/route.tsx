@@ -100,7 +100,6 @@ function Join({ problem, typed }: { problem: Problem | undefined; typed: string 
         button="Join the waitlist"
         problem={problem}
         typed={typed}
-        takesFocus
       />
       <p className="quiet">
         Already invited? <a href={pages.signIn.path}>Sign in</a>
