@@ -1,4 +1,3 @@
-import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import {
   type CompiledQuery,
@@ -101,9 +100,10 @@ class SqliteDriver implements Driver {
       await retryWhileLocked(deadlineMs, () => db.exec("BEGIN IMMEDIATE"));
       return (how) => {
         try {
-          endTransaction(db, how);
+          db.exec(how);
           if (how === "COMMIT") this.requireSameFile(identity);
         } catch (failure) {
+          if (db.isOpen && db.isTransaction) db.exec("ROLLBACK");
           throw toOutage(failure);
         } finally {
           this.turns.end();
@@ -146,15 +146,6 @@ class SqliteDriver implements Driver {
     const { reader } = this;
     this.reader = undefined;
     await reader?.then(({ db }) => db.close()).catch(() => {});
-  }
-}
-
-function endTransaction(db: DatabaseSync, how: "COMMIT" | "ROLLBACK"): void {
-  try {
-    db.exec(how);
-  } catch (error) {
-    if (db.isTransaction) db.exec("ROLLBACK");
-    throw error;
   }
 }
 
