@@ -31,11 +31,12 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     .where("email", "=", email)
     .orderBy("created_at_ms")
     .execute();
+  const changes = await Array.fromAsync(listAudit(db, { whom: namesOf(db, email) }));
   return {
     email,
     exportedAt: asIso(nowMs),
     account: row ? exportAccount(row) : null,
-    credits: await collect(listCreditEntries(db, id)),
+    credits: (await Array.fromAsync(listCreditEntries(db, id))).flat(),
     billing: await exportBilling(db, id),
     mails: (await selectEmails(db, id).execute()).map(describeMail),
     signInMails: (await attemptsTo(db, email).execute()).map(({ id: _, email: __, ...mail }) =>
@@ -52,9 +53,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     ),
     waitlist: waiting ? toFields(waiting) : null,
     invitations: invitations.map(toFields),
-    changes: (await collect(listAudit(db, { whom: namesOf(db, email) }))).map(({ at_ms, who, what }) =>
-      toFields({ at_ms, who, what }),
-    ),
+    changes: changes.flat().map(({ at_ms, who, what }) => toFields({ at_ms, who, what })),
   };
 }
 
@@ -72,10 +71,4 @@ export async function exportBilling(db: Db, accountId: string) {
   const [customer = null] = await read("billing_customers");
   const [subscriptions, checkouts] = [await read("billing_subscriptions"), await read("billing_checkouts")];
   return { customer, subscriptions, checkouts };
-}
-
-async function collect<Item>(pages: AsyncIterable<Item[]>): Promise<Item[]> {
-  const items: Item[] = [];
-  for await (const page of pages) items.push(...page);
-  return items;
 }
