@@ -4,7 +4,7 @@ import { outbox, scheduledOutbox } from "@/lib/auth/wanted-mails";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
-import { processStore, store } from "@/lib/db/store";
+import { type Db, processStore, store } from "@/lib/db/store";
 import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
@@ -19,10 +19,12 @@ const apartMs = 50;
 /** The pause between two rounds, what the log says if one fails, and the work. */
 type Task = [pauseMs: number, failed: string, round: (signal: AbortSignal) => Promise<unknown>];
 
-const sendFrom =
-  <Mail extends Claimed>(outbox: Outbox<Mail>) =>
-  async (signal: AbortSignal) =>
-    sendDueMails(await store(), sender(), outbox, { signal });
+const inStore =
+  (work: (db: Db, nowMs: number, signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) =>
+    work(await store(), Date.now(), signal);
+
+const sendFrom = <Mail extends Claimed>(outbox: Outbox<Mail>) =>
+  inStore((db, _, signal) => sendDueMails(db, sender(), outbox, { signal }));
 
 const tasks: Task[] = [
   // It polls apart from requests, so their timing does not show whether a mail was sent.
@@ -33,27 +35,19 @@ const tasks: Task[] = [
     sendFrom(onboardingOutbox),
   ],
   [minute, "the mails that are due could not be read; the runner retries shortly", sendFrom(scheduledOutbox)],
-  [minute, "expired codes could not be deleted", async () => sweepCodes(await store(), Date.now())],
-  [minute, "the accounts to delete could not be read", async () => eraseLeavers(await store(), Date.now())],
+  [minute, "expired codes could not be deleted", inStore((db, nowMs) => sweepCodes(db, nowMs))],
+  [minute, "the accounts to delete could not be read", inStore(eraseLeavers)],
   [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],
-  [
-    60 * minute,
-    "expired data could not be deleted; it is in an hour",
-    async (signal) => deleteExpired(await store(), Date.now(), signal),
-  ],
+  [60 * minute, "expired data could not be deleted; it is in an hour", inStore(deleteExpired)],
   // Often, so that a flood cannot exceed the maximum by much.
-  [
-    2 * second,
-    "expired OAuth state could not be deleted",
-    async (signal) => sweepState(await store(), Date.now(), signal),
-  ],
+  [2 * second, "expired OAuth state could not be deleted", inStore(sweepState)],
   [10 * second, "outages could not be recorded; they are when the store is back", watchOutages],
 ];
 
 const reconciliation: Task = [
   reconcileEveryMs,
   "purchases could not be reconciled",
-  async (signal) => reconcile(await store(), Date.now(), { signal }),
+  inStore((db, nowMs, signal) => reconcile(db, nowMs, { signal })),
 ];
 
 /**
