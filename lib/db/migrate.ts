@@ -28,7 +28,6 @@ export async function migrateEmbedded(
   store: MigrationDb,
   changes: Record<string, SchemaChange>,
 ): Promise<string[]> {
-  if ((await findPending(store, changes)).length === 0) return [];
   return store.transaction().execute(async (transaction) => {
     await makeTable(transaction);
     const pending = await findPending(transaction, changes);

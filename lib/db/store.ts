@@ -104,8 +104,8 @@ export class Store {
   async migrate(): Promise<string[]> {
     const { databaseUrl, databaseDirectUrl = databaseUrl } = this.settings;
     const store = this.db.withoutPlugins() as unknown as MigrationDb;
-    if (!databaseDirectUrl) return migrateEmbedded(store, this.changes);
     if ((await findPending(store, this.changes)).length === 0) return [];
+    if (!databaseDirectUrl) return migrateEmbedded(store, this.changes);
     return migratePostgres(databaseDirectUrl, this.changes);
   }
 }
