@@ -3,17 +3,11 @@ import type { Caller } from "@/lib/accounts/caller";
 import { decideEntitlement, type Entitlement } from "@/lib/accounts/entitlement";
 import { endOf, type Licence, licenceStateOf } from "@/lib/accounts/licence-state";
 import { dayMs } from "@/lib/config/durations";
-import { type StateWords, type Status, wordsOf } from "@/lib/http/entitlement-words";
+import { type Status, wordsOf } from "@/lib/http/entitlement-words";
 import type { LightColour } from "@/lib/status/parts";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
-export type Standing = StateWords & {
-  status: Status;
-  mayRun: boolean;
-  /** A status light, and its label. It is never `good` while something is due. */
-  light: [colour: LightColour, label: string];
-  checkAgainAfterSeconds: number;
-};
+export type Standing = ReturnType<typeof describeStanding>;
 
 /** A refusal may end at any moment, so the page checks sooner than an app would. */
 const checkRefusalAgainSeconds = 10;
@@ -23,7 +17,7 @@ export function describeStanding(
   caller: Exclude<Caller, { is: "signed-out" }>,
   nowMs: number,
   licence?: Licence,
-): Standing {
+) {
   const decided = decideEntitlement(caller, nowMs);
   const status = decided.status as Status;
   const account = caller.is === "account" ? caller.account : undefined;
@@ -43,7 +37,10 @@ export function standingOf(account: Account | undefined, nowMs: number, licence?
 
 const soonMs = 3 * dayMs;
 
-function lightOf(decided: Entitlement, licence: Licence | undefined, nowMs: number): Standing["light"] {
+/** A status light, and its label. It is never `good` while something is due. */
+type Light = [colour: LightColour, label: string];
+
+function lightOf(decided: Entitlement, licence: Licence | undefined, nowMs: number): Light {
   if (decided.status === "unavailable") return ["unknown", "Unknown"];
   if (!decided.ok) return ["stopped", "Stopped"];
   const state = licence && licenceStateOf(licence);

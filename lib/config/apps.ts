@@ -1,13 +1,10 @@
 import * as z from "zod";
 
-/** An app to connect: its name, what it runs on, and where it is found. */
-export type App = { name: string; platform: string; url: string };
-
 const named = z.string().min(1);
 const list = z.array(z.tuple([named, named, z.url({ protocol: /^https?$/ })]));
 
 /** `APPS`: apps as `name | platform | address`, one after the other with semicolons in between. */
-export const apps = z.string().transform((text, context): App[] => {
+export const apps = z.string().transform((text, context) => {
   const rows = text.split(";").map((app) => app.split("|").map((part) => part.trim()));
   const { data } = list.safeParse(rows.filter(([name, ...rest]) => name !== "" || rest.length > 0));
   if (data) return data.map(([name, platform, url]) => ({ name, platform, url }));

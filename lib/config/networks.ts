@@ -1,11 +1,8 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 import * as z from "zod";
 
-/** Some networks, as they are written in a setting and as a test of addresses. */
-export type Networks = { named: readonly string[]; has: (address: string) => boolean };
-
-/** Networks in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3), separated by commas. */
-export const networks = z.string().transform((text, context): Networks => {
+/** Networks in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3) with commas between them, and a test of addresses. */
+export const networks = z.string().transform((text, context) => {
   const named = text.split(",").map((network) => network.trim());
   const list = new BlockList();
   for (const network of named) {
@@ -18,5 +15,5 @@ export const networks = z.string().transform((text, context): Networks => {
     }
     list.addSubnet(address, Number(bits), family === 6 ? "ipv6" : "ipv4");
   }
-  return { named, has: (address) => list.check(address, isIPv6(address) ? "ipv6" : "ipv4") };
+  return { named, has: (address: string) => list.check(address, isIPv6(address) ? "ipv6" : "ipv4") };
 });
