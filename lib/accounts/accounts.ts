@@ -8,6 +8,7 @@ import { findCustomer } from "@/lib/accounts/purchases";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import { paginate } from "@/lib/db/pagination";
 import { type Db, isPostgres } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -38,7 +39,7 @@ export async function openAccount(
   await requireUnusedSubject(transaction, terms.subject);
   const { plan = "trial", assistant_limit = null, credit_thousandths, subject = null } = terms;
   const id = `acc_${randomBytes(16).toString("base64url")}`;
-  const inserted = await transaction
+  const inserting = transaction
     .insertInto("accounts")
     .values({
       id,
@@ -50,10 +51,8 @@ export async function openAccount(
       credit_thousandths: 0,
       created_at_ms: nowMs,
     })
-    .onConflict((conflict) => conflict.column("email").doNothing())
-    .returning("id")
-    .executeTakeFirst();
-  if (!inserted) throw emailTaken();
+    .onConflict((conflict) => conflict.column("email").doNothing());
+  if (!(await hasRow(inserting.returning("id")))) throw emailTaken();
   if (credit_thousandths) {
     const entry = { account_id: id, thousandths: credit_thousandths, reason: "given with the account" };
     await writeCreditEntry(transaction, entry, nowMs);
@@ -219,12 +218,8 @@ export async function deleteAccount(
 ): Promise<void> {
   const about = { by, what: "account delete", ...auditedAccount(email) } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
-    const deleted = await transaction
-      .deleteFrom("accounts")
-      .where("email", "=", email.toLowerCase())
-      .returning("id")
-      .executeTakeFirst();
-    if (!deleted) await findAccount(transaction, email);
+    const deletion = transaction.deleteFrom("accounts").where("email", "=", email.toLowerCase());
+    if (!(await hasRow(deletion.returning("id")))) await findAccount(transaction, email);
   });
 }
 
