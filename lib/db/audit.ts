@@ -225,9 +225,9 @@ export type AuditFilter = {
 };
 
 /** Lists the entries page by page, newest first. */
-export function listAudit(db: Kysely<Tables>, { maxRows, ...filter }: AuditFilter = {}) {
+export function listAudit(db: Kysely<Tables>, { maxRows, ...filter }: Omit<AuditFilter, "after"> = {}) {
   return paginate<AuditEntry>(
-    (after = filter.after as AuditEntry, limit) =>
+    (after, limit) =>
       auditEntries(db, { ...filter, after })
         .limit(limit)
         .execute(),
