@@ -22,11 +22,8 @@ export async function readLinkKeys(db: Db): Promise<Buffer[]> {
   const known = loaded.get(db);
   if (known) return known;
   await requireKeys(db);
-  let rows = await readRows(db);
-  if (rows.length === 0) {
-    await makeKeys(db);
-    rows = await readRows(db);
-  }
+  if ((await readRows(db)).length === 0) await makeKeys(db);
+  const rows = await readRows(db);
   const keys = rows.map(({ id, sealed_key }) =>
     Buffer.from(unseal(purpose, id, sealed_key) ?? "", "base64url"),
   );
