@@ -5,10 +5,7 @@ import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content
 
 /** The mail with a sign-in code. */
 export function codeMail({ code, isLong }: { code: string; isLong: boolean }): MailContent {
-  return isLong ? longCodeMail(code.replace(/(.{4})(?=.)/g, "$1-")) : shortCodeMail(code);
-}
-
-function shortCodeMail(code: string): MailContent {
+  if (isLong) return longCodeMail(code.replace(/(.{4})(?=.)/g, "$1-"));
   return {
     subject: `${code} is your sign-in code`,
     heading: "Your sign-in code",
@@ -72,10 +69,8 @@ export function confirmationMail({ url }: { url: string }): MailContent {
   };
 }
 
-type SecurityMail = { name: string; atMs: number };
-
 /** The mail about a sign-in in a browser that had not signed in to the account before. */
-export function newBrowserMail({ name, atMs }: SecurityMail): MailContent {
+export function newBrowserMail({ name, atMs }: { name: string; atMs: number }): MailContent {
   return {
     subject: "A new browser signed in to your account",
     preview: `${name}, on ${formatInstant(atMs)}`,
