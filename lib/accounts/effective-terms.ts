@@ -18,8 +18,6 @@ export const customerColumns = [
   "limit_given",
 ] as const;
 
-type Given = Pick<Tables["billing_customers"], (typeof customerColumns)[number]>;
-
 /**
  * The terms that an operator gives an account. Without a licence from Stripe they are the account's own, and while it has
  * one they are stored next to its customer. `overridden` is the word of earlier builds for terms that an operator has set
@@ -27,7 +25,7 @@ type Given = Pick<Tables["billing_customers"], (typeof customerColumns)[number]>
  */
 export function givenTerms(
   { plan, trial_ends_at_ms, assistant_limit }: Terms,
-  customer: Given | undefined,
+  customer: Pick<Tables["billing_customers"], (typeof customerColumns)[number]> | undefined,
 ): Terms {
   if (customer?.licence !== "given" || customer.plan_before === null)
     return { plan, trial_ends_at_ms, assistant_limit };

@@ -15,9 +15,8 @@ export const clerkNames = [
 /** Parses Clerk's settings and adds one line per problem to `faults`; no line contains a secret. */
 export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
   const given: Environment = { CLERK_PUBLISHABLE_KEY: env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, ...env };
-  const values = clerkNames.map((name) => given[name]);
-  const [publishableKey, secretKey, jwtKey, webhookSecret] = values;
-  const missing = clerkNames.filter((_, at) => !values[at]);
+  const [publishableKey, secretKey, jwtKey, webhookSecret] = clerkNames.map((name) => given[name]);
+  const missing = clerkNames.filter((name) => !given[name]);
   if (missing.length === clerkNames.length) return undefined;
   if (!publishableKey || !secretKey || !jwtKey || !webhookSecret) {
     faults.push(`${missing.join(", ")}: missing, while other Clerk keys are set`);

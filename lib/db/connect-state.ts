@@ -13,10 +13,8 @@ export function subjectOfState(db: Db): RawBuilder<string | null> {
     : sql`case when json_valid(payload) then coalesce(payload ->> '$.accountId', payload ->> '$.result.login.accountId') end`;
 }
 
-const clientCharacters = 100;
-
 /** The begin of a client's id, which is long enough to tell it from others; a whole one is too large for an index. */
-export const beginOfClient = (id: string) => id.slice(0, clientCharacters);
+export const beginOfClient = (id: string) => id.slice(0, 100);
 
 /** The begin of the id of the client that holds a grant. */
 export function clientOfState(db: Db): RawBuilder<string | null> {

@@ -59,11 +59,10 @@ export async function takeLicenceEndingMails(transaction: Db, nowMs: number): Pr
     .where("status", "in", ["active", "trialing"])
     .whereRef("ending_mail_ms", "is distinct from", "ends_at_ms")
     .orderBy("ends_at_ms");
-  const change = { ending_mail_ms: sql<number>`ends_at_ms` };
   const rows = await takeDueRows(transaction, "billing_subscriptions", {
     due,
     limit: scheduledAtOnce,
-    change,
+    change: { ending_mail_ms: sql<number>`ends_at_ms` },
   });
   return (rows ?? []).map(({ id: subscriptionId, ends_at_ms }) => {
     const endsAtMs = ends_at_ms ?? nowMs;

@@ -31,7 +31,7 @@ export class OAuthState implements Adapter {
       consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
       expires_at_ms: Date.now() + expiresInSeconds * 1000,
     };
-    if (this.isRefreshToken) {
+    if (this.kind === "RefreshToken") {
       TokenRotation.current().issued = { ...key, ...row };
       return;
     }
@@ -45,7 +45,7 @@ export class OAuthState implements Adapter {
 
   /** The payload of a row. A refresh token was read for the rate limit; the commit of its rotation decides on it. */
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const { credential } = this.isRefreshToken ? TokenRotation.current() : {};
+    const { credential } = this.kind === "RefreshToken" ? TokenRotation.current() : {};
     const isKnown = credential?.kind === this.kind && credential.jti === id;
     const found = isKnown ? credential : await this.read("id_hash", id);
     return found && { ...found, jti: id };
@@ -104,14 +104,10 @@ export class OAuthState implements Adapter {
     const { consumed_at_ms, expires_at_ms } = row;
     const payload: AdapterPayload = JSON.parse(row.payload);
     // An owner can extend these two.
-    if (this.isRefreshToken || this.kind === "Grant") {
+    if (this.kind === "RefreshToken" || this.kind === "Grant") {
       return { ...payload, exp: Math.floor(expires_at_ms / 1000) };
     }
     return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
-  }
-
-  private get isRefreshToken(): boolean {
-    return this.kind === "RefreshToken";
   }
 }
 

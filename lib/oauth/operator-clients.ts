@@ -20,10 +20,9 @@ function toClient({ id, name, redirect_uris, added_at_ms: addedAtMs }: Tables["c
 /** Adds a client. Throws an {@link ApiError} if its id is taken. */
 export async function addClient(
   db: Db,
-  client: Omit<AddedClient, "addedAtMs">,
+  { id, name, redirectUris }: Omit<AddedClient, "addedAtMs">,
   nowMs: number,
 ): Promise<void> {
-  const { id, name, redirectUris } = client;
   const added = await auditedTransaction(db, auditedClient("connect add", id, nowMs), nowMs, (transaction) =>
     transaction
       .insertInto("connect_clients")
