@@ -112,27 +112,24 @@ export function auditedTransaction<T>(
     const result = await work(transaction);
     const after = await readState(transaction, result);
     const isSame = JSON.stringify(before) === JSON.stringify(after);
-    if (writes.rows > 0 || !isSame)
-      await insertEntry(transaction, { by, what, whom, ...diff(before, after) }, nowMs);
+    if (writes.rows > 0 || !isSame) await recordAudit(transaction, { by, what, whom, before, after }, nowMs);
     return result;
   };
   return transact(db, change);
 }
 
-/** Writes an audit entry for a decision that changes no audited table, for example that an owner declined an app. */
+/**
+ * Writes an audit entry. One of a decision that changes no audited table, for example that an owner declined an app, has
+ * no state before.
+ */
 export async function recordAudit(
   db: Kysely<Tables>,
-  { by, what, whom, after }: Pick<AuditedChange, "by" | "what" | "whom"> & { after: object },
+  about: Pick<AuditedChange, "by" | "what" | "whom"> & { before?: unknown; after: unknown },
   nowMs: number,
 ): Promise<void> {
-  await insertEntry(db.withoutPlugins(), { by, what, whom, ...diff(null, after) }, nowMs);
-}
-
-type NewEntry = Pick<AuditedChange, "by" | "what" | "whom"> & ReturnType<typeof diff>;
-
-async function insertEntry(db: Kysely<Tables>, { by, ...entry }: NewEntry, nowMs: number): Promise<void> {
-  const row = { id: randomUUID(), at_ms: nowMs, who: actorName(by), ...entry };
-  await db.insertInto("audit_entries").values(row).execute();
+  const { by, what, whom, before, after } = about;
+  const row = { id: randomUUID(), at_ms: nowMs, who: actorName(by), what, whom, ...diff(before, after) };
+  await db.withoutPlugins().insertInto("audit_entries").values(row).execute();
 }
 
 /** Rejects writes outside {@link auditedTransaction}, except to {@link unaudited} tables and progress columns. */
