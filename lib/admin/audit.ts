@@ -39,11 +39,9 @@ function list(db: Db, { of, who, what, since, until, limit }: Options): Listing 
       yield page.map(toFullEntry);
     }
   }
-  const toRow = ({ at, who, what, whom, before, after }: FullEntry) => ({
-    at,
-    who,
-    what,
-    whom: emails.get(whom ?? "") ?? whom,
+  const toRow = ({ before, after, ...entry }: FullEntry) => ({
+    ...entry,
+    whom: emails.get(entry.whom ?? "") ?? entry.whom,
     changes: describeChanges(before, after),
   });
   const after = () =>

@@ -12,12 +12,8 @@ const maxSkewMs = 60_000; // 1 minute: Stripe's signatures are valid for five
 const tolerantForMs = 7 * dayMs; // after the grace
 
 /** Checks what billing needs at Stripe, and what Stripe has told us of subscriptions. */
-export async function checkBilling({
-  licencePrices,
-  creditPrices,
-  hasTax,
-  graceDays,
-}: BillingSettings): Promise<CheckResult> {
+export async function checkBilling(billing: BillingSettings): Promise<CheckResult> {
+  const { licencePrices, creditPrices, hasTax, graceDays } = billing;
   const problems: { what: string; remedy: string }[] = [];
   const see = (what: string | undefined, remedy: string) => {
     if (what) problems.push({ what, remedy });

@@ -168,12 +168,8 @@ export async function decline(
 }
 
 /** A request that waits for its owner; `undefined` if it was answered, has expired or never existed. */
-export async function readPending({
-  state,
-  key,
-  id,
-}: AuthorizationRequest): Promise<AdapterPayload | undefined> {
-  const stored = await state.read(key, id);
+export async function readPending(request: AuthorizationRequest): Promise<AdapterPayload | undefined> {
+  const stored = await request.state.read(request.key, request.id);
   return stored && isPending(stored) ? stored : undefined;
 }
 

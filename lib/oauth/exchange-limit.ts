@@ -42,16 +42,12 @@ const credentialFields: Record<string, CredentialKind> = {
   device_code: "DeviceCode",
 };
 
-function readCredential({
-  url,
-  headers,
-  body,
-}: HandlerRequest): { kind: CredentialKind; id: string } | undefined {
-  if (url.pathname === connectEndpoints.resume.path) {
-    const id = readCookie(headers, "office-request");
+function readCredential(call: HandlerRequest): { kind: CredentialKind; id: string } | undefined {
+  if (call.url.pathname === connectEndpoints.resume.path) {
+    const id = readCookie(call.headers, "office-request");
     return id ? { kind: "Interaction", id } : undefined;
   }
-  const fields = new URLSearchParams(body.toString());
+  const fields = new URLSearchParams(call.body.toString());
   for (const [name, kind] of Object.entries(credentialFields)) {
     const id = fields.get(name);
     if (id) return { kind, id };
