@@ -1,5 +1,5 @@
 import { mintSecret } from "@/lib/auth/secret";
-import { confirmationMs, hashMailbox } from "@/lib/auth/waitlist-mail";
+import { confirmationMs } from "@/lib/auth/waitlist-mail";
 import { toFields } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";
@@ -8,6 +8,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { ApiError } from "@/lib/http/errors";
+import { hashMailbox } from "@/lib/mail/email-address";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
 /**

@@ -3,11 +3,11 @@ import { createInterface } from "node:readline/promises";
 import { Command, InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
-import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import { type Listing, print, type Result } from "@/lib/admin/print";
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { parseEmailAddress } from "@/lib/mail/email-address";
 import { operatorName } from "@/lib/office/operators";
 import { toPrintable } from "@/lib/runtime/printable";
 

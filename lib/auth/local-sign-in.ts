@@ -86,7 +86,7 @@ export async function signIn(
   const secret = mintSecret();
   if (isConfirmed) await confirmBrowserSession(db, current, { by, secret }, nowMs);
   else {
-    if (current) await signOut(db, current.sessionId, nowMs);
+    if (current) await endBrowserSession(db, current.sessionId, nowMs);
     const isNew = await isNewBrowser(db, headers, { email, ...account }, nowMs);
     const started = {
       id: mintSessionId(),
@@ -116,7 +116,7 @@ export async function signIn(
 }
 
 /** Signs a browser out: ends this session of it, so that its tokens are refused and cannot be renewed. */
-export function signOut(db: Db, sessionId: string, nowMs: number): Promise<void> {
+export function endBrowserSession(db: Db, sessionId: string, nowMs: number): Promise<void> {
   return endSession(db, { by: "owner", what: "sign out" }, sessionId, nowMs);
 }
 

@@ -1,5 +1,5 @@
 import type { Session } from "@/lib/auth/session";
-import { clientNetwork } from "@/lib/rate-limit/client-address";
+import { clientNetwork } from "@/lib/auth/session-network";
 
 /*
  * The names of sessions that owners see. They are built from fixed words; no text that a client sends appears in them.

@@ -7,7 +7,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { pages } from "@/lib/http/pages";
-import { hashEmail } from "@/lib/mail/suppressions";
+import { hashMailbox } from "@/lib/mail/email-address";
 
 /*
  * Anyone may put any email on the waitlist, so a mail asks its reader to confirm it. So that this is no way to flood a
@@ -23,15 +23,6 @@ const mailEveryMs = 7 * dayMs;
 /** The address of the page that confirms an email. */
 export function confirmationUrl(token: string): string {
   return `${settings().appUrl}${pages.waitlist.path}?token=${token}`;
-}
-
-/** The hash of a mailbox: of an email without what its owner may add to it, after a plus or, at Gmail, by dots. */
-export function hashMailbox(email: string): string {
-  const at = email.lastIndexOf("@");
-  const [local = ""] = email.slice(0, at).split("+");
-  const domain = email.slice(at + 1);
-  const isGmail = domain === "gmail.com" || domain === "googlemail.com";
-  return hashEmail(isGmail ? `${local.replaceAll(".", "")}@gmail.com` : `${local}@${domain}`);
 }
 
 /** Whether the mail with this token is to be sent. Then its token replaces that of an earlier mail. */

@@ -48,12 +48,21 @@ export function creditsOf({ metadata }: Pick<Stripe.Price, "metadata">): number 
   return wholeNumber(metadata.credits) || undefined;
 }
 
+/** The limit of assistants that comes with a licence, by its prices and how many of each; null if there is none. */
+export function limitOf(items: Pick<Stripe.SubscriptionItem, "price" | "quantity">[]): number | null {
+  const limits = items.map(({ price, quantity = 1 }) => {
+    const limit = wholeNumber(price.metadata.assistant_limit);
+    return limit === undefined ? Number.POSITIVE_INFINITY : limit * quantity;
+  });
+  const sum = limits.reduce((all, limit) => all + limit, 0);
+  return Number.isSafeInteger(sum) ? sum : null;
+}
+
 /** Whether a price's `assistant_limit`, if it has one, is a whole number. */
 export function hasValidLimit({ metadata }: Pick<Stripe.Price, "metadata">): boolean {
   return metadata.assistant_limit === undefined || wholeNumber(metadata.assistant_limit) !== undefined;
 }
 
-/** A number in the metadata of a price; `undefined` if it is none. */
-export function wholeNumber(text: string | undefined): number | undefined {
+function wholeNumber(text: string | undefined): number | undefined {
   return text && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
 }

@@ -8,6 +8,8 @@ import { type DueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/ou
  * ends a session or moves its last date takes the mail with it. Apps that come due within a day share a mail.
  */
 
+export const appEndLeadMs = 7 * dayMs;
+
 /** The last date of an older build's session is its end. */
 const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`;
 

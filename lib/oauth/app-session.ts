@@ -1,9 +1,9 @@
 import { endSession } from "@/lib/auth/session-end";
 import { type NewSession, startSession } from "@/lib/auth/session-start";
-import { dayMs } from "@/lib/config/durations";
 import { endsFrom } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import { appEndLeadMs } from "@/lib/mail/app-end-mails";
 import { deriveMailId } from "@/lib/mail/mail";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
@@ -32,10 +32,10 @@ export function startAppSession(db: Db, app: NewApp, nowMs: number, mailId?: str
   return startSession(db, { by: "owner", what: "app approve" }, session, nowMs);
 }
 
-/** The ends of an app whose owner says their last word now, and when the mail about the last date is due: 7 days before. */
+/** The ends of an app whose owner says their last word now, and when the mail about the last date is due. */
 export function appEndsFrom(nowMs: number) {
   const ends = endsFrom("app", nowMs);
-  return { ...ends, end_mail_at_ms: ends.last_date_ms - 7 * dayMs };
+  return { ...ends, end_mail_at_ms: ends.last_date_ms - appEndLeadMs };
 }
 
 /** Why an app's session ends, as the audit says it: the app revoked a token, or used one that was used before. */

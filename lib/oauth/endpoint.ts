@@ -1,6 +1,7 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { requireSigningKey } from "@/lib/auth/key-ring";
+import { clientNetwork } from "@/lib/auth/session-network";
 import { mintSessionToken } from "@/lib/auth/session-token";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -19,7 +20,6 @@ import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
-import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 
 /**

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
-import { parseEmailAddress } from "@/lib/accounts/email-address";
 import type { Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import type { Route } from "@/lib/http/route";
+import { parseEmailAddress } from "@/lib/mail/email-address";
 
 /** A request of a signed-in operator. */
 export type OfficeCall = {

@@ -1,11 +1,11 @@
 import { ButtonLink } from "@/app/(pages)/button-link";
 import { PostForm } from "@/app/(pages)/post-form";
-import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import { selectWaitlist } from "@/lib/accounts/waitlist";
 import { confirmationDays } from "@/lib/config/lifetimes";
 import { ApiError } from "@/lib/http/errors";
+import { parseEmailAddress } from "@/lib/mail/email-address";
 import { Field, PlanFields, readTerms } from "@/lib/office/forms";
 import {
   addressOf,

@@ -33,17 +33,6 @@ export function ownNetworkKey(headers: Headers): string | undefined {
   return address && hashAddress(groupAddress(address, 48));
 }
 
-/** A client's network for display: an IPv4 /24 or an IPv6 /48, too coarse for a household; `undefined` if unknown. */
-export function clientNetwork(headers: Headers): string | undefined {
-  const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
-  if (!address) return undefined;
-  // A browser may reach `localhost` by either address.
-  const grouped = groupAddress(address === "::1" ? "127.0.0.1" : address);
-  return grouped.includes(":")
-    ? `${grouped.split(":").slice(0, 3).join(":")}::/48`
-    : grouped.replace(/\d+$/, "0/24");
-}
-
 /** Whether APP_URL is https but no proxy is configured: we do not speak https, so the peer is an unknown proxy. */
 export function isProxyMisconfigured(): boolean {
   const { appUrl, trustedProxyHops, onVercel } = settings();

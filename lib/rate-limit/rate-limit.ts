@@ -6,7 +6,7 @@ import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-stor
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
-import { SharedCounter } from "@/lib/rate-limit/shared-counter";
+import { decideWithoutStore, SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { metrics } from "@/lib/runtime/metrics";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -97,18 +97,14 @@ export function refundLimit(
   if (perClient && client) counter(name, perClient, windowSeconds).refund(client);
 }
 
-/**
- * The counter of that name: shared by all instances where a shared store is configured, else of this process. While
- * the store is away health checks go on uncounted, and everything else is counted in this process.
- */
+/** The counter of that name: shared by all instances where a shared store is configured, else of this process. */
 export function counter(name: string, limit: number, windowSeconds: number): LocalCounter | SharedCounter {
   return processSingleton(`counter ${name}`, () => {
     const windowMs = windowSeconds * 1000;
     const inProcess = new LocalCounter(limit, windowMs);
     const store = counterStore();
     if (!store) return inProcess;
-    const fallback = (key: string, nowMs: number) =>
-      name === "health" ? { allowed: true, remaining: 0 } : inProcess.consume(key, nowMs);
+    const fallback = decideWithoutStore(name, inProcess);
     const { sharedCounters: storeTimeoutMs } = answersWithinMs;
     return new SharedCounter(store, { name, limit, windowMs, storeTimeoutMs, fallback });
   });

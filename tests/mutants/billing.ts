@@ -74,6 +74,8 @@ export const billing: Mistakes = {
     "lib/billing/subscription.ts": {
       "an older reading of a subscription replaces a newer one":
         "if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;",
+    },
+    "lib/billing/grace-period.ts": {
       "a licence ends at its first failed payment": [
         "past_due: isOver ? 0 : (unpaidSinceMs ?? 0) + graceMs(),",
         "past_due: unpaidSinceMs ?? 0,",
@@ -82,6 +84,8 @@ export const billing: Mistakes = {
         "(known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item))",
         "findUnpaidFrom(subscription, item)",
       ],
+    },
+    "lib/billing/prices.ts": {
       "two of a licence give the assistants of one": [
         "Number.POSITIVE_INFINITY : limit * quantity",
         "Number.POSITIVE_INFINITY : limit",

@@ -133,7 +133,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/pages/sign-in-attacks.test.ts": {
-    "app/(pages)/sign-in/actions.ts": {
+    "app/(pages)/sign-in/sign-out.ts": {
       "signing out leaves the session as it is": [
         "for (const session of [own, proved])",
         "for (const session of [own])",

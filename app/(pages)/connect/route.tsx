@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { requireOwner } from "@/lib/accounts/require-owner";
+import { clientNetwork } from "@/lib/auth/session-network";
 import { renewingSession } from "@/lib/auth/session-renewal";
 import { store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
@@ -13,7 +14,6 @@ import {
   readAuthorizationRequest,
 } from "@/lib/oauth/approval";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
-import { clientNetwork } from "@/lib/rate-limit/client-address";
 import { narrowPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Approval } from "./approval";

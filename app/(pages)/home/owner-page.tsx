@@ -15,7 +15,7 @@ import { PostButton } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
 import { TryAgain } from "../try-again";
-import { type Purchases, readPurchases } from "./billing/billing";
+import { type Purchases, readPurchases } from "./billing/offers";
 import { CheckResult } from "./check-result";
 
 /** A visit by the owner in person, not by a program that has a token. */

@@ -1,10 +1,8 @@
-import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { askForPasskey, signInWithPasskey } from "@/lib/accounts/own-passkeys";
-import { findOwnSession, renewBrowserSession } from "@/lib/auth/browser-session";
+import { renewBrowserSession } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { clearSession, sendCode, signIn, signOut, writeSession } from "@/lib/auth/local-sign-in";
+import { clearSession, sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
 import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
-import { verifyToken } from "@/lib/auth/verifier";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -12,8 +10,10 @@ import { cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { form, redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { ownerPages, pages, signInActions } from "@/lib/http/pages";
-import { errorParts, inPlainText } from "@/lib/http/response";
+import { errorParts } from "@/lib/http/response";
+import { parseEmailAddress } from "@/lib/mail/email-address";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
+import { signOut } from "./sign-out";
 
 const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
 
@@ -53,23 +53,7 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
     return { status: 200, body: { to: after }, headers: cookieHeaders(cookies) };
   }),
 
-  /** Ends the browser's sessions and those made in them. If it fails, the cookies stay for another attempt. */
-  signOut: createHandler(
-    signInActions.signOut,
-    async ({ headers, nowMs }) => {
-      const [db, token] = [await store(), readCookie(headers, "__session")];
-      const own = await findOwnSession(db, headers, nowMs);
-      const proved = token ? await verifyToken(token, nowMs) : undefined;
-      for (const session of [own, proved]) if (session) await signOut(db, session.sessionId, nowMs);
-      return redirectTo({ to: pages.front.path, cookies: clearSession() });
-    },
-    {
-      renderError: (error) =>
-        error.status >= 429
-          ? redirectTo({ to: withProblem(pages.home.path, "sign-out") })
-          : inPlainText(error),
-    },
-  ),
+  signOut,
 
   /** By POST for an open page: 204, or 401 at its end. By GET, to which the build before leads: back to the page. */
   renewSession: createHandler(

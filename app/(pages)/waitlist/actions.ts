@@ -1,10 +1,10 @@
-import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { joinWaitlist } from "@/lib/accounts/waitlist";
 import { confirmByToken } from "@/lib/auth/waitlist-mail";
 import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";
 import { form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
+import { parseEmailAddress } from "@/lib/mail/email-address";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { clientNetwork } from "@/lib/auth/session-network";
 import {
   clientAddress,
-  clientNetwork,
   groupAddress,
   parseAddress,
   trustForwardedPeer,

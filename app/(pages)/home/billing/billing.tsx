@@ -1,48 +1,10 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
-import { readBilling } from "@/lib/accounts/purchases";
-import { settings } from "@/lib/config/settings";
+import { licenceStateOf } from "@/lib/accounts/licence-state";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import { readPart } from "../../read-part";
-import { type Offer, readOffer, readOffers } from "./offers";
-
-export type Purchases = NonNullable<Awaited<ReturnType<typeof readPurchases>>>;
-
-/**
- * Reads what an account has bought, with the licence that gives or gave the most and its price; `undefined` where billing
- * is not set up, and if it cannot be read.
- */
-export async function readPurchases({ id }: Account, nowMs: number) {
-  if (!settings().billing) return undefined;
-  return readPart("billing could not be read", async (db) => {
-    const bought = await readBilling(db, id);
-    const licence = currentLicence(bought.subscriptions);
-    const price = licence?.price_id ? await readOffer(licence.price_id, "Licence", nowMs) : undefined;
-    return { ...bought, licence, price };
-  });
-}
-
-type Offers = Record<"licences" | "credits", Offer[]>;
-
-/** Whether this account may buy credits: they are sold to accounts with a licence. */
-export function sellsCreditsTo({ plan }: Account): boolean {
-  return plan === "licensed" && (settings().billing?.creditPrices ?? []).length > 0;
-}
-
-/** Reads what is sold to the account. */
-export async function readOffersTo(account: Account, bought: Purchases, nowMs: number): Promise<Offers> {
-  const { licencePrices = [], creditPrices = [] } = settings().billing ?? {};
-  const [licences, credits] = await Promise.all([
-    account.plan === "licensed" || liveOf(bought.subscriptions).length > 0
-      ? []
-      : readOffers(licencePrices, "Licence", nowMs),
-    sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", nowMs) : [],
-  ]);
-  return { licences, credits };
-}
+import type { Offer, Offers, Purchases } from "./offers";
 
 type BillingProps = { account: Account; bought: Purchases; offers: Offers };
 
@@ -163,24 +125,3 @@ function OfferList({ offers, kind, accountId }: OfferListProps) {
     </ul>
   );
 }
-
-type CheckoutNoteProps = { outcome: string | undefined; isLicensed: boolean };
-
-/** Says how a checkout ended, to an owner who comes back from it. */
-export function CheckoutNote({ outcome, isLicensed }: CheckoutNoteProps) {
-  if (!outcome || !Object.hasOwn(outcomes, outcome) || !settings().billing) return null;
-  const words = outcome === "bought" && !isLicensed ? outcomes.pending : outcomes[outcome];
-  return (
-    <p className="problem ours" role="status">
-      {words}
-    </p>
-  );
-}
-
-const outcomes: Record<string, string> = {
-  bought: "Thank you. Your purchase is complete.",
-  pending:
-    "Stripe has not confirmed your payment yet. Once it does, this page shows what you bought; do not buy it again.",
-  cancelled: "You left the checkout. Nothing was bought, and nothing has changed.",
-  licensed: "You already have a licence, so nothing was bought.",
-};

@@ -3,8 +3,10 @@ import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
 import { explainedOnBilling } from "../actions";
 import { ownerPage } from "../owner-page";
-import { Billing, CheckoutNote, readOffersTo } from "./billing";
+import { Billing } from "./billing";
+import { CheckoutNote } from "./checkout-note";
 import { Credits, readCredits } from "./credits";
+import { readOffersTo } from "./offers";
 
 const problems = Object.fromEntries(
   explainedOnBilling.map((code) => {

@@ -1,4 +1,3 @@
-import { parseEmailAddress } from "@/lib/accounts/email-address";
 import { acceptInvitation } from "@/lib/accounts/invitations";
 import { isMailedProof } from "@/lib/auth/invitation-token";
 import { requireSigningKey } from "@/lib/auth/key-ring";
@@ -9,6 +8,7 @@ import { transact } from "@/lib/db/transaction";
 import { form, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
+import { parseEmailAddress } from "@/lib/mail/email-address";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
 const page = ({ field }: HandlerRequest) => {

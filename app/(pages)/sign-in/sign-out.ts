@@ -1,0 +1,25 @@
+import { findOwnSession } from "@/lib/auth/browser-session";
+import { clearSession, endBrowserSession } from "@/lib/auth/local-sign-in";
+import { verifyToken } from "@/lib/auth/verifier";
+import { store } from "@/lib/db/store";
+import { readCookie } from "@/lib/http/cookies";
+import { redirectTo, withProblem } from "@/lib/http/form";
+import { createHandler } from "@/lib/http/handler";
+import { pages, signInActions } from "@/lib/http/pages";
+import { inPlainText } from "@/lib/http/response";
+
+/** Ends the browser's sessions and those made in them. If it fails, the cookies stay for another attempt. */
+export const signOut = createHandler(
+  signInActions.signOut,
+  async ({ headers, nowMs }) => {
+    const [db, token] = [await store(), readCookie(headers, "__session")];
+    const own = await findOwnSession(db, headers, nowMs);
+    const proved = token ? await verifyToken(token, nowMs) : undefined;
+    for (const session of [own, proved]) if (session) await endBrowserSession(db, session.sessionId, nowMs);
+    return redirectTo({ to: pages.front.path, cookies: clearSession() });
+  },
+  {
+    renderError: (error) =>
+      error.status >= 429 ? redirectTo({ to: withProblem(pages.home.path, "sign-out") }) : inPlainText(error),
+  },
+);
