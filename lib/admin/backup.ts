@@ -5,7 +5,7 @@ import type { AdminCommand } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
-import { isEmptyLocation, readStore, writeStore } from "@/lib/db/snapshot";
+import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { readLinkKeys } from "@/lib/mail/link-keys";

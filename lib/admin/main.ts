@@ -1,4 +1,4 @@
-import { runCommand } from "@/lib/admin/program";
+import { runCommand } from "@/lib/admin/run-command";
 import { loadEnvFiles } from "@/lib/config/env-files";
 
 // A reader such as `head` closes the pipe early: that is no error.

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { type Buyer, type Cause, changeAccount } from "@/lib/accounts/purchases";
-import type { readReturned } from "@/lib/billing/returned-share";
+import type { readReturned } from "@/lib/billing/stripe-charge";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";

@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
 import { limitOf } from "@/lib/billing/prices";
-import { isWhollyReturned } from "@/lib/billing/returned-share";
 import { idOf, requireBilling } from "@/lib/billing/stripe";
+import { isWhollyReturned } from "@/lib/billing/stripe-charge";
 import { dayMs } from "@/lib/config/durations";
 import type { Tables } from "@/lib/db/tables";
 

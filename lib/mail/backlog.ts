@@ -1,6 +1,9 @@
 import { sql } from "kysely";
 import type { Db } from "@/lib/db/store";
 
+/** Mail that is due for longer is delayed, as people are told: runners look every few seconds. */
+export const delayedAfterMs = 2 * 60_000; // 2 minutes
+
 const maxCounted = 10_000; // high enough to show a problem, and quick to count
 
 /** The mails of each outbox that are due at `nowMs` and that no runner has claimed, counted up to {@link maxCounted}. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { keyRing } from "@/lib/auth/key-ring";
 import { resealKeys } from "@/lib/auth/signing-keys";
 import { settings } from "@/lib/config/settings";
-import { sweepDrafts } from "@/lib/db/snapshot";
+import { sweepDrafts } from "@/lib/db/backup-copy";
 import { store } from "@/lib/db/store";
 import { IncomingRequest } from "@/lib/http/incoming-request";
 import { loadRenderer } from "@/lib/http/render-html";

@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { type Db, store } from "@/lib/db/store";
-import { findBacklogs } from "@/lib/mail/backlog";
+import { delayedAfterMs, findBacklogs } from "@/lib/mail/backlog";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
@@ -15,7 +15,6 @@ export type Part = { name: string; colour: LightColour; says: string; isOutage?:
 
 const foundWithinMs = 2000; // the timeout of an account read
 const countersWithinMs = 400; // the timeout of a request's counters
-const mailWaitsAfterMs = 2 * 60_000; // 2 minutes: the runner polls every few seconds
 
 type State = Omit<Part, "name">;
 
@@ -64,8 +63,7 @@ function stateOfMail(oldestDueAtMs: number | undefined, nowMs: number): State {
   if (failsSinceMs !== undefined)
     return outage("stopped", `Not accepted for delivery since ${clock(failsSinceMs)}`);
   if (oldestDueAtMs === undefined) return { colour: "unknown", says: "The store is unavailable" };
-  if (nowMs - oldestDueAtMs > mailWaitsAfterMs)
-    return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
+  if (nowMs - oldestDueAtMs > delayedAfterMs) return outage("soon", `Delayed since ${clock(oldestDueAtMs)}`);
   return settings().mail.kind === "files" ? { colour: "unknown", says: "Not being delivered" } : works;
 }
 

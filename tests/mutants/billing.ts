@@ -91,7 +91,7 @@ export const billing: Mistakes = {
         "Number.POSITIVE_INFINITY : limit",
       ],
     },
-    "lib/billing/returned-share.ts": {
+    "lib/billing/stripe-charge.ts": {
       "a refunded period is licensed": [
         "shares.every((share) => share === 1)",
         "shares.every((share) => share > 1)",

@@ -11,7 +11,7 @@ import "./outside-fetch.mjs";
  * modules once and loads the libraries once, which takes most of the time. An input line is `{args, environment}`, an
  * output line `{code, stdout, stderr}`.
  */
-const program = resolve("lib/admin/program.ts");
+const program = resolve("lib/admin/run-command.ts");
 const { outputFiles } = buildSync({
   ...{ entryPoints: [program], bundle: true, packages: "external", write: false },
   ...{ platform: "node", target: "node24", format: "cjs" },
