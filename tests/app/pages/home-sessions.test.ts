@@ -139,6 +139,25 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
     expect(JSON.parse(exported).sessions).toHaveLength(100);
   });
 
+  it("ends the app that was unused for the longest time where there is no token", async () => {
+    await openNew();
+    const of = `ceo${accounts}@example.com`;
+    const nowMs = Date.now();
+    const agoMs = (minutes: number) => nowMs - minutes * 60_000;
+    const rows = Array.from({ length: 99 }, (_, at) => {
+      const [begun, used] = at === 0 ? [agoMs(90), agoMs(1)] : [agoMs(80), agoMs(at === 50 ? 70 : 60)];
+      return `SELECT 'sess_app${accounts}-${at}', id, 'app', 'App ${at}', ${begun}, ${used}, ${nowMs + dayMs} FROM accounts WHERE email = '${of}'`;
+    });
+    await stage.query(
+      `INSERT INTO local_sessions (id, account_id, kind, name, begun_at_ms, last_seen_at_ms, expires_at_ms) ${rows.join(" UNION ALL ")}`,
+    );
+    await Browser.signIn(service, of);
+    const left = (await service.adminJson<Listed[]>("session", "list", of)).map(({ name }) => name);
+    expect(left).toHaveLength(100);
+    expect(left).toContain("App 0");
+    expect(left).not.toContain("App 50");
+  });
+
   describe("the sessions on /home", () => {
     const list = (of = email) => service.adminJson<Listed[]>("session", "list", of);
     /** Connects an app, as its owner's click does. */

@@ -53,6 +53,11 @@ describe.each(engines)("accounts on $name", async (engine) => {
     }
     expect(sizes).toEqual([...Array(20).fill(500), 100]);
 
+    const pages = await Array.fromAsync(listAccounts(db, { after: "10@example.com" }, 1200));
+    const later = pages.flat().map(({ email }) => email);
+    expect(later).toHaveLength(1200);
+    expect(later).toEqual([...new Set(later)].sort());
+
     for (const query of queries.slice(0, 2)) {
       const plan = await planOf(query);
       expect(plan).toMatch(/Index Scan using accounts_email_|USING INDEX sqlite_autoindex_accounts_/);
