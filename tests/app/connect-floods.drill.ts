@@ -121,6 +121,13 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
       await owner.open("/connect");
     }
     expect(await count("grant_id LIKE 'seen by %'")).toBe(20);
+    // What it lets in is kept all the same.
+    const strangers = "kind = 'DeviceCode' AND grant_id IS NULL";
+    const before = await count(strangers);
+    const { user_code } = await app.askByDevice();
+    expect(await count(strangers)).toBe(before + 1);
+    await answerApp(owner, service, `${service.url}/connect?user_code=${user_code}`);
+    expect(await count(strangers)).toBe(before);
   });
 
   it("is swept by cron if no server runs", async () => {

@@ -6,7 +6,7 @@ import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { makeApp, type Tokens } from "@/tests/support/oauth-libraries";
-import { connectApp } from "@/tests/support/owner";
+import { connectApp, readQuestion } from "@/tests/support/owner";
 
 const email = "ceo@example.com";
 const hourMs = 60 * 60 * 1000;
@@ -109,6 +109,15 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     await app.revoke(revoked.refresh_token);
     expect(await access()).toContain(": the app ended it itself.");
     await service.adminJson("connect", "remove", "desk");
+  });
+
+  it("is not let in by an owner who answers after 15 minutes", async () => {
+    const browser = await Browser.signIn(service, email);
+    await browser.open((await app.ask()).address.href.replace(service.url, ""));
+    const fields = await readQuestion(browser);
+    clock.pass(15 * 60_000);
+    const answered = await browser.submit("/connect/answer", { ...fields, answer: "approve" });
+    expect(answered.headers.location).toBe("/connect");
   });
 
   it("is shown with its last check and what it was told", async () => {

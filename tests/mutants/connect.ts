@@ -93,6 +93,9 @@ export const connect: Mistakes = {
     },
   },
   "tests/app/lifetimes.test.ts": {
+    "lib/oauth/adapter.ts": {
+      "expired state is found": '    .where("expires_at_ms", ">", Date.now())\n',
+    },
     "lib/oauth/endpoint.ts": {
       "an app's last token outlives its session": [
         "Math.min(nowMs + oauthSeconds.accessToken * 1000, sessionEndsAtMs)",
@@ -150,9 +153,6 @@ export const connect: Mistakes = {
         "connectRegistration ? await findRegisteredClient(db, id, Date.now()) : undefined",
         "await findRegisteredClient(db, id, Date.now())",
       ],
-    },
-    "lib/oauth/adapter.ts": {
-      "expired state is found": '    .where("expires_at_ms", ">", Date.now())\n',
     },
     "lib/runtime/seal.ts": {
       "a client that was removed comes back under another spelling of its id":

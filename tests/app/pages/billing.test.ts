@@ -238,6 +238,19 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     },
   );
 
+  it("takes no customer at Stripe that has the same email and is another service's", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const other = {
+      id: "cus_elsewhere",
+      object: "customer",
+      email: buyer.email,
+      metadata: {},
+      account: "",
+    } as const;
+    shop.stripe.customers.set(other.id, other);
+    expect(shop.stripe.sessions.get(await shop.begin(buyer))?.customer).not.toBe(other.id);
+  });
+
   it("makes a customer again that someone has deleted at Stripe", async () => {
     const buyer = await shop.admit("--trial-ends", "2026-01-01");
     const session = await shop.begin(buyer);
