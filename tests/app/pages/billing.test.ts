@@ -285,6 +285,10 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     shop.pass(dayMs);
     await shop.reconcile();
     expect(customer.email).toBe(`new-${buyer.email}`);
+    customer.email = "books@example.com";
+    shop.pass(dayMs);
+    await shop.reconcile();
+    expect(customer.email, "preferred again").toBe("books@example.com");
   });
 
   it.each(["past_due", "unpaid", "incomplete", "paused"] as const)(
