@@ -9,7 +9,7 @@ import type { Answer, Environment, Service } from "@/tests/support/service";
  * How it handles a request. `lost` carries it out and drops the connection, `late` answers after the service's deadline,
  * `silent` never answers, `done500` carries it out and answers 500.
  */
-export type Fault = "none" | "429" | "500" | "401" | "late" | "silent" | "done500" | "reset" | "lost";
+export type Fault = "none" | "400" | "429" | "500" | "401" | "late" | "silent" | "done500" | "reset" | "lost";
 
 type Session = Pick<
   Stripe.Checkout.Session,
@@ -464,6 +464,7 @@ export class StripeStandIn {
     if (fault === "silent") return;
     if (fault === "reset") return void incoming.socket.destroy();
     if (fault === "late") await sleep(3000);
+    if (fault === "400") return void send(refuse(400, undefined, "This cannot be read."));
     if (fault === "429") return void send(refuse(429, "rate_limit", "Too many requests."));
     if (fault === "401") return void send(refuse(401, undefined, "Invalid API Key provided."));
     const key = headers["idempotency-key"] ? String(headers["idempotency-key"]) : undefined;

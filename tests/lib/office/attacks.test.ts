@@ -265,6 +265,14 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       expect((await ann.signIn()).status).toBe(200);
     });
 
+    it("goes on for as long as it is used", async () => {
+      await signedIn(ann);
+      for (let n = 0; n < 3; n++) {
+        await stage.query("UPDATE operator_sessions SET last_used_at_ms = last_used_at_ms - 2400000");
+        expect((await ann.open("/today")).status, "40 minutes later").toBe(200);
+      }
+    });
+
     it("of a removed operator ends at once, and the passkey with it", async () => {
       const hugo = await OfficeBrowser.enrol(service, "hugo");
       expect((await hugo.open("/today")).status).toBe(200);
