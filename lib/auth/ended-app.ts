@@ -15,7 +15,7 @@ type StoredEnding = (typeof storedEndings)[number];
 export type Ending = StoredEnding | "idle" | "last date";
 
 /** What its owner reads about an end. */
-export const endingWords: Record<Ending, string> = {
+export const wordsForOwner: Record<Ending, string> = {
   owner: "you ended it",
   operator: "we ended it for you",
   app: "the app ended it itself",
@@ -25,6 +25,18 @@ export const endingWords: Record<Ending, string> = {
   limit: "it made room for a newer session",
   idle: `it was not used for ${sessionDays.idle} days`,
   "last date": `its ${sessionDays.app} days were over`,
+};
+
+/** What the app is told, for the developer or the agent that reads it, in the characters of RFC 6749 §5.2. */
+export const wordsForApp: Record<Ending, string> = {
+  owner: "The owner ended this access.",
+  operator: "The operator ended this access.",
+  app: "The app ended this access itself.",
+  "sign-in": "This access ended with the sign-in in which the owner approved it.",
+  replay: "A refresh token was used twice, so someone else may have a copy, and this access has ended.",
+  limit: "This access ended to make room for a newer session of the account.",
+  idle: `This access was not used for ${sessionDays.idle} days.`,
+  "last date": `The ${sessionDays.app} days of this access are over.`,
 };
 
 /** An app's session that has ended. */

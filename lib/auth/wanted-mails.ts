@@ -24,7 +24,8 @@ import {
   recordAttempt,
   rescheduleMail,
 } from "@/lib/mail/outbox";
-import { type Outbox, retryDelays, type WantedMail } from "@/lib/mail/outbox-runner";
+import type { Outbox, WantedMail } from "@/lib/mail/outbox-runner";
+import { retryDelays } from "@/lib/mail/retry-delays";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";

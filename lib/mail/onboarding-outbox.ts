@@ -8,7 +8,8 @@ import type { Tables } from "@/lib/db/tables";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { type OnboardingKind, onboardingKinds, onboardingSeries } from "@/lib/mail/onboarding-series";
-import { type Claimed, type Outbox, retryDelays } from "@/lib/mail/outbox-runner";
+import type { Claimed, Outbox } from "@/lib/mail/outbox-runner";
+import { retryDelays } from "@/lib/mail/retry-delays";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { hourMs } from "@/lib/config/durations";
 import { answersWithinMs } from "@/lib/config/limits";
 import type { Db } from "@/lib/db/store";
 import { processQueue } from "@/lib/mail/adaptive-concurrency";
@@ -30,16 +29,6 @@ type Outcome = {
   to: string;
   failure: SendError | undefined;
   next: { attempts: number; atMs: number } | undefined;
-};
-
-const retryAfterSeconds = [1, 5, 15, 60, 120, 300];
-
-/** How long a mail that was not sent waits after so many attempts, until its `triedUntilMs`. */
-export const retryDelays = {
-  /** Short at first, then beyond the five minutes of greylisting, and an hour for what is wanted for days. */
-  whereOneWaits: (attempts: number) => (retryAfterSeconds[attempts - 1] ?? 3600) * 1000,
-  /** 1, 3, 9, 27, 81 minutes, then four hours. */
-  elsewhere: (attempts: number) => Math.min(60_000 * 3 ** (attempts - 1), 4 * hourMs),
 };
 
 /** Mails in a table of the store, each sent by the runner that has leased it. */

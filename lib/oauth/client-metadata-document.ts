@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { settings } from "@/lib/config/settings";
 import { unnamedClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
 import { processSingleton } from "@/lib/process-singleton";
@@ -50,17 +49,5 @@ export async function fetchMetadataDocument(...request: Parameters<typeof fetch>
 }
 
 /** When the hosts that this process has tried in vain, since it last reached one, were tried. */
-const unreached = () =>
+export const unreached = () =>
   processSingleton("unreached hosts of metadata documents", () => new Map<string, number>());
-
-const doubtMs = 10 * 60 * 1000; // 10 minutes: then clients may try again
-
-/**
- * Whether to tell clients of metadata documents, after which they do not fall back to registration: not while they cannot
- * be fetched from here. One host that does not answer may be down itself.
- */
-export function acceptsMetadataDocuments(nowMs = Date.now()): boolean {
-  const hosts = new Set(settings().connectClients.map((address) => new URL(address).host));
-  const failed = [...unreached().values()].filter((atMs) => nowMs - atMs < doubtMs);
-  return failed.length < Math.min(2, hosts.size);
-}

@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { connectEndpoints, documentPages } from "@/lib/http/pages";
-import { acceptsMetadataDocuments } from "@/lib/oauth/client-metadata-document";
+import { unreached } from "@/lib/oauth/client-metadata-document";
 import { clientDefaults } from "@/lib/oauth/clients";
 import { accountScope } from "@/lib/oauth/resources";
 
@@ -57,4 +57,16 @@ export function protectedResourceMetadata(path: string) {
     bearer_methods_supported: ["header"],
     resource_documentation: appUrl + documentPages.connectAnApp.path,
   };
+}
+
+const doubtMs = 10 * 60 * 1000; // 10 minutes: then clients may try again
+
+/**
+ * Whether to tell clients of metadata documents, after which they do not fall back to registration: not while they cannot
+ * be fetched from here. One host that does not answer may be down itself.
+ */
+export function acceptsMetadataDocuments(nowMs = Date.now()): boolean {
+  const hosts = new Set(settings().connectClients.map((address) => new URL(address).host));
+  const failed = [...unreached().values()].filter((atMs) => nowMs - atMs < doubtMs);
+  return failed.length < Math.min(2, hosts.size);
 }

@@ -262,6 +262,8 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
       };
       const { buyer, subscription } = await shop.admitLicensed(...ended);
       const charge = shop.stripe.chargeOf(subscription);
+      // A first try that the bank declined.
+      shop.stripe.charges.set(`${charge.id}-declined`, { ...charge, status: "failed" });
       shop.stripe.refundCharge(charge, 1000);
       await settle();
       expect(await plan(buyer), "a part").toBe("licensed");

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { settings } from "@/lib/config/settings";
-import { acceptsMetadataDocuments, fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
-import { authorizationServerMetadata } from "@/lib/oauth/server-metadata";
+import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
+import { acceptsMetadataDocuments, authorizationServerMetadata } from "@/lib/oauth/server-metadata";
 
 afterEach(() => vi.unstubAllGlobals());
 

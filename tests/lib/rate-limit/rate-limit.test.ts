@@ -35,6 +35,12 @@ describe("a limit of ours", () => {
       if (accepted[n]) refundLimit("given back", limit, sent);
     }
     expect(accepted).toEqual([true, true, true, true, false, false]);
+
+    const known = sender("2001:db8:4:1::1", "known");
+    for (let n = 0; n < 3; n++) {
+      expect(await consumeLimit("given back", limit, known)).toBeUndefined();
+      refundLimit("given back", limit, known);
+    }
   });
 });
 

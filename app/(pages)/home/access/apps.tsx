@@ -1,4 +1,4 @@
-import { type EndedApp, endingWords } from "@/lib/auth/ended-app";
+import { type EndedApp, wordsForOwner } from "@/lib/auth/ended-app";
 import type { Session } from "@/lib/auth/session";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { actions, pages } from "@/lib/http/pages";
@@ -68,7 +68,7 @@ function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
             <div>
               <strong>{app.name}</strong> {app.origin && <span className="tag">{app.origin}</span>}
               <p className="quiet">
-                Ended on <Clock atMs={app.endedAtMs} shows="day and time" />: {endingWords[app.ending]}.
+                Ended on <Clock atMs={app.endedAtMs} shows="day and time" />: {wordsForOwner[app.ending]}.
               </p>
             </div>
             {isBack(app) ? (
