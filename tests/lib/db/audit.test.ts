@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { auditedAccount, deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { syncClerkUser } from "@/lib/accounts/clerk-user";
 import { acceptInvitation, addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
@@ -14,14 +14,16 @@ import { listTables } from "@/tests/support/stores";
 
 const email = "ceo@example.com";
 const atMs = Date.parse("2027-01-31T09:00:00Z");
-const operator = expect.stringMatching(/^operator( .+)?$/);
+const operator = "operator ann";
 
 describe.each(everyEngine)("the audit on $name", async (engine) => {
   const { stage, db } = await startStageForEach(engine);
   let nowMs: number;
   beforeEach(() => {
     nowMs = atMs;
+    vi.stubEnv("SUDO_USER", "ann");
   });
+  afterEach(() => vi.unstubAllEnvs());
 
   /** Advances the clock. */
   const tick = () => ++nowMs;

@@ -4,6 +4,7 @@ import { setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import { dayMs } from "@/lib/config/durations";
+import { retryFailedMails } from "@/lib/mail/failed-mails";
 import { SendError } from "@/lib/mail/mail";
 import { onboardingOutbox, selectEmails } from "@/lib/mail/onboarding-outbox";
 import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
@@ -120,6 +121,8 @@ describe.each(engines)("the outbox on $name", async (engine) => {
       state: "failed",
       failure: "smtp: 451 DATA",
     });
+    await retryFailedMails(db, "failure", "smtp: 451 DATA", "operator", atMs + 23 * hourMs);
+    expect(kinds(await claim(atMs + 23 * hourMs)), "an operator begins anew").toEqual(["welcome"]);
   });
 
   it("fails a mail whose runner died a day ago, as its delivery is unknown", async () => {
