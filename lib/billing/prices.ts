@@ -1,5 +1,6 @@
 import type { Stripe } from "stripe";
 import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
+import { moneyInWords } from "@/lib/config/money";
 import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 
@@ -41,6 +42,15 @@ export async function findLicenceItems(
   return data.filter(
     ({ price }) => licencePrices.includes(price.id) || products.includes(idOf(price.product)),
   );
+}
+
+/** For example `€49.00 a month`; `undefined` for a price that depends on the quantity. */
+export function amountInWords({ unit_amount, currency, recurring }: Stripe.Price): string | undefined {
+  if (unit_amount === null) return undefined;
+  const amount = moneyInWords(unit_amount, currency);
+  if (!recurring) return amount;
+  const { interval, interval_count: count } = recurring;
+  return `${amount} ${count === 1 ? `a ${interval}` : `every ${count} ${interval}s`}`;
 }
 
 /** The whole credits that a one-time price is for, by its metadata; `undefined` if they are not a number. */

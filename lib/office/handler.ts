@@ -27,8 +27,9 @@ import {
   signInPaths,
 } from "@/lib/office/page";
 import { acceptPasskey, askForPasskey, finishPasskey, startPasskey } from "@/lib/office/passkey";
+import { isRecentlyProved } from "@/lib/office/proof";
 import { officePages } from "@/lib/office/routes";
-import { endSession, findSession, isRecentlyProved, type OfficeSession } from "@/lib/office/session";
+import { endSession, findSession, type OfficeSession } from "@/lib/office/session";
 import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/sign-in-pages";
 import { today } from "@/lib/office/today";
 

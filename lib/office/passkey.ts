@@ -15,7 +15,8 @@ import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
 import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
-import { type OfficeSession, proveSession, startSession } from "@/lib/office/session";
+import { proveSession } from "@/lib/office/proof";
+import { type OfficeSession, startSession } from "@/lib/office/session";
 
 /* Adding a passkey by a link, signing in, and proving in a session. A challenge is good for one of the three alone. */
 

@@ -2,8 +2,7 @@ import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
 import { currentLicence, liveOf } from "@/lib/accounts/licence-state";
 import { readBilling } from "@/lib/accounts/purchases";
-import { readPrice } from "@/lib/billing/prices";
-import { moneyInWords } from "@/lib/config/money";
+import { amountInWords, readPrice } from "@/lib/billing/prices";
 import { settings } from "@/lib/config/settings";
 import { readPart } from "../../read-part";
 
@@ -56,13 +55,4 @@ async function readOffer(priceId: string, fallbackName: string, nowMs: number) {
   const price = await readPrice(priceId, nowMs);
   const name = price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName;
   return { priceId, name, amount: price && amountInWords(price), isSold: price?.active !== false };
-}
-
-/** For example `€49.00 a month`; `undefined` for a price that depends on the quantity. */
-function amountInWords({ unit_amount, currency, recurring }: Stripe.Price): string | undefined {
-  if (unit_amount === null) return undefined;
-  const amount = moneyInWords(unit_amount, currency);
-  if (!recurring) return amount;
-  const { interval, interval_count: count } = recurring;
-  return `${amount} ${count === 1 ? `a ${interval}` : `every ${count} ${interval}s`}`;
 }
