@@ -40,10 +40,18 @@ describe.each(engines)("POST /hooks/resend on $name", async (engine) => {
     data: { to: [to], bounce: { type } },
   });
 
-  it("stops the mails to an address that bounced permanently, also when repeated", async () => {
-    const states = await recipient("gone@example.com");
-    for (let n = 0; n < 2; n++) {
-      const answer = await deliver(bounce("Gone@Example.com", "Permanent"));
+  it.each([
+    ["bounced permanently, also when repeated", "gone@example.com", ["Permanent", "Permanent"]],
+    ["bounced, and no one knows for how long", "lost@example.com", ["Undetermined"]],
+  ])("stops the mails to an address that %s", async (_, email, types) => {
+    const states = await recipient(email);
+    for (const type of types) {
+      const answer = await deliver(
+        bounce(
+          email.replace(/^./, (first) => first.toUpperCase()),
+          type,
+        ),
+      );
       expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: "" });
     }
     expect(await states()).toEqual(stopped);
