@@ -30,6 +30,11 @@ describe("every POST", () => {
     methods.some((method) => method === "POST"),
   );
 
+  it("of a page is taken from our own pages alone", () => {
+    const ofPages = posts.filter(({ page, origin }) => page !== undefined && origin !== "own");
+    expect(ofPages.map(({ path }) => path)).toEqual([]);
+  });
+
   it.each(posts)("has a limit and an origin rule: $path", async ({ path, limit, quota, origin, site }) => {
     expect(limit ?? quota, "a limit").toBeDefined();
     expect(origin, "an origin rule").toBeDefined();

@@ -88,6 +88,12 @@ describe.each(engines)("/status on $name", async (engine) => {
     await until(async () => expect((await look(service)).heading).toBe("Mail: not being delivered"));
   });
 
+  it("says as data that outages are not known while they cannot be read", async () => {
+    await stage.query("ALTER TABLE status_outages RENAME TO outages_away");
+    await until(async () => expect(JSON.parse((await service.ask("/status.json")).text).outages).toBeNull());
+    await stage.query("ALTER TABLE outages_away RENAME TO status_outages");
+  });
+
   it("lists the outages that have ended, with their length", async () => {
     await stage.query("DELETE FROM status_outages");
     await stage.query(

@@ -217,6 +217,19 @@ describe.each(engines)("backup and restore on $name", async (engine) => {
     expect(await operate(["restore", file], environment)).toMatchObject({ code: 0, stderr: "" });
   });
 
+  it("restore what was backed up after a change of APP_SECRET", { timeout: 90_000 }, async () => {
+    expect(await backUp()).toMatchObject({ code: 0 });
+    const { environment: first } = await prepareEmpty();
+    expect(await operate(["restore", file], first)).toMatchObject({ code: 0 });
+    const printed = await operate(["restore", file, "--print-app-secret"], first);
+    const APP_SECRET = "changed".repeat(6);
+    const changed = { ...first, APP_SECRET, APP_SECRET_PREVIOUS: printed.stdout.trim() };
+    expect(await operate(["backup", `${file}.2`], changed)).toMatchObject({ code: 0 });
+    const environment = { ...(await prepareEmpty()).environment, APP_SECRET };
+    expect(await operate(["restore", `${file}.2`], environment)).toMatchObject({ code: 0 });
+    expect(await operate(["token", email], environment)).toMatchObject({ code: 0, stderr: "" });
+  });
+
   it("remove unencrypted copies of an older build at an erasure", async () => {
     const left = join(service.dataDir, "copy-a1B2c3");
     mkdirSync(left);

@@ -248,6 +248,10 @@ describe("parseSettings", () => {
       "must be an address like rediss://user:password@redis.example.com:6379, redis+sentinel://a:26379,b:26379/0?master=name or redis+cluster://a:6379,b:6379",
   });
   refuses(
+    { APP_URL: "https://office.example", REDIS_URL: "rediss://redis.example.com" },
+    { "APP_SECRET=": "is required with DATABASE_URL, Upstash or REDIS_URL" },
+  );
+  refuses(
     { ...upstash, APP_SECRET: secret },
     {
       "UPSTASH_REDIS_REST_URL=redis://x": "must be an http(s) address",

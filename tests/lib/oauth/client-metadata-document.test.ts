@@ -23,6 +23,7 @@ it("metadata documents are announced until two hosts could not be reached, again
   expect(claims()).toBe(true);
   await fetchFrom(2, false);
   expect(claims()).toBe(false);
+  await fetchFrom(3, false);
   await fetchFrom(1, true);
   expect(claims()).toBe(true);
   await fetchFrom(2, false);
