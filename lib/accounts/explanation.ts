@@ -6,7 +6,7 @@ import { toCredits } from "@/lib/accounts/ledger";
 import { currentLicence, endOf } from "@/lib/accounts/licence-state";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";
-import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
+import { codesKeptMs } from "@/lib/auth/sign-in-code-limits";
 import { asInstant } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";

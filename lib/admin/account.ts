@@ -13,14 +13,14 @@ import { toCredits } from "@/lib/accounts/ledger";
 import { findCustomer } from "@/lib/accounts/purchases";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import {
-  type AdminCommand,
   parseBalance,
   parseCount,
   parseInstant,
   parseSubject,
   parseWholeNumber,
   parseWords,
-} from "@/lib/admin/command";
+} from "@/lib/admin/arguments";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
 import { listPasskeys } from "@/lib/auth/passkeys";
 import { mintLocalSubject } from "@/lib/auth/session";

@@ -1,5 +1,6 @@
 import { describeChanges, findEmails, namesOf } from "@/lib/accounts/audit-trail";
-import { type AdminCommand, parseCount, parseEmail, parseInstant, parseWords } from "@/lib/admin/command";
+import { parseCount, parseEmail, parseInstant, parseWords } from "@/lib/admin/arguments";
+import type { AdminCommand } from "@/lib/admin/command";
 import type { Listing } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
 import { type AuditEntry, listAudit } from "@/lib/db/audit";

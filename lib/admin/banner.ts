@@ -1,5 +1,6 @@
 import { Argument } from "commander";
-import { type AdminCommand, parseInstant, parseWords } from "@/lib/admin/command";
+import { parseInstant, parseWords } from "@/lib/admin/arguments";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Result } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
 import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";

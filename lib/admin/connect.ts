@@ -1,4 +1,5 @@
-import { type AdminCommand, matching, parser, parseWords } from "@/lib/admin/command";
+import { matching, parser, parseWords } from "@/lib/admin/arguments";
+import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
 import { addClient, listClients, removeClient } from "@/lib/oauth/operator-clients";

@@ -1,6 +1,7 @@
 import { addCredits, findAccount } from "@/lib/accounts/accounts";
 import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
-import { type AdminCommand, parseWords } from "@/lib/admin/command";
+import { parseWords } from "@/lib/admin/arguments";
+import type { AdminCommand } from "@/lib/admin/command";
 
 /** `credits add|history`. */
 export function addCreditCommands(program: AdminCommand): void {

@@ -2,7 +2,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
-import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
+import { sweepCodes } from "@/lib/auth/sign-in-code-limits";
 import { outbox, scheduledOutbox } from "@/lib/auth/wanted-mails";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";

@@ -14,7 +14,7 @@ import { describeBrowser, describeStart } from "@/lib/auth/session-name";
 import { startSession } from "@/lib/auth/session-start";
 import type { MintedToken } from "@/lib/auth/session-token";
 import { makeCode } from "@/lib/auth/sign-in-code";
-import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
+import { codesKeptMs } from "@/lib/auth/sign-in-code-limits";
 import { outbox } from "@/lib/auth/wanted-mails";
 import { endsFrom } from "@/lib/config/lifetimes";
 import { accountBy } from "@/lib/db/account-by";

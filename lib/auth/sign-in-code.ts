@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
-import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-allowances";
+import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-limits";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";

@@ -16,6 +16,9 @@ export function isSuppressed(db: Db, recipientHash: string): Promise<boolean> {
   );
 }
 
+/** Whether a bounce of this type stops the mails to its address: not a transient one, such as of a full mailbox. */
+export const isFinalBounce = (type: string | undefined) => type !== "Transient";
+
 /** Suppresses addresses permanently, in the caller's transaction. Idempotent. */
 export async function suppress(transaction: Db, recipientHashes: string[], nowMs: number): Promise<void> {
   if (recipientHashes.length === 0) return;

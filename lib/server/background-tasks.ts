@@ -1,5 +1,5 @@
 import { deleteExpired } from "@/lib/accounts/retention";
-import { sweepCodes } from "@/lib/auth/sign-in-code-allowances";
+import { sweepCodes } from "@/lib/auth/sign-in-code-limits";
 import { outbox, scheduledOutbox } from "@/lib/auth/wanted-mails";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";

@@ -68,7 +68,7 @@ export const mails: Mistakes = {
       ],
     },
     "app/hooks/resend/route.ts": {
-      "a full mailbox gets no mail any more": ['if (bounce?.type !== "Transient") await', "await"],
+      "a full mailbox gets no mail any more": ["if (isFinalBounce(bounce?.type)) await", "await"],
     },
   },
   "tests/lib/http/webhook.test.ts": {

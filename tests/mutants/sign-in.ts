@@ -82,7 +82,7 @@ export const signIn: Mistakes = {
         '.returning("tries")',
       ],
     },
-    "lib/auth/sign-in-code-allowances.ts": {
+    "lib/auth/sign-in-code-limits.ts": {
       "one address uses up what all strangers have": [
         " && ofAddress.length < maxShortCodes.oneAddress",
         " && Number(from_address) >= 0",

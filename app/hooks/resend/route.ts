@@ -3,6 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
 import { eventWith, webhook } from "@/lib/http/webhook";
+import { isFinalBounce } from "@/lib/mail/suppressions";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
 
 const complained = z.object({ to: z.array(z.string()) });
@@ -11,8 +12,7 @@ const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optio
 /** Resend's webhooks: an address that bounces or reports spam gets no more mails of the onboarding series. */
 export const POST = webhook(hooks.resend, readKey, {
   "email.bounced": eventWith(bounced, async ({ to, bounce }, nowMs) => {
-    // A transient bounce, such as a full mailbox, does not stop the mails.
-    if (bounce?.type !== "Transient") await suppress(to, nowMs);
+    if (isFinalBounce(bounce?.type)) await suppress(to, nowMs);
   }),
   "email.complained": eventWith(complained, ({ to }, nowMs) => suppress(to, nowMs)),
 });

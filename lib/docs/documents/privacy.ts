@@ -1,7 +1,7 @@
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-session";
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkey-challenge";
-import { codesKeptMs } from "@/lib/auth/sign-in-code-allowances";
+import { codesKeptMs } from "@/lib/auth/sign-in-code-limits";
 import { confirmationMs } from "@/lib/auth/waitlist-mail";
 import { describeSeconds } from "@/lib/config/durations";
 import {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { findRequestedCode, makeCode, redeemCode } from "@/lib/auth/sign-in-code";
-import { type CodeRequester, sweepCodes } from "@/lib/auth/sign-in-code-allowances";
+import { type CodeRequester, sweepCodes } from "@/lib/auth/sign-in-code-limits";
 import { dayMs } from "@/lib/config/durations";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
