@@ -187,6 +187,7 @@ describe("connections", () => {
     expect(await ask(), "in the place of one that was answered").toEqual(["100"]);
     for (const socket of others) socket.destroy();
     await eventually(async () => expect(await ask(), "and of those that broke off").toEqual(["100"]));
+    for (const socket of opened) socket.destroy();
     await own.stop();
   });
 
