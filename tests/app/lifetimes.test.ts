@@ -111,7 +111,7 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     await service.adminJson("connect", "remove", "desk");
   });
 
-  it("is not let in by an owner who answers after 15 minutes", async () => {
+  it("is not connected by an answer after 15 minutes", async () => {
     const browser = await Browser.signIn(service, email);
     await browser.open((await app.ask()).address.href.replace(service.url, ""));
     const fields = await readQuestion(browser);

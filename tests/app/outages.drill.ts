@@ -153,7 +153,7 @@ describe.each(stores)("while the store is ill, on $name", async ({ name, prepare
       }
       const statusOf = (wanted: string) => answers.find(({ path }) => path === wanted)?.status;
       for (const path of ["/ready", "/api/health"]) expect(statusOf(path), `${state}: ${path}`).toBe(200);
-      // The crowd meets a store whose connections all end at once: whoever asks again is served.
+      // All connections to the store end at once, so some of the requests above may fail; a later one is answered.
       if (state === "read-only")
         await eventually(async () =>
           expect((await service.ask("/api/entitlement", { headers })).status).toBe(200),

@@ -1,6 +1,6 @@
 import { tellMoments } from "../browser/clock";
 import { copyOnClick } from "./browser/copy";
-import { keepFresh } from "./browser/keep-current";
+import { keepCurrent } from "./browser/keep-current";
 import { runPasskeys } from "./browser/passkeys";
 
 /* The script of home. Without it buttons send forms, times are in UTC, and what needs a script is hidden. */
@@ -8,4 +8,4 @@ import { runPasskeys } from "./browser/passkeys";
 tellMoments();
 copyOnClick();
 runPasskeys();
-keepFresh();
+keepCurrent();

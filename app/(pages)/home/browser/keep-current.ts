@@ -3,7 +3,7 @@ import { home, renewEveryMs, renewSession } from "./renew-session";
 import { showUsable } from "./usable";
 
 /** Keeps an open page current: renews the session, and checks again when due or when the page becomes visible. */
-export function keepFresh(): void {
+export function keepCurrent(): void {
   let next: ReturnType<typeof setTimeout>;
   const checkLater = () => {
     clearTimeout(next);
