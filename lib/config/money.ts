@@ -1,9 +1,24 @@
-/** Currencies that Stripe counts in hundredths, although they have none. */
-const countedInHundredths = ["isk", "ugx"];
+/**
+ * How many decimals an amount at Stripe has, where they are not two: https://docs.stripe.com/currencies. It is neither ISO
+ * 4217's table nor that of `Intl`: ISK and UGX have no decimals and are counted in hundredths, and so are HUF, IDR and others
+ * that `Intl` shows without any.
+ */
+const decimalsAtStripe: Readonly<Partial<Record<string, number>>> = Object.fromEntries([
+  ...inList("bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf", 0),
+  ...inList("bhd jod kwd omr tnd", 3),
+]);
 
-/** For example `€49.00`, of an amount in the currency's smallest unit. */
+/** For example `€49.00` or `HUF 9,990`, of an amount in the smallest unit that Stripe has of the currency. */
 export function moneyInWords(amount: number, currency: string): string {
-  const format = new Intl.NumberFormat("en", { style: "currency", currency });
-  const { maximumFractionDigits: decimals = 2 } = format.resolvedOptions();
-  return format.format(amount / 10 ** (countedInHundredths.includes(currency) ? 2 : decimals));
+  const decimals = decimalsAtStripe[currency.toLowerCase()] ?? 2;
+  const value = amount / 10 ** decimals;
+  const style = { style: "currency", currency } as const;
+  const usual = new Intl.NumberFormat("en", style).resolvedOptions().maximumFractionDigits ?? decimals;
+  const shown = Number.isInteger(value) ? Math.min(usual, decimals) : decimals;
+  const digits = { minimumFractionDigits: shown, maximumFractionDigits: shown };
+  return new Intl.NumberFormat("en", { ...style, ...digits }).format(value);
+}
+
+function inList(currencies: string, decimals: number) {
+  return currencies.split(" ").map((currency) => [currency, decimals] as const);
 }
