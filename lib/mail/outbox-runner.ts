@@ -98,11 +98,9 @@ export async function sendDueMails<Mail extends Claimed>(
       ? new SendError("the store was too slow", { mayRetry: true, pauseMs: 1 })
       : await send();
     const pauseMs = failure?.pauseMs ?? 0;
-    // A response that asks us to come back later does not count as an attempt.
-    const again =
-      pauseMs > 0
-        ? { attempts: attempts - 1, atMs: now() + pauseMs }
-        : { attempts, atMs: now() + outbox.retryAfterMs(attempts) };
+    const again = isLate
+      ? { attempts: attempts - 1, atMs: now() + pauseMs }
+      : { attempts, atMs: now() + Math.max(pauseMs, outbox.retryAfterMs(attempts)) };
     const next = failure?.mayRetry && again.atMs < triedUntilMs ? again : undefined;
     if (failure) {
       const words = next ? "a mail was not sent yet" : "a mail was given up";
