@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import type { Environment } from "@/lib/config/env-files";
-import { isLoopback } from "@/lib/config/loopback";
+import { isForDevelopment } from "@/lib/config/loopback";
 
 /** The settings that sign-in by Clerk needs. */
 export type ClerkSettings = NonNullable<ReturnType<typeof parseClerk>>;
@@ -54,15 +54,11 @@ export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
 /** Warns of a test key in production: Clerk's test instances are limited, and open to anyone with a test code. */
 export function warnOfTestKeys({ publishableKey }: ClerkSettings, appUrl: string): string[] {
   const { protocol, hostname } = new URL(appUrl);
-  const isForDevelopment = protocol === "http:" || isLoopback(hostname) || developmentHosts.test(hostname);
-  if (isForDevelopment || publishableKey.startsWith("pk_live_")) return [];
+  if (protocol === "http:" || isForDevelopment(hostname) || publishableKey.startsWith("pk_live_")) return [];
   return [
     `CLERK_PUBLISHABLE_KEY: belongs to a test instance, while APP_URL is ${appUrl}: use a live instance`,
   ];
 }
-
-/** Domains that do not resolve publicly (RFC 6761, RFC 6762, RFC 9476 and ICANN's `.internal`). */
-const developmentHosts = /\.(?:localhost|test|local|internal|alt)$/;
 
 /** Decodes the Frontend API host: the key is `pk_live_` or `pk_test_`, then the base64 of the host and a `$`. */
 function parsePublishableKey(key: string): string | undefined {

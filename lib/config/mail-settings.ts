@@ -1,7 +1,8 @@
 import { createPrivateKey } from "node:crypto";
+import { isIP } from "node:net";
 import * as z from "zod";
 import type { Environment } from "@/lib/config/env-files";
-import { isLoopback } from "@/lib/config/loopback";
+import { isForDevelopment, isLoopback } from "@/lib/config/loopback";
 
 /** How mail is delivered, and the settings that each way needs. */
 export type MailSettings = ReturnType<typeof parseMail>;
@@ -17,6 +18,7 @@ const dkimNames = ["DKIM_DOMAIN", "DKIM_SELECTOR", "DKIM_PRIVATE_KEY"] as const;
 const needs = {
   RESEND_WEBHOOK_SECRET: "RESEND_API_KEY",
   RESEND_BASE_URL: "RESEND_API_KEY",
+  SMTP_HELO: "SMTP_URL",
   DKIM_DOMAIN: "SMTP_URL",
   DKIM_SELECTOR: "SMTP_URL",
   DKIM_PRIVATE_KEY: "SMTP_URL",
@@ -77,6 +79,7 @@ function parseSmtp(env: Environment, from: MailAddress, appUrl: string, faults: 
   // Implicit TLS. Otherwise STARTTLS, which only a loopback server may lack.
   const secure = url.protocol === "smtps:";
   const server = {
+    name: parseHelo(env.SMTP_HELO, from, appUrl, faults),
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
     port: Number(url.port) || (secure ? 465 : 587),
     secure,
@@ -86,6 +89,23 @@ function parseSmtp(env: Environment, from: MailAddress, appUrl: string, faults: 
       : undefined,
   };
   return { kind: "smtp" as const, server, dkim: parseDkim(env, from, faults) };
+}
+
+/**
+ * The name in our EHLO (RFC 5321 §4.1.1.1). A container's own has no dot, and then nodemailer would say `[127.0.0.1]`, which
+ * relays refuse.
+ */
+function parseHelo(
+  text: string | undefined,
+  from: MailAddress,
+  appUrl: string,
+  faults: string[],
+): string | undefined {
+  if (text && !/^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[a-z0-9:.]+\])$/i.test(text))
+    faults.push("SMTP_HELO: must be a host name like office.example.com, or an address like [203.0.113.5]");
+  const { hostname } = new URL(appUrl);
+  const isPublic = hostname.includes(".") && isIP(hostname) === 0 && !isForDevelopment(hostname);
+  return text ?? (isPublic ? hostname : from.address.split("@").pop());
 }
 
 /** RFC 8058 §3.1 requires https for unsubscribe links, and no other machine can open a loopback link. */

@@ -28,8 +28,12 @@ export function createSmtpSender(smtp: SmtpSettings, timeoutMs = answersWithinMs
       }
     },
     async check() {
-      await withTimeout(timeoutMs, (await transport).verify());
-      return `the SMTP server answers${smtp.dkim ? "" : "; it has to sign with DKIM, because no DKIM key is set here"}`;
+      const { name } = smtp.server;
+      await withTimeout(timeoutMs, (await transport).verify()).catch(({ response, command, message }) => {
+        const said = response ? `it said to ${command}: ${response.replace(/\s+/g, " ")}` : message;
+        throw new Error(`to our greeting as ${name}: ${said}`);
+      });
+      return `the SMTP server takes our greeting as ${name}${smtp.dkim ? "" : "; it has to sign with DKIM, because no DKIM key is set here"}`;
     },
   };
 }
@@ -43,6 +47,7 @@ async function openTransport({ server, dkim }: SmtpSettings, timeoutMs: number) 
     maxConnections: maxConcurrent + maxConcurrentOthers,
     idleTimeout: idleTimeoutMs,
     connectionTimeout: timeoutMs,
+    maxRequeues: 1, // the outbox repeats, and counts
     // An aborted mail must not be sent from a buffer afterwards.
     socketCloseTimeout: 0,
   });
@@ -59,13 +64,16 @@ const pauseMs = 1000; // 1 second
 
 /**
  * A permanent refusal of the recipient or the mail (RFC 5321 §4.2.1) is final; anything else is retried. A server that
- * closes (421) or has too many of our connections (432, or a 4xx before any mail) is busy and has not refused the mail.
+ * closes (421) or has too many of our connections (432, or a 4xx before any mail) is busy: all mails pause, unless it is our
+ * name that it does not take.
  */
 function toSendError({ code = "", command = "", responseCode, permanent }: NodemailerError): SendError {
   const isAboutMail = command === "MAIL FROM" || command === "RCPT TO" || command === "DATA";
   const isRefused = permanent === true && isAboutMail && command !== "MAIL FROM";
   const isTemporary = responseCode !== undefined && responseCode >= 400 && responseCode < 500;
-  const isBusy = responseCode === 421 || responseCode === 432 || (isTemporary && !isAboutMail);
+  const isBusy =
+    (responseCode === 421 || responseCode === 432 || (isTemporary && !isAboutMail)) &&
+    !/^(EH|HE)LO$/.test(command);
   const reply = responseCode ?? (code === "EABORT" ? "no answer" : code);
   return new SendError(`smtp: ${reply} ${command}`.trim(), {
     mayRetry: !isRefused,

@@ -1,10 +1,11 @@
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
+import { createInterface } from "node:readline";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
 /** How the inbox handles a mail. `lost` accepts it and drops the connection before it responds. */
 export type Fault = "none" | "no such recipient" | "busy" | "closing" | "sender refused" | "silent" | "lost";
 
-export type Received = { atMs: number; from: string; to: string; raw: Buffer; secure: boolean };
+export type Received = { atMs: number; from: string; to: string; raw: Buffer; secure: boolean; helo: string };
 
 /** A real SMTP server on loopback, which stores accepted mails and has faults that a test can set. */
 export async function startSmtpInbox(options: SMTPServerOptions = {}) {
@@ -35,6 +36,7 @@ export async function startSmtpInbox(options: SMTPServerOptions = {}) {
           to: rcptTo.map(({ address }) => address).join(", "),
           raw: Buffer.concat(chunks),
           secure: session.secure,
+          helo: session.hostNameAppearsAs,
         });
         if (inbox.fault === "lost") for (const { _socket } of connections()) _socket.destroy();
         else callback(null);
@@ -50,6 +52,35 @@ export async function startSmtpInbox(options: SMTPServerOptions = {}) {
   inbox.port = (server.server.address() as AddressInfo).port;
   inbox.stop = () => new Promise((resolve) => server.close(() => resolve()));
   return inbox;
+}
+
+/**
+ * A relay on loopback that refuses: `replies` has what it says to a command, `""` is its greeting and `"."` the end of a mail.
+ * With 421 it closes the connection.
+ */
+export async function startRelay(replies: Record<string, string>) {
+  const relay = { port: 0, connections: 0, stop: () => {} };
+  const server = createServer((socket) => {
+    relay.connections++;
+    const say = (command: string, usual: string) => {
+      const reply = replies[command] ?? usual;
+      socket.write(`${reply}\r\n`);
+      if (reply.startsWith("421")) socket.end();
+    };
+    say("", "220 relay.example.net");
+    let isMail = false;
+    createInterface(socket).on("line", (line) => {
+      const command = isMail ? line : (line.split(" ")[0] ?? "");
+      if (isMail && line !== ".") return;
+      say(command, command === "DATA" ? "354 go on" : "250 fine");
+      isMail = command === "DATA" && !replies.DATA;
+    });
+    socket.on("error", () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  relay.port = (server.address() as AddressInfo).port;
+  relay.stop = () => server.close();
+  return relay;
 }
 
 /** The sign-in code of a mail. */

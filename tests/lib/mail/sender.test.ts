@@ -13,7 +13,7 @@ import { dkimKey, verifyDkim } from "@/tests/support/dkim";
 import { createFolder } from "@/tests/support/leash";
 import { startResendStandIn } from "@/tests/support/resend-stand-in";
 import type { Environment } from "@/tests/support/service";
-import { startSmtpInbox } from "@/tests/support/smtp-inbox";
+import { startRelay, startSmtpInbox } from "@/tests/support/smtp-inbox";
 
 const link = `https://office.example.com/api/email/unsubscribe?token=v1.acc_${"x".repeat(22)}.${"y".repeat(43)}`;
 const mail: Mail = {
@@ -119,7 +119,7 @@ describe("SMTP", async () => {
     expect(inbox.received).toMatchObject([{ from: "office@example.com", to: "ceo@example.org" }]);
     await expectTheMail(inbox.received[0]?.raw ?? "");
     expect(await plain().check()).toBe(
-      "the SMTP server answers; it has to sign with DKIM, because no DKIM key is set here",
+      "the SMTP server takes our greeting as office.example.com; it has to sign with DKIM, because no DKIM key is set here",
     );
   });
 
@@ -164,6 +164,53 @@ describe("SMTP", async () => {
     const failure = { message: "smtp: ESOCKET CONN", mayRetry: true };
     expect(await failureOf(unreachable.send(mail))).toMatchObject(failure);
     await expect(unreachable.check()).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("greets with the host of APP_URL, else with the domain of the sender, unless a setting names another", async () => {
+    await plain().send(mail);
+    await plain({ APP_URL: "http://localhost:3000" }).send(mail);
+    await plain({ APP_URL: "https://203.0.113.5" }).send(mail);
+    await plain({ APP_URL: "https://office.internal" }).send(mail);
+    await plain({ SMTP_HELO: "mx.example.net" }).send(mail);
+    await plain({ SMTP_HELO: "[203.0.113.5]" }).send(mail);
+    expect(inbox.received.map(({ helo }) => helo)).toEqual([
+      "office.example.com",
+      "example.com",
+      "example.com",
+      "example.com",
+      "mx.example.net",
+      "[203.0.113.5]",
+    ]);
+    expect(() => plain({ SMTP_HELO: "mx example" })).toThrow(
+      "SMTP_HELO: must be a host name like office.example.com, or an address like [203.0.113.5]",
+    );
+  });
+
+  it("tries every 4xx again, wherever it comes, and `check` shows the greeting and what the relay said", async () => {
+    const tarpit =
+      "421-4.7.0 Try again later, closing connection. (EHLO)\r\n421 4.7.0 For more, see the help.";
+    for (const [at, reply, message, pauseMs] of [
+      ["", "421 4.3.2 too many connections", "smtp: 421 CONN", 1000],
+      ["", "450 4.7.0 wait", "smtp: 450 CONN", 1000],
+      ["EHLO", tarpit, "smtp: 421 EHLO", 0],
+      ["MAIL", "421 4.3.2 closing", "smtp: 421 MAIL FROM", 1000],
+      ["MAIL", "452 4.3.1 no space", "smtp: 452 MAIL FROM", 0],
+      ["RCPT", "450 4.2.0 greylisted", "smtp: 450 RCPT TO", 0],
+      ["RCPT", "421 4.7.28 rate", "smtp: 421 RCPT TO", 1000],
+      ["DATA", "451 4.3.0 later", "smtp: 451 DATA", 0],
+      [".", "451 4.4.2 timeout", "smtp: 451 DATA", 0],
+    ] as const) {
+      const relay = await startRelay({ [at]: reply });
+      const sender = smtp(`smtp://127.0.0.1:${relay.port}`);
+      const refused = { message, mayRetry: true, mayArrive: false, pauseMs };
+      expect(await failureOf(sender.send(mail)), reply).toEqual(refused);
+      expect(relay.connections, "one attempt is one connection").toBe(1);
+      if (at === "EHLO")
+        await expect(sender.check()).rejects.toThrow(
+          "to our greeting as office.example.com: it said to EHLO: 421-4.7.0 Try again later, closing connection. (EHLO) 421 4.7.0 For more, see the help.",
+        );
+      relay.stop();
+    }
   });
 
   it("gives up after its timeout", async () => {
