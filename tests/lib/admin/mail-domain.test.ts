@@ -14,7 +14,14 @@ const dkim = {
   keySelector: "s1",
   privateKey: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
 };
-const server = { host: "localhost", port: 25, secure: false, requireTLS: false, auth: undefined };
+const server = {
+  name: "office.example.com",
+  host: "localhost",
+  port: 25,
+  secure: false,
+  requireTLS: false,
+  auth: undefined,
+};
 const smtp: MailSettings = { kind: "smtp", from, server, dkim };
 const resend = { kind: "resend", from, apiKey: "re_1", baseUrl: "", webhookKey: undefined } as const;
 
