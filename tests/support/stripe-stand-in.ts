@@ -15,7 +15,9 @@ type Session = Pick<
   Stripe.Checkout.Session,
   "id" | "object" | "mode" | "status" | "payment_status" | "url" | "customer" | "subscription" | "metadata"
 > &
-  Pick<Stripe.Checkout.Session, "payment_intent" | "created" | "success_url" | "cancel_url"> & {
+  Pick<Stripe.Checkout.Session, "payment_intent" | "created" | "success_url" | "cancel_url"> &
+  Pick<Stripe.Checkout.Session, "amount_total" | "currency" | "payment_link"> & {
+    customer_details: Pick<Stripe.Checkout.Session.CustomerDetails, "email"> | null;
     /** What it was made with. */
     asked: Record<string, string>;
   };
@@ -51,13 +53,17 @@ type Invoice = Pick<
 type Charge = Pick<
   Stripe.Charge,
   "id" | "object" | "amount" | "amount_refunded" | "refunded" | "disputed" | "created" | "status"
-> & { customer: string; payment_intent: string };
-type Intent = Pick<Stripe.PaymentIntent, "id" | "object" | "status"> & { latest_charge: Charge | null };
-type Dispute = Pick<Stripe.Dispute, "id" | "object" | "status" | "amount"> & {
+> & { customer: string | null; payment_intent: string };
+type Refund = Pick<Stripe.Refund, "id" | "object" | "amount" | "created" | "status"> & {
   charge: string;
   payment_intent: string;
 };
-type Customer = Pick<Stripe.Customer, "id" | "object" | "email"> & {
+type Intent = Pick<Stripe.PaymentIntent, "id" | "object" | "status"> & { latest_charge: Charge | null };
+type Dispute = Pick<Stripe.Dispute, "id" | "object" | "status" | "amount" | "created"> & {
+  charge: string;
+  payment_intent: string;
+};
+type Customer = Pick<Stripe.Customer, "id" | "object" | "email" | "created"> & {
   metadata: Record<string, string>;
   /** Our account's id. */
   account: string;
@@ -85,14 +91,17 @@ export class StripeStandIn {
   /** Every request to the API, for example `POST /v1/customers`. */
   readonly requests: string[] = [];
   readonly customers = new Map<string, Customer>();
-  /** Customers that were deleted: Stripe still names them. */
-  readonly deleted = new Set<string>();
+  /** Customers that were deleted: Stripe still names them, and its Search may find them as they were. */
+  readonly deleted = new Map<string, Customer>();
+  /** How old a customer is when Search finds it. */
+  searchDelayMs = 60_000;
   /** What a customer has paid too much, by a switch to a shorter period: later invoices are paid from it. */
   readonly credits = new Map<string, number>();
   readonly sessions = new Map<string, Session>();
   readonly subscriptions = new Map<string, Subscription>();
   readonly invoices = new Map<string, Invoice>();
   readonly charges = new Map<string, Charge>();
+  readonly refunds = new Map<string, Refund>();
   readonly disputes = new Map<string, Dispute>();
   /** The configurations of the portal, of which one is the default. */
   portals = [{ id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true }];
@@ -237,6 +246,10 @@ export class StripeStandIn {
   refundCharge(charge: Charge, amount = charge.amount - charge.amount_refunded): void {
     charge.amount_refunded += amount;
     charge.refunded = charge.amount_refunded === charge.amount;
+    const { id: refunded, payment_intent } = charge;
+    const id = this.newId("re");
+    const made = { id, object: "refund", created: this.nowSeconds(), status: "succeeded" } as const;
+    this.refunds.set(id, { ...made, amount, charge: refunded, payment_intent });
     this.tell("charge.refunded", charge);
   }
 
@@ -244,11 +257,10 @@ export class StripeStandIn {
   failRefund(charge: Charge, amount = charge.amount_refunded): void {
     charge.amount_refunded -= amount;
     charge.refunded = false;
-    this.tell("refund.failed", {
-      id: this.newId("re"),
-      object: "refund",
-      payment_intent: charge.payment_intent,
-    });
+    const failed = [...this.refunds.values()].findLast((refund) => refund.charge === charge.id);
+    if (!failed) throw new Error("nothing was refunded");
+    failed.status = "failed";
+    this.tell("refund.failed", failed);
   }
 
   /** The customer disputes a charge at their bank; `close` is how the bank decides later. */
@@ -257,7 +269,7 @@ export class StripeStandIn {
     const { id, amount, payment_intent } = charge;
     const dispute: Dispute = {
       ...{ id: this.newId("dp"), object: "dispute", status: "needs_response" },
-      ...{ amount, charge: id, payment_intent },
+      ...{ amount, charge: id, payment_intent, created: this.nowSeconds() },
     } as Dispute;
     this.disputes.set(dispute.id, dispute);
     this.tell("charge.dispute.created", dispute);
@@ -337,7 +349,8 @@ export class StripeStandIn {
     for (const { id: subscription, customer, status } of this.subscriptions.values()) {
       if (customer === id && status !== "canceled") this.end(subscription);
     }
-    this.deleted.add(id);
+    const found = this.customers.get(id);
+    if (found) this.deleted.set(id, found);
     return this.customers.delete(id);
   }
 
@@ -369,7 +382,7 @@ export class StripeStandIn {
   private subscribe(session: Session): void {
     session.subscription = this.makeSubscription(
       String(session.customer),
-      session.metadata?.price ?? "",
+      session.asked["line_items[0][price]"] ?? "",
       session.metadata ?? {},
     );
   }
@@ -432,11 +445,10 @@ export class StripeStandIn {
   }
 
   private makeIntent(session: Session, status: Stripe.PaymentIntent["status"]): Intent {
-    const amount = this.prices.get(session.metadata?.price ?? "")?.unit_amount ?? 0;
-    return this.charge(String(session.customer), amount, status);
+    return this.charge(session.customer as string | null, session.amount_total ?? 0, status);
   }
 
-  private charge(customer: string, amount: number, status: Stripe.PaymentIntent["status"]): Intent {
+  private charge(customer: string | null, amount: number, status: Stripe.PaymentIntent["status"]): Intent {
     const intent: Intent = { id: this.newId("pi"), object: "payment_intent", status, latest_charge: null };
     if (status !== "succeeded") return intent;
     intent.latest_charge = {
@@ -518,23 +530,19 @@ export class StripeStandIn {
     };
     const route = `${method} ${kind}${id ? "/id" : ""}${action ? `/${action}` : ""}`;
     const customer = fields.get("customer") ?? "";
+    if (route === "GET customers/id" && id === "search") return this.search(fields);
     switch (route) {
       case "POST customers": {
-        const customer = this.newId("cus");
         const metadata = metadataIn(fields);
-        const account = metadata.account ?? "";
-        const made = {
-          id: customer,
-          object: "customer",
-          email: fields.get("email"),
-          metadata,
-          account,
-        } as const;
-        this.customers.set(customer, made);
-        return ok(made);
+        return ok(this.addCustomer(fields.get("email"), metadata));
       }
-      case "GET customers":
-        return list([...this.customers.values()].filter(({ email }) => email === fields.get("email")));
+      case "GET customers": {
+        const email = fields.get("email");
+        return list(
+          this.listed(this.customers).filter((one) => email === null || one.email === email),
+          fields,
+        );
+      }
       case "GET customers/id":
         return this.deleted.has(id) ? ok({ id, object: "customer", deleted: true }) : of(this.customers);
       case "POST customers/id": {
@@ -548,14 +556,26 @@ export class StripeStandIn {
         return this.deleteCustomer(id) ? ok({ id, object: "customer", deleted: true }) : missing();
       case "POST sessions":
         return this.createSession(fields);
-      case "GET sessions/id":
-        return of(this.sessions);
-      case "GET sessions":
-        return list(
-          [...this.sessions.values()].filter(
-            ({ payment_intent }) => (payment_intent as Intent | null)?.id === fields.get("payment_intent"),
-          ),
-        );
+      case "GET sessions/id": {
+        const found = this.isAnother ? undefined : this.sessions.get(id);
+        if (!found) return missing();
+        const hasItems = expandedIn(fields).includes("line_items");
+        return ok({ ...found, ...(hasItems && { line_items: this.itemsOf(found) }) });
+      }
+      case "GET sessions": {
+        const { payment_intent, ...asked } = {
+          payment_intent: fields.get("payment_intent"),
+          customer: fields.get("customer"),
+          status: fields.get("status"),
+          payment_link: fields.get("payment_link"),
+        };
+        const isAsked = (session: Session) =>
+          (payment_intent === null || (session.payment_intent as Intent | null)?.id === payment_intent) &&
+          Object.entries(asked).every(
+            ([name, value]) => value === null || session[name as keyof typeof asked] === value,
+          );
+        return list(this.listed(this.sessions).filter(isAsked), fields);
+      }
       case "POST sessions/id/expire": {
         const session = this.sessions.get(id);
         if (session?.status !== "open") return refuse(400, undefined, "Only open checkouts can be expired.");
@@ -569,35 +589,54 @@ export class StripeStandIn {
         return found ? ok(this.expand(found, fields)) : missing();
       }
       case "GET subscriptions":
-        if (!this.customers.has(customer) || this.isAnother) return missing(400);
+        if (customer && (!this.customers.has(customer) || this.isAnother)) return missing(400);
         return list(
-          [...this.subscriptions.values()].filter(
+          this.listed(this.subscriptions).filter(
             (one) =>
-              one.customer === customer && (fields.get("status") === "all" || one.status !== "canceled"),
+              (!customer || one.customer === customer) &&
+              (fields.get("status") === "all" || one.status !== "canceled"),
           ),
+          fields,
         );
+      case "DELETE subscriptions/id":
+        if (!this.subscriptions.has(id) || this.isAnother) return missing();
+        this.end(id);
+        return ok(this.find(this.subscriptions, id));
       case "GET charges":
         return list(
-          [...this.charges.values()].filter(
-            (charge) =>
-              charge.customer === customer && charge.created >= Number(fields.get("created[gte]") ?? 0),
-          ),
+          this.listed(this.charges).filter((charge) => !customer || charge.customer === customer),
+          fields,
         );
-      case "GET disputes":
-        return list([...this.disputes.values()].filter(({ charge }) => charge === fields.get("charge")));
-      case "GET invoice_payments": {
-        const intent = fields.get("payment[payment_intent]") ?? "";
-        const paid = [...this.invoices.values()].filter(({ intents }) => intents.includes(intent));
-        return list(paid.map((invoice) => ({ object: "invoice_payment", invoice })));
+      case "GET refunds":
+        return list(this.listed(this.refunds), fields);
+      case "GET disputes": {
+        const charge = fields.get("charge");
+        return list(
+          this.listed(this.disputes).filter((one) => charge === null || one.charge === charge),
+          fields,
+        );
       }
+      case "GET invoices": {
+        const [subscription, status] = [fields.get("subscription"), fields.get("status")];
+        return list(
+          this.listed(this.invoices).filter(
+            ({ parent, ...invoice }) =>
+              (subscription === null || parent.subscription_details.subscription === subscription) &&
+              (status === null || invoice.status === status),
+          ),
+          fields,
+        );
+      }
+      case "GET invoice_payments":
+        return list(this.listPayments(fields), fields);
       case "GET prices/id":
         return of(this.prices);
       case "GET webhook_endpoints":
-        return list(this.endpoints);
+        return list(this.endpoints, fields);
       case "GET tax/id":
         return ok({ object: "tax.settings", status: this.taxStatus });
       case "GET billing_portal/id":
-        return list(this.portals);
+        return list(this.portals, fields);
       case "POST billing_portal/id": {
         const url = `${this.url}/portal/${customer}?to=${encodeURIComponent(fields.get("return_url") ?? "")}`;
         this.returnUrl = fields.get("return_url") ?? "";
@@ -610,7 +649,7 @@ export class StripeStandIn {
 
   /** A subscription with what was asked to be sent whole. */
   private expand(subscription: Subscription, fields: URLSearchParams): object {
-    const asked = [...fields].flatMap(([name, value]) => (name.startsWith("expand") ? [value] : []));
+    const asked = expandedIn(fields);
     const { customer, latest_invoice: invoice } = subscription;
     const deleted = { id: customer, object: "customer", deleted: true };
     return {
@@ -618,6 +657,69 @@ export class StripeStandIn {
       ...(asked.includes("customer") && { customer: this.customers.get(String(customer)) ?? deleted }),
       ...(asked.includes("latest_invoice") && { latest_invoice: this.invoices.get(invoice ?? "") ?? null }),
     };
+  }
+
+  private listed<T>(map: Map<string, T>): T[] {
+    return this.isAnother ? [] : [...map.values()];
+  }
+
+  /** A customer that someone else makes: another service, a Payment Link or an operator in the dashboard. */
+  addCustomer(email: string | null, metadata: Record<string, string> = {}): Customer {
+    const made: Customer = {
+      ...{ id: this.newId("cus"), object: "customer", email, metadata, created: this.nowSeconds() },
+      account: metadata.account ?? "",
+    } as const;
+    this.customers.set(made.id, made);
+    return made;
+  }
+
+  /** Someone pays at a Payment Link, where a customer is made for a subscription only. Returns the checkout's id. */
+  payLink(email: string, priceId: string, quantity = 1): string {
+    const price = this.find(this.prices, priceId);
+    const isRecurring = price.type === "recurring";
+    const session = this.addSession({
+      mode: isRecurring ? "subscription" : "payment",
+      payment_link: "plink_1",
+      customer: isRecurring ? this.addCustomer(email).id : null,
+      customer_details: { email },
+      asked: { "line_items[0][price]": priceId, "line_items[0][quantity]": String(quantity) },
+    });
+    this.pay(session.id);
+    return session.id;
+  }
+
+  private itemsOf({ asked }: Session): object {
+    const price = this.prices.get(asked["line_items[0][price]"] ?? "");
+    const quantity = Number(asked["line_items[0][quantity]"] ?? 1);
+    return { object: "list", data: [{ id: "li_1", object: "item", price, quantity }], has_more: false };
+  }
+
+  /** Search by one field of the metadata: it finds what is a minute old, and what was deleted. */
+  private search(fields: URLSearchParams): Reply {
+    const [, name = "", value] = /^metadata\['(\w+)'\]:'([^']*)'$/.exec(fields.get("query") ?? "") ?? [];
+    if (value === undefined) return refuse(400, undefined, "We were unable to parse your search query.");
+    const indexed = [...this.listed(this.customers), ...this.listed(this.deleted)];
+    const before = (this.nowMs() - this.searchDelayMs) / 1000;
+    const data = indexed.filter(({ metadata, created }) => metadata[name] === value && created <= before);
+    return ok({ object: "search_result", data, has_more: false, next_page: null });
+  }
+
+  /** The payments of invoices: by invoice or by payment intent. */
+  private listPayments(fields: URLSearchParams): object[] {
+    const [asked, intent] = [fields.get("invoice"), fields.get("payment[payment_intent]")];
+    const expanded = expandedIn(fields);
+    return this.listed(this.invoices).flatMap((invoice) =>
+      invoice.intents.flatMap((id) => {
+        if ((asked ?? invoice.id) !== invoice.id || (intent ?? id) !== id) return [];
+        const latest_charge = [...this.charges.values()].find(({ payment_intent }) => payment_intent === id);
+        const whole = { id, object: "payment_intent", latest_charge };
+        const isWhole = expanded.includes("data.payment.payment_intent.latest_charge");
+        const payment = { type: "payment_intent", payment_intent: isWhole ? whole : id };
+        const made = { id: `inpay_${id}`, object: "invoice_payment", status: "paid", payment };
+        const paid = { amount_paid: latest_charge?.amount ?? 0, currency: invoice.currency };
+        return { ...made, ...paid, invoice: expanded.includes("data.invoice") ? invoice : invoice.id };
+      }),
+    );
   }
 
   private returnUrl = "";
@@ -630,26 +732,35 @@ export class StripeStandIn {
     if (!this.prices.has(fields.get("line_items[0][price]") ?? "")) {
       return refuse(400, "resource_missing", "No such price");
     }
+    return ok(
+      this.addSession({
+        mode: fields.get("mode") as Stripe.Checkout.Session.Mode,
+        customer,
+        customer_details: { email: this.customers.get(customer)?.email ?? null },
+        metadata: metadataIn(fields),
+        success_url: fields.get("success_url"),
+        cancel_url: fields.get("cancel_url"),
+        asked: Object.fromEntries(fields),
+      }),
+    );
+  }
+
+  private addSession(
+    made: Pick<Session, "mode" | "customer" | "customer_details" | "asked"> & Partial<Session>,
+  ) {
     const id = this.newId("cs_test");
-    const metadata = metadataIn(fields);
+    const { asked } = made;
+    const price = this.prices.get(asked["line_items[0][price]"] ?? "");
     const session: Session = {
-      id,
-      object: "checkout.session",
-      mode: fields.get("mode") as Stripe.Checkout.Session.Mode,
-      status: "open",
-      payment_status: "unpaid",
-      url: `${this.url}/pay/${id}`,
-      customer,
-      subscription: null,
-      payment_intent: null,
-      metadata,
-      created: this.nowSeconds(),
-      success_url: fields.get("success_url"),
-      cancel_url: fields.get("cancel_url"),
-      asked: Object.fromEntries(fields),
+      ...{ id, object: "checkout.session", status: "open", payment_status: "unpaid" },
+      ...{ url: `${this.url}/pay/${id}`, subscription: null, payment_intent: null, metadata: {} },
+      ...{ created: this.nowSeconds(), success_url: null, cancel_url: null, payment_link: null },
+      amount_total: (price?.unit_amount ?? 0) * Number(asked["line_items[0][quantity]"] ?? 1),
+      currency: price?.currency ?? "eur",
+      ...made,
     };
     this.sessions.set(id, session);
-    return ok(session);
+    return session;
   }
 
   /** The pages of Checkout and of the portal. */
@@ -691,10 +802,28 @@ function metadataIn(fields: URLSearchParams): Record<string, string> {
   );
 }
 
+const expandedIn = (fields: URLSearchParams): string[] =>
+  [...fields].flatMap(([name, value]) => (name.startsWith("expand") ? [value] : []));
+
 export type Reply = { status: number; body: object };
 
 const ok = (body: object): Reply => ({ status: 200, body });
-const list = (data: object[]): Reply => ok({ object: "list", data, has_more: false });
+
+/** A page of a list, as Stripe pages: newest first, ten unless asked for up to a hundred, after the object that is named. */
+function list(all: object[], fields: URLSearchParams): Reply {
+  type Listed = { id?: string; created?: number };
+  const { gte, lt } = { gte: fields.get("created[gte]"), lt: fields.get("created[lt]") };
+  const isAsked = ({ created = 0 }: Listed) =>
+    (gte === null || created >= Number(gte)) && (lt === null || created < Number(lt));
+  const newestFirst = all.filter(isAsked).reverse();
+  const after = fields.get("starting_after");
+  const start = after === null ? 0 : newestFirst.findIndex(({ id }: Listed) => id === after) + 1;
+  const limit = Number(fields.get("limit") ?? 10);
+  if (!(limit >= 1 && limit <= 100)) return refuse(400, undefined, "Invalid limit.");
+  if (after !== null && start === 0) return refuse(400, "resource_missing", `No such object: '${after}'`);
+  const data = newestFirst.slice(start, start + limit);
+  return ok({ object: "list", data, has_more: start + data.length < newestFirst.length });
+}
 
 function refuse(status: number, code: string | undefined, message: string): Reply {
   return { status, body: { error: { type: "invalid_request_error", code, message } } };
