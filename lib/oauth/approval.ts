@@ -3,6 +3,7 @@ import type { Owner } from "@/lib/accounts/require-owner";
 import { hashSecret } from "@/lib/auth/secret";
 import { endSession } from "@/lib/auth/session-end";
 import { describeStart } from "@/lib/auth/session-name";
+import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { deriveMailId } from "@/lib/mail/mail";
@@ -11,7 +12,7 @@ import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { describeClient, type RequestingClient } from "@/lib/oauth/requesting-client";
-import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
+import { accountScope } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
 
 const requests = new OAuthState("Interaction");
@@ -107,7 +108,7 @@ export async function approve(
   const { by, state, key, id } = authorizationRequest;
   const stored = await readPending(authorizationRequest);
   if (!stored) return;
-  const resources = [stored.params?.resource ?? resourceAddresses()[0]].flat().map(String);
+  const resources = [stored.params?.resource ?? settings().appUrl].flat().map(String);
   const accountId = account.subject;
   const grant = new (await authorizationServer()).Grant({ clientId: client.clientId, accountId });
   for (const resource of resources) grant.addResourceScope(resource, accountScope);

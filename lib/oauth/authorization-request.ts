@@ -1,7 +1,7 @@
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { ApiError } from "@/lib/http/errors";
 import { connectEndpoints } from "@/lib/http/pages";
-import { accountScope } from "@/lib/oauth/resources";
+import { accountScope, resolveResource } from "@/lib/oauth/resources";
 
 /** The parameters of an authorization request that are read. Others are ignored (RFC 6749 §3.1) and not stored. */
 const knownParameters = new Set([
@@ -9,7 +9,6 @@ const knownParameters = new Set([
   "redirect_uri",
   "response_type",
   "response_mode",
-  "scope",
   "state",
   "prompt",
   "code_challenge",
@@ -19,30 +18,43 @@ const knownParameters = new Set([
 
 /**
  * The request target for the library, which reads the query of authorization requests alone, and resumes each at its own
- * path: we have one path, and the cookie names the request. Adds the only scope if an app names none, and ignores
- * `openid`, which OpenID libraries add (RFC 6749 §3.3).
+ * path: we have one path, and the cookie names the request.
  */
 export function targetFor({ pathname, search }: URL, uid = ""): string {
   const { authorization, resume } = connectEndpoints;
   if (pathname === resume.path) return `${authorization.path}/${uid}`;
-  if (pathname !== authorization.path) return pathname;
-  const parameters = keepKnownParameters(search);
-  // Copilot CLI sends it. The library does not know it, and our page always names the account that answers.
-  parameters.delete("prompt", "select_account");
-  const scopes = (parameters.get("scope") ?? "").split(" ").filter((scope) => scope && scope !== "openid");
-  parameters.set("scope", scopes.join(" ") || accountScope);
-  return `${pathname}?${parameters}`;
+  return pathname === authorization.path ? `${pathname}?${readRequest(search)}` : pathname;
 }
 
-/** Keeps the parameters that are stored until the owner answers. Throws an {@link ApiError} if they are too large. */
-export function keepKnownParameters(text: string): URLSearchParams {
-  const known = [...new URLSearchParams(text)].filter(([name]) => knownParameters.has(name));
-  const withoutClient = known.filter(([name]) => name !== "client_id");
+/** The body for the library. It gets no scope and no resource of a token: we grant the one, and bind the other ourselves. */
+export function bodyFor({ pathname }: URL, form: URLSearchParams): string {
+  const { device, token } = connectEndpoints;
+  if (pathname === device.path) return `${readRequest(`${form}`)}`;
+  const read = new URLSearchParams(form);
+  if (pathname === token.path) for (const name of ["scope", "resource"]) read.delete(name);
+  return `${read}`;
+}
+
+/**
+ * Reads the parameters that are stored until the owner answers. The only scope is granted, whatever others the client
+ * asks for (RFC 6749 §3.3). Throws an {@link ApiError} if they are too large.
+ */
+function readRequest(text: string): URLSearchParams {
+  const read = new URLSearchParams(
+    [...new URLSearchParams(text)].filter(([name]) => knownParameters.has(name)),
+  );
   const { requestBytes } = oauthBounds;
+  const withoutClient = [...read].filter(([name]) => name !== "client_id");
   if (Buffer.byteLength(JSON.stringify(withoutClient)) > requestBytes) {
     throw new ApiError("too_large", {
       message: `The parameters of this request are larger than ${inKibibytes(requestBytes)}.`,
     });
   }
-  return new URLSearchParams(known);
+  // Copilot CLI sends it. The library does not know it, and our page always names the account that answers.
+  read.delete("prompt", "select_account");
+  read.set("scope", accountScope);
+  const resource = resolveResource(read.getAll("resource"));
+  // The library refuses others.
+  if (resource) read.set("resource", resource);
+  return read;
 }

@@ -12,7 +12,7 @@ import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
-import { accountScope, resourceAddresses } from "@/lib/oauth/resources";
+import { accountScope, resolveResource } from "@/lib/oauth/resources";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { loadLibrary } from "@/lib/runtime/load-library";
 
@@ -108,10 +108,11 @@ function configuration(library: Library): Configuration {
       },
       resourceIndicators: {
         enabled: true,
-        defaultResource: async (_, __, oneOf) => oneOf ?? (resourceAddresses()[0] as string),
+        // Earlier builds granted several.
+        defaultResource: async (_, __, granted = []) => granted[0] ?? [],
         useGrantedResource: async () => true,
         getResourceServerInfo: async (_, resource) => {
-          if (!resourceAddresses().includes(resource)) throw new errors.InvalidTarget();
+          if (!resolveResource([resource])) throw new errors.InvalidTarget();
           return { audience: resource, scope: accountScope };
         },
       },

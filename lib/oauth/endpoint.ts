@@ -14,11 +14,12 @@ import { connectEndpoints, pages } from "@/lib/http/pages";
 import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { appSessionId } from "@/lib/oauth/app-session";
-import { keepKnownParameters, targetFor } from "@/lib/oauth/authorization-request";
+import { bodyFor, targetFor } from "@/lib/oauth/authorization-request";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
+import { narrowResource } from "@/lib/oauth/resources";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { log } from "@/lib/runtime/log";
 
@@ -40,7 +41,7 @@ const maxLogged = 400; // characters of a client id
 
 async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { url, headers, body, context } = call;
-  const { authorization, device, revocation, token } = connectEndpoints;
+  const { authorization, revocation, token } = connectEndpoints;
   const endsSessionAs = url.pathname === revocation.path ? "app end" : "app replay";
   const tokens = new TokenRotation(endsSessionAs, clientNetwork(headers));
   await tokens.run(() => consumeExchangeLimit(call));
@@ -58,7 +59,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { host, protocol } = new URL(settings().appUrl);
   const uid = readCookie(headers, "office-request");
   const server = (await authorizationServer()).callback();
-  const sent = url.pathname === device.path ? Buffer.from(`${keepKnownParameters(body.toString())}`) : body;
+  const sent = Buffer.from(bodyFor(url, form));
   const request = {
     method: context.method,
     url: targetFor(url, uid),
@@ -72,8 +73,15 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   };
   const { statusCode, payload, responseHeaders } = await tokens.run(() => handOver(server, request, sent));
   if (statusCode === 500) throw tokens.failure ?? new ApiError("internal_error");
+  const aud = audienceOf(tokens, form);
+  if (tokens.accessToken && !aud) {
+    return {
+      status: 400,
+      body: { error: "invalid_target", error_description: "The owner approved no such resource." },
+    };
+  }
   // Before anything is used up.
-  const minted = statusCode === 200 ? await mintAccessToken(tokens) : undefined;
+  const minted = statusCode === 200 ? await mintAccessToken(tokens, aud) : undefined;
   const issued = statusCode === 200 ? await tokens.commit(await store(), Date.now()) : {};
   if (url.pathname === token.path && (statusCode === 400 || !issued)) {
     const ended = await describeEnd(tokens.credential, form.get("client_id"));
@@ -123,10 +131,19 @@ function handOver(
   });
 }
 
-/** Mints the access token that is issued, if one is: a session token of the app's session, bound to one resource. */
-async function mintAccessToken({ accessToken, sessionEndsAtMs }: TokenRotation): Promise<string | undefined> {
+/** The resource of the access token that is issued: what the owner approved, or the part of it that the client names. */
+function audienceOf({ accessToken, credential }: TokenRotation, form: URLSearchParams): string | undefined {
+  const granted = [credential?.resource ?? accessToken?.aud ?? []].flat().map(String);
+  return narrowResource(granted, form.getAll("resource"));
+}
+
+/** Mints the access token that is issued, if one is: a session token of the app's session, bound to a resource. */
+async function mintAccessToken(
+  { accessToken, sessionEndsAtMs }: TokenRotation,
+  aud = "",
+): Promise<string | undefined> {
   if (!accessToken) return undefined;
-  const { accountId = "", grantId = "", aud = "", jti = "", scope = "", clientId: client_id } = accessToken;
+  const { accountId = "", grantId = "", jti = "", scope = "", clientId: client_id } = accessToken;
   const nowMs = Date.now();
   const terms = {
     subject: accountId,

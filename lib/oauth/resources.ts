@@ -1,4 +1,5 @@
-import { addressesOf } from "@/lib/auth/token-audience";
+import { addressesOf, type Resource } from "@/lib/auth/token-audience";
+import { settings } from "@/lib/config/settings";
 
 /** The only scope. It allows the public operations and nothing more. */
 export const accountScope = "account:read";
@@ -6,7 +7,29 @@ export const accountScope = "account:read";
 /** The description of the scope on pages. */
 export const accountScopeWords = "See whether your company may run, and its credits";
 
-/** Every address that a token can be bound to. The first is the default. */
-export function resourceAddresses(): string[] {
-  return [...addressesOf("api"), ...addressesOf("mcp")];
+/**
+ * The address that a token is bound to whose client names these (RFC 8707 §2): our URL for one that names none or both
+ * resources. An address may end with a slash, and be spelled in capitals. `undefined` if one of them is not ours.
+ */
+export function resolveResource(named: readonly string[]): string | undefined {
+  const whole = settings().appUrl;
+  const addresses = named.map((address) => URL.parse(address)?.href.replace(/\/$/, "") ?? "");
+  const resources = addresses.map(resourcesAt);
+  if (resources.some(({ length }) => length === 0)) return undefined;
+  return new Set(resources.flat()).size === 1 ? addresses[0] : whole;
+}
+
+/**
+ * The address that a token is bound to whose client was granted some and names these. `undefined` if one of them was not
+ * granted.
+ */
+export function narrowResource(granted: readonly string[], named: readonly string[]): string | undefined {
+  const asked = resolveResource(named.length > 0 ? named : granted);
+  const allowed = granted.flatMap(resourcesAt);
+  return asked && resourcesAt(asked).every((resource) => allowed.includes(resource)) ? asked : undefined;
+}
+
+/** The resources that an address names: both for our URL, none for one that is not ours. */
+function resourcesAt(address: string): Resource[] {
+  return (["api", "mcp"] as const).filter((resource) => addressesOf(resource).includes(address));
 }

@@ -21,7 +21,7 @@ export const connect: Mistakes = {
         "if (!session) return Object.assign(account, { at: (TokenRotation.current().sessionEndsAtMs = 4e12) });",
       ],
       "tokens are bound to whatever an app names": [
-        "if (!resourceAddresses().includes(resource)) throw",
+        "if (!resolveResource([resource])) throw",
         "if (!resource) throw",
       ],
     },

@@ -16,10 +16,16 @@ export function authorizePath(client_id: string, redirect_uri: string, more: Rec
 }
 
 /** Redeems the code in the response to such a request. */
-export function redeemCode(service: Service, client_id: string, redirect_uri: string, back: string) {
+export function redeemCode(
+  service: Service,
+  client_id: string,
+  redirect_uri: string,
+  back: string,
+  more: Record<string, string> = {},
+) {
   const code = new URL(back).searchParams.get("code") ?? "";
   const grant = { grant_type: "authorization_code", code, redirect_uri, code_verifier: verifier };
-  return service.submit("/oauth/token", { client_id, ...grant });
+  return service.submit("/oauth/token", { client_id, ...grant, ...more });
 }
 
 /** Registers a client from an address. */

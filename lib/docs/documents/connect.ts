@@ -170,9 +170,9 @@ The operator registers the HTTPS redirect URI of your server: \`connect add stud
 
 ## Scopes and resources
 
-- There is one scope, \`${accountScope}\`, so an app asks for one permission: ${accountScopeWords.toLowerCase()}. ${sessionLimits}
-- A token is valid for one resource: the API, if \`resource\` (RFC 8707) is \`/api\` at our URL, or the MCP server, if it is one of \`${mcpServer.paths.join("`, `")}\`. The default is \`/api\`.
-- To use one token for both, the API and MCP, send \`resource\` with our URL itself, without a path.
+- There is one scope, \`${accountScope}\`, so an app asks for one permission: ${accountScopeWords.toLowerCase()}. ${sessionLimits} It is granted whatever an app asks for; other scopes, such as \`openid\` and \`offline_access\`, are ignored (RFC 6749 §3.3), and \`scope\` in the answer with the tokens says so.
+- A token of an app that names no \`resource\` (RFC 8707) is valid for the API and the MCP server; so is one for our URL itself, without a path.
+- A token for \`/api\` at our URL is valid for the API alone, and one for \`${mcpServer.paths.join("`, `")}\` for the MCP server alone. An app that was approved for both can name either when it gets or renews a token.
 
 ## Who your app is
 
@@ -186,7 +186,7 @@ An app can register itself (RFC 7591) where the metadata has a \`registration_en
 
 A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
 
-All clients need PKCE with \`S256\` and have no client secret. The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), and for libraries that only know OpenID Connect's path also at ${linkToPage(publications.openIdConfiguration)}, so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end. There is no ID token: \`openid\` is not one of our scopes.
+All clients need PKCE with \`S256\` and have no client secret. The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), and for libraries that only know OpenID Connect's path also at ${linkToPage(publications.openIdConfiguration)}, so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end. There is no ID token.
 
 The operator registers an app with a command:
 
@@ -201,7 +201,7 @@ ${code("console", `npm run -s admin -- connect add studio "Studio for iPhone" co
 | \`authorization_pending\` | the owner has not answered yet | try again after \`interval\`, or 5 seconds |
 | \`expired_token\` | the owner did not answer in time | start again when the owner wants to |
 | \`invalid_request\` | for example, \`response_mode\` is not \`query\` | omit that parameter |
-| \`invalid_target\` | the \`resource\` is not one of ours | use one of ours |
+| \`invalid_target\` | the \`resource\` is not one of ours, or more than the owner approved | use one of ours |
 | a page with a \`400\`, and no redirect | we cannot tell where the answer should go; the page says which: the metadata document is not accepted here, or could not be read, or the app is not registered (any more), or its redirect URI is not | register again if it was not registered; otherwise tell its developer what the page says |
 | \`429\`, \`5xx\`, no network | a temporary failure | wait, keep its tokens, and send the same again |
 

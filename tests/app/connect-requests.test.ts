@@ -1,0 +1,147 @@
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { borrowService } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
+import { engines } from "@/tests/support/engines";
+import { postLegacy } from "@/tests/support/mcp";
+import { authorizePath, redeemCode, redirectUri } from "@/tests/support/oauth-libraries";
+import { answerApp, answerDevice, deviceGrant } from "@/tests/support/owner";
+import type { Answer } from "@/tests/support/service";
+
+/* What apps ask for: scopes and resources, as clients of other services send them. */
+
+const email = "ceo@example.com";
+
+type Fields = Record<string, string>;
+type Tokens = { access_token: string; refresh_token: string; scope: string };
+
+describe.each(engines)("an app, on $name", async (engine) => {
+  const { service } = await borrowService(engine);
+  const { url } = service;
+  let owner: Browser;
+  beforeAll(async () => {
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+  });
+
+  // Forms are limited by browser.
+  beforeEach(async () => {
+    owner = await Browser.signIn(service, email);
+  });
+
+  const read = ({ status, text }: Answer): Tokens => {
+    expect(status, text).toBe(200);
+    return JSON.parse(text);
+  };
+  const byCode = async (more: Fields, atToken: Fields = {}) => {
+    const back = await answerApp(owner, service, url + authorizePath("native", redirectUri, more));
+    expect(new URL(back).searchParams.get("error"), back).toBe(null);
+    return redeemCode(service, "native", redirectUri, back, atToken);
+  };
+  const byDevice = async (more: Fields, atToken: Fields = {}) => {
+    const client_id = "native";
+    const { user_code, device_code } = JSON.parse(
+      (await service.submit("/oauth/device", { client_id, ...more })).text,
+    );
+    await answerDevice(owner, user_code);
+    const grant = { client_id, grant_type: deviceGrant, device_code };
+    return service.submit("/oauth/token", { ...grant, ...atToken });
+  };
+  const refresh = (refresh_token: string, more: Fields) =>
+    service.submit("/oauth/token", {
+      client_id: "native",
+      grant_type: "refresh_token",
+      refresh_token,
+      ...more,
+    });
+  /** Where a token is accepted. */
+  const reach = async ({ access_token }: Tokens) => {
+    const message = { method: "tools/call", params: { name: "get_entitlement", arguments: {} } };
+    const headers = { authorization: `Bearer ${access_token}` };
+    const at = ["/mcp", "/api/mcp", "/mcp/account"].map((path) =>
+      postLegacy(service, message, { path, headers }),
+    );
+    const statuses = (await Promise.all(at)).map(({ status }) => status);
+    expect(new Set(statuses).size, "one MCP server").toBe(1);
+    return { api: await service.statusFor(access_token), mcp: statuses[0] };
+  };
+
+  describe.each([
+    ["in a browser", byCode],
+    ["on a device", byDevice],
+  ])("%s", (_, connect) => {
+    it.each([
+      "openid profile email",
+      "offline_access",
+      "mcp:tools",
+      "read write",
+      "claudeai",
+      "account:read offline_access",
+      "account:write",
+      " ",
+      "",
+      'a"b \\c é',
+    ])("that asks for the scope %j gets ours, is told so, and again when it renews", async (scope) => {
+      const tokens = read(await connect({ scope }, { scope }));
+      expect(tokens.scope).toBe("account:read");
+      const renewed = read(await refresh(tokens.refresh_token, { scope }));
+      expect(renewed.scope).toBe("account:read");
+      expect(await reach(renewed)).toEqual({ api: 200, mcp: 200 });
+    });
+
+    it("that names no resource gets a token for the API and MCP, and one for either if it names that later", async () => {
+      const whole = read(await connect({}));
+      expect(await reach(whole)).toEqual({ api: 200, mcp: 200 });
+      const forMcp = read(await refresh(whole.refresh_token, { resource: `${url}/mcp` }));
+      expect(await reach(forMcp)).toEqual({ api: 401, mcp: 200 });
+      const forApi = read(await refresh(forMcp.refresh_token, { resource: `${url}/api` }));
+      expect(await reach(forApi)).toEqual({ api: 200, mcp: 401 });
+      expect(await reach(read(await refresh(forApi.refresh_token, {})))).toEqual({ api: 200, mcp: 200 });
+      expect(await reach(read(await connect({}, { resource: `${url}/mcp` })))).toEqual({
+        api: 401,
+        mcp: 200,
+      });
+    });
+
+    it.each(["/mcp", "/mcp/", "/api/mcp", "/api/mcp/", "/mcp/account", "/mcp/account/"])(
+      "that names %s gets a token for MCP alone, also when it renews, however it spells it",
+      async (path) => {
+        const named = { resource: url + path };
+        const tokens = read(await connect(named, named));
+        expect(await reach(tokens)).toEqual({ api: 401, mcp: 200 });
+        const shouted = { resource: url.toUpperCase() + path };
+        expect(await reach(read(await connect(shouted)))).toEqual({ api: 401, mcp: 200 });
+        const renewed = read(await refresh(tokens.refresh_token, named));
+        expect(await reach(renewed)).toEqual({ api: 401, mcp: 200 });
+        for (const resource of [`${url}/api`, url, "https://elsewhere.example", "", "x"]) {
+          const { status, text } = await refresh(renewed.refresh_token, { resource });
+          expect([status, JSON.parse(text).error], resource).toEqual([400, "invalid_target"]);
+        }
+        expect(await reach(read(await refresh(renewed.refresh_token, {})))).toEqual({ api: 401, mcp: 200 });
+      },
+    );
+
+    it.each(["/api", "/api/"])("that names %s gets a token for the API alone", async (path) => {
+      expect(await reach(read(await connect({ resource: url + path })))).toEqual({ api: 200, mcp: 401 });
+    });
+  });
+
+  it("that names both resources gets a token for both, or for the one that it names later", async () => {
+    const asked = `${url}${authorizePath("native", redirectUri)}&resource=${url}/api&resource=${url}/mcp`;
+    const back = await answerApp(owner, service, asked);
+    const tokens = read(await redeemCode(service, "native", redirectUri, back));
+    expect(await reach(tokens)).toEqual({ api: 200, mcp: 200 });
+    const renewed = read(await refresh(tokens.refresh_token, { resource: `${url}/mcp/` }));
+    expect(await reach(renewed)).toEqual({ api: 401, mcp: 200 });
+  });
+
+  it.each(["https://elsewhere.example", "/mcp", "?a", "#a", "/mcp/x", "/mcp//", "/API"])(
+    "that names a resource that is not ours is refused before its owner is asked: %s",
+    async (wrong) => {
+      const resource = wrong.startsWith("https:") || wrong === "/mcp" ? wrong : url + wrong;
+      const asked = await owner.open(authorizePath("native", redirectUri, { resource }));
+      const back = new URL(String(asked.headers.location));
+      expect(back.searchParams.get("error")).toBe("invalid_target");
+      const { status, text } = await service.submit("/oauth/device", { client_id: "native", resource });
+      expect([status, JSON.parse(text).error]).toEqual([400, "invalid_target"]);
+    },
+  );
+});
