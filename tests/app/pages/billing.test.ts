@@ -246,6 +246,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
       email: buyer.email,
       metadata: {},
       account: "",
+      created: 0,
     } as const;
     shop.stripe.customers.set(other.id, other);
     expect(shop.stripe.sessions.get(await shop.begin(buyer))?.customer).not.toBe(other.id);
