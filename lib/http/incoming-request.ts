@@ -22,10 +22,11 @@ export class IncomingRequest {
     this.method = incoming.method ?? "";
   }
 
-  /** Aborts if the client leaves before its answer is sent. */
+  /** Aborts if the client leaves before its answer is sent, also if it has left already. */
   get signal(): AbortSignal {
     const leaving = new AbortController();
-    this.outgoing?.once("close", () => leaving.abort());
+    if (this.outgoing?.closed) leaving.abort();
+    else this.outgoing?.once("close", () => leaving.abort());
     return leaving.signal;
   }
 

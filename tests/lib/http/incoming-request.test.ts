@@ -1,3 +1,4 @@
+import { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
 import { IncomingRequest } from "@/lib/http/incoming-request";
@@ -9,4 +10,17 @@ it("the headers of a request to our own server know no name but those of headers
   const { headers } = new IncomingRequest(message, "https://office.example.com/");
   expect(headers.get("Content-Type")).toBe("text/plain");
   for (const name of ["constructor", "toString", "__proto__"]) expect(headers.get(name)).toBeNull();
+});
+
+it("the signal of a request aborts when its client leaves, and is aborted if it left before anyone asked", () => {
+  const message = new JoinedMessage(new Socket());
+  const outgoing = new ServerResponse(message);
+  const request = new IncomingRequest(message, "https://office.example.com/", outgoing);
+  const { signal } = request;
+  expect(signal.aborted).toBe(false);
+  outgoing.destroy();
+  outgoing.emit("close");
+  expect(signal.aborted).toBe(true);
+  Object.assign(outgoing, { _closed: true }); // as Node does where the socket closes
+  expect(request.signal.aborted).toBe(true);
 });
