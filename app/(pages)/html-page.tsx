@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { overloaded } from "@/lib/http/concurrency-limiter";
 import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import { showsNotice } from "@/lib/http/dismissed-notice";
 import type { ApiError } from "@/lib/http/errors";
@@ -8,6 +7,7 @@ import type { Page } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
+import { overloaded } from "@/lib/http/turns";
 import { readSiteBanner } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import type { Problem } from "./problem";

@@ -73,14 +73,14 @@ export function inKibibytes(bytes: number): string {
 export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
 
 /**
- * Maximum pages in work, and as many forms of strangers, in total and per client or network, and the maximum length of the
- * queue: at 5 ms each, the last one waits half a second.
+ * Maximum pages in work, and as many forms of strangers: in all, of known browsers or of strangers, and of one network; and
+ * the maximum length of the queue: at 5 ms each, the last one waits half a second.
  */
 export const concurrency = {
   atOnce: 4,
-  atOncePerClient: 2,
+  atOnceOfKnown: 3,
+  atOnceOfNetwork: 2,
   waiting: 100,
-  waitingPerClient: 40,
   waitMs: 5000,
 };
 
@@ -134,7 +134,7 @@ export const rateLimits = {
   /** Emails that join the waitlist, in a day. */
   waitlist: { perNetwork: 50, inAll: 5000, windowSeconds: 24 * 60 * 60 },
   /** Pages that are rendered for each request: enough for a whole office behind one address. */
-  pages: { perClient: 300, ...minute },
+  pages: { perClient: 300, perNetwork: 1200, ...minute },
   /** Calls to Clerk that requests cause. */
   clerkCalls: { perClient: 30, inAll: 600, ...minute },
   /** Requests to the operators' office; all behind one proxy or tunnel are one client. */

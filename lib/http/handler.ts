@@ -2,7 +2,6 @@ import { bodyLimits, concurrency, type RateLimit, type RateLimitName, rateLimits
 import { settings } from "@/lib/config/settings";
 import { isOutage } from "@/lib/db/store-outage";
 import { readBody } from "@/lib/http/body";
-import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { requireHostOfOffice, requireOurHost } from "@/lib/http/host-check";
@@ -20,15 +19,11 @@ import {
 import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled, methodNotAllowed } from "@/lib/http/router";
+import { overloaded, Turns } from "@/lib/http/turns";
 import { processSingleton } from "@/lib/process-singleton";
-import { knownClientKey, ownNetworkKey, rateLimitKey } from "@/lib/rate-limit/client-address";
-import {
-  consumeLimit,
-  consumeRateLimit,
-  isKnownSender,
-  refundLimit,
-  type Sender,
-} from "@/lib/rate-limit/rate-limit";
+import { rateLimitKey } from "@/lib/rate-limit/client-address";
+import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
+import { circlesOf, type Sender } from "@/lib/rate-limit/sender";
 import { log } from "@/lib/runtime/log";
 
 type Check = {
@@ -172,23 +167,18 @@ export function createHandler<Who = undefined>(
       : answer(request).then(toResponse);
 }
 
-const turnsOf = (whose: string) =>
-  processSingleton(`turns of ${whose}`, () => new ConcurrencyLimiter(concurrency));
-
 /**
- * Renders pages, and does the work of forms that strangers can send, a few at a time, so that no one waits behind a flood
- * of them for the processor, a connection or a lock of the store. Apps' requests may wait for another service, so they
- * have no turns.
+ * Renders pages, and does the work of forms that strangers can send, in turns, so that no one waits behind a flood of them
+ * for the processor, a connection or a lock of the store. Apps' requests may wait for another service, so they have none.
  */
 function inTurn<T>(call: HandlerRequest, work: () => T | Promise<T>): T | Promise<T> {
-  const { route, headers, request, context } = call;
-  const { limit: name, origin, credential } = route;
-  if (name === "pages" && !context.isOwn) {
-    return turnsOf("pages").run(knownClientKey(headers), request.signal, work);
-  }
+  const { limit: name, origin, credential } = call.route;
   const limit: RateLimit | undefined = name && rateLimits[name];
-  if (origin !== "own" || credential || !limit?.inAll || isKnownSender(call)) return work();
-  return turnsOf("strangers").run(ownNetworkKey(headers), undefined, work);
+  const isPage = name === "pages" && !call.context.isOwn;
+  const isStrangersForm = origin === "own" && !credential && limit?.inAll;
+  if (!isPage && !isStrangersForm) return work();
+  const turns = processSingleton(`turns of ${isPage ? "pages" : "forms"}`, () => new Turns(concurrency));
+  return turns.run(circlesOf(call), call.request.signal, work);
 }
 
 /** Creates the route handlers of an API route, by method. Its module exports those of its methods. */
@@ -301,9 +291,10 @@ export async function requireWithinLimit(
   throw tooManyRequests(wait, "Too many attempts from your network.");
 }
 
-/** Whether a request failed because of the store or of us, and not of another service. */
-function isOurs({ code, status }: ApiError): boolean {
-  return code === "internal_error" || (code === "unavailable" && status === 503);
+/** Whether a request failed because of the store or of us, and not of another service or of too many at once. */
+function isOurs(error: ApiError): boolean {
+  const { code, status } = error;
+  return code === "internal_error" || (code === "unavailable" && status === 503 && error !== overloaded);
 }
 
 function requireBilling(): void {

@@ -1,9 +1,10 @@
 import type { concurrency } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import type { Circle, Circles } from "@/lib/rate-limit/sender";
 
 const retryAfterSeconds = 2;
 
-/** All clients together have too many waiting tasks, or one has waited for too long. */
+/** Too many wait in all, or this one has waited for too long. */
 export const overloaded = new ApiError("unavailable", {
   message: "The service has too many requests at the moment.",
   headers: { "retry-after": String(retryAfterSeconds) },
@@ -12,66 +13,128 @@ export const overloaded = new ApiError("unavailable", {
 /** Our status for a client that left before its turn. No one receives it. */
 const clientLeft = new ApiError("unavailable", { status: 499 });
 
-/** A waiting task. `client` is `undefined` if its address is unknown. */
-type Waiter = { client: string | undefined; begin: () => void };
+type Waiter = { network: Share; begin: () => void; refuse: (reason: ApiError) => void };
 
-/** Runs a limited number of tasks at once, in all and per client. The others wait, first come first served. */
-export class ConcurrencyLimiter {
-  private readonly running: (string | undefined)[] = [];
-  private readonly waiters = new Set<Waiter>();
+/** What a circle of senders has of the turns. */
+class Share {
+  running = 0;
+  waiting = 0;
+  /** The one whose turn was longest ago first. */
+  readonly within = new Map<Circle, Share>();
+  readonly waiters = new Set<Waiter>();
 
-  constructor(private readonly bounds: typeof concurrency) {}
+  constructor(
+    private readonly atOnce: number,
+    private readonly around?: Share,
+    private readonly circle: Circle = "",
+  ) {}
+
+  /** The share of a circle within. */
+  of(circle: Circle, atOnce: number): Share {
+    const share = this.within.get(circle) ?? new Share(atOnce, this, circle);
+    this.within.set(circle, share);
+    return share;
+  }
+
+  get isFull(): boolean {
+    return this.running >= this.atOnce;
+  }
+
+  /** Begins a turn, and goes behind all others of the circle around. */
+  begin(): void {
+    this.running++;
+    this.around?.within.delete(this.circle);
+    this.around?.within.set(this.circle, this);
+  }
+
+  forgetUnused(): void {
+    if (this.running + this.waiting === 0) this.around?.within.delete(this.circle);
+  }
+
+  /** Who is next, if a turn is free. */
+  next(): Waiter | undefined {
+    if (this.waiting === 0 || this.isFull) return undefined;
+    const [first] = this.waiters;
+    if (first) return first;
+    for (const share of this.within.values()) {
+      const waiter = share.next();
+      if (waiter) return waiter;
+    }
+    return undefined;
+  }
+
+  /** The latest one that waits in the largest share within. */
+  latest(): Waiter | undefined {
+    let largest: Share | undefined;
+    for (const share of this.within.values()) if (share.waiting >= (largest?.waiting ?? 0)) largest = share;
+    return largest ? largest.latest() : [...this.waiters].at(-1);
+  }
+}
+
+/**
+ * Runs a few tasks at once; the others wait. A free turn goes round: to known browsers and strangers alternately, among the
+ * networks of these, and among the clients of a network. When too many wait, the latest of the largest share is refused: a
+ * share grows only as far as others leave theirs unused.
+ */
+export class Turns {
+  private readonly all: Share;
+
+  constructor(private readonly bounds: typeof concurrency) {
+    this.all = new Share(bounds.atOnce);
+  }
 
   /**
-   * Runs the task when a slot is free. Throws a 429 if this client has too many waiting tasks, {@link overloaded} if all
-   * clients together have or the wait is too long, and whatever the task throws.
+   * Runs the task in the sender's turn. Throws {@link overloaded} if too many wait or the wait is too long, a 429 if others
+   * of its network wait too, and whatever the task throws.
    *
-   * @param signal - aborts when the result is no longer needed: a waiting task is then dropped
+   * @param signal - aborts when no one needs the result: a task that has not begun is dropped
    */
-  async run<T>(
-    client: string | undefined,
-    signal: AbortSignal | undefined,
-    work: () => T | Promise<T>,
-  ): Promise<T> {
-    if (this.canStart(client)) this.running.push(client);
-    else await this.wait(client, signal);
+  async run<T>(circles: Circles, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+    if (signal.aborted) throw clientLeft;
+    const { atOnceOfKnown, atOnceOfNetwork } = this.bounds;
+    const known = this.all.of(circles.known, atOnceOfKnown);
+    const network = known.of(circles.network, atOnceOfNetwork);
+    const path = [this.all, known, network, network.of(circles.client, atOnceOfNetwork)];
+    if (path.some(({ isFull }) => isFull)) await this.wait(path, signal);
+    else for (const share of path) share.begin();
     try {
       return await work();
     } finally {
-      this.running.splice(this.running.indexOf(client), 1);
-      this.startNext();
+      for (const share of path) share.running--;
+      for (const share of path) share.forgetUnused();
+      for (let next = this.all.next(); next; next = this.all.next()) next.begin();
     }
   }
 
-  private canStart(client: string | undefined): boolean {
-    const { atOnce, atOncePerClient } = this.bounds;
-    const own = this.running.filter((one) => client && one === client).length;
-    return this.running.length < atOnce && own < atOncePerClient;
-  }
-
-  private startNext(): void {
-    for (const waiter of this.waiters) {
-      if (!this.canStart(waiter.client)) continue;
-      this.waiters.delete(waiter);
-      this.running.push(waiter.client);
-      waiter.begin();
-    }
-  }
-
-  private async wait(client: string | undefined, signal: AbortSignal | undefined): Promise<void> {
-    const { waiting, waitingPerClient, waitMs } = this.bounds;
-    const own = [...this.waiters].filter((waiter) => client && waiter.client === client).length;
-    if (own >= waitingPerClient) throw tooManyRequests(retryAfterSeconds);
-    if (this.waiters.size >= waiting) throw overloaded;
-    const { promise, resolve: begin, reject } = Promise.withResolvers<void>();
-    const waiter = { client, begin };
-    this.waiters.add(waiter);
-    const giveUp = (reason: ApiError) => {
-      this.waiters.delete(waiter);
-      reject(reason);
-    };
-    const timer = setTimeout(giveUp, waitMs, overloaded);
-    signal?.addEventListener("abort", () => giveUp(clientLeft));
-    await promise.finally(() => clearTimeout(timer));
+  private wait(path: readonly Share[], signal: AbortSignal): Promise<void> {
+    const [network, client] = path.slice(-2) as [Share, Share];
+    return new Promise((begin, refuse) => {
+      const leave = (then: () => void) => {
+        if (!client.waiters.delete(waiter)) return;
+        clearTimeout(timer);
+        for (const share of path) share.waiting--;
+        then();
+      };
+      const waiter: Waiter = {
+        network,
+        begin: () =>
+          leave(() => {
+            for (const share of path) share.begin();
+            begin();
+          }),
+        refuse: (reason) =>
+          leave(() => {
+            for (const share of path) share.forgetUnused();
+            refuse(reason);
+          }),
+      };
+      const timer = setTimeout(waiter.refuse, this.bounds.waitMs, overloaded);
+      signal.addEventListener("abort", () => waiter.refuse(clientLeft));
+      client.waiters.add(waiter);
+      for (const share of path) share.waiting++;
+      if (this.all.waiting <= this.bounds.waiting) return;
+      const last = this.all.latest();
+      last?.refuse(last.network.waiting > 1 ? tooManyRequests(retryAfterSeconds) : overloaded);
+    });
   }
 }

@@ -6,6 +6,7 @@ import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-stor
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
+import type { Sender } from "@/lib/rate-limit/sender";
 import { decideWithoutStore, SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { metrics } from "@/lib/runtime/metrics";
@@ -45,9 +46,6 @@ export async function consumeRateLimit(name: QuotaName, key: string): Promise<Ra
 export function rateLimitMessage(limit: number, windowSeconds: number, waitSeconds: number): string {
   return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds, so wait ${waitSeconds} seconds.`;
 }
-
-/** Who sent a request: its headers, and the id of its browser if that has signed in before. */
-export type Sender = { headers: Headers; browser: string | undefined };
 
 const maxKnownNetworks = 10_000;
 const knownNetworks = () => processSingleton("known networks", () => new RecentCache<true>(maxKnownNetworks));

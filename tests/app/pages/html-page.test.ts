@@ -48,12 +48,12 @@ describe("a page that is rendered for each request", () => {
     ["192.0.2.5", "a page that reloads itself for a browser", "text/html,*/*;q=0.8", 'refresh" content="2">'],
   ])("waits for its turn; beyond what may wait, %s gets %s", async (from, _, accept, said) => {
     const end = hold();
-    const { atOncePerClient, waitingPerClient } = concurrency;
-    const kept = Array.from({ length: atOncePerClient + waitingPerClient }, () => ask(from, accept));
+    const { atOnceOfNetwork, waiting } = concurrency;
+    const kept = Array.from({ length: atOnceOfNetwork + waiting }, () => ask(from, accept));
     const refused = await ask(from, accept);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);
     expect(await refused.text()).toContain(said);
-    expect(render).toHaveBeenCalledTimes(atOncePerClient);
+    expect(render).toHaveBeenCalledTimes(atOnceOfNetwork);
     end();
     expect(new Set((await Promise.all(kept)).map(({ status }) => status))).toEqual(new Set([200]));
   });

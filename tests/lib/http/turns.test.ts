@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { ConcurrencyLimiter } from "@/lib/http/concurrency-limiter";
+import { Turns } from "@/lib/http/turns";
+import type { Circles } from "@/lib/rate-limit/sender";
 
-const bounds = { atOnce: 2, atOncePerClient: 1, waiting: 3, waitingPerClient: 2, waitMs: 60_000 };
+const bounds = { atOnce: 2, atOnceOfKnown: 2, atOnceOfNetwork: 1, waiting: 3, waitMs: 60_000 };
 const stays = new AbortController().signal;
 
+const stranger = (network: string, client = network): Circles => ({ known: "strangers", network, client });
+const known = (browser: string): Circles => ({ known: "known", network: browser, client: browser });
+
 /** Tasks that end when the test says so, and those that have started. */
-function workplace(limiter: ConcurrencyLimiter) {
+function workplace(more: Partial<typeof bounds> = {}) {
+  const turns = new Turns({ ...bounds, ...more });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const ask = (name: string, client: string | undefined, signal = stays) => {
-    const run = limiter.run(client, signal, () => {
+  const ask = (name: string, circles = stranger(name), signal = stays) => {
+    const run = turns.run(circles, signal, () => {
       begun.push(name);
       return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
     });
@@ -23,10 +28,10 @@ function workplace(limiter: ConcurrencyLimiter) {
   return { ask, end, begun };
 }
 
-describe("the concurrency limiter", () => {
-  it("runs up to the limit at once, and starts waiting tasks in order", async () => {
-    const { ask, end, begun } = workplace(new ConcurrencyLimiter(bounds));
-    const all = ["a", "b", "c", "d"].map((name) => ask(name, name));
+describe("turns", () => {
+  it("are as many as the limit at once, and then in order", async () => {
+    const { ask, end, begun } = workplace();
+    const all = ["a", "b", "c", "d"].map((name) => ask(name));
     expect(begun).toEqual(["a", "b"]);
     await end("b");
     expect(begun).toEqual(["a", "b", "c"]);
@@ -37,43 +42,70 @@ describe("the concurrency limiter", () => {
     expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("does not let one client's tasks block another's", async () => {
-    const { ask, end, begun } = workplace(new ConcurrencyLimiter(bounds));
-    for (const name of ["a1", "a2", "a3"]) ask(name, "a");
-    ask("b", "b");
+  it("of one network do not hold up another's", async () => {
+    const { ask, end, begun } = workplace();
+    for (const name of ["a1", "a2", "a3"]) ask(name, stranger("a"));
+    ask("b");
     expect(begun).toEqual(["a1", "b"]);
     await end("b");
-    expect(begun, "the free slot is not a's").toEqual(["a1", "b"]);
+    expect(begun, "the free turn is not a's").toEqual(["a1", "b"]);
     await end("a1");
     expect(begun).toEqual(["a1", "b", "a2"]);
   });
 
-  it("refuses with 429 per client and 503 in total, both with Retry-After", async () => {
-    const { ask } = workplace(new ConcurrencyLimiter(bounds));
-    for (const name of ["a1", "a2", "a3"]) ask(name, "a");
-    await expect(ask("a4", "a")).rejects.toMatchObject({ status: 429, headers: { "retry-after": "2" } });
-    for (const name of ["b1", "b2"]) ask(name, "b");
-    await expect(ask("c", "c")).rejects.toMatchObject({ status: 503, headers: { "retry-after": "2" } });
+  it("go round: to known browsers and strangers, among networks, and among the clients of one", async () => {
+    const { ask, end, begun } = workplace({ atOnce: 1, waiting: 100 });
+    ask("first");
+    for (const name of ["a1", "a2", "a3"]) ask(name, stranger("a", "a"));
+    ask("a's neighbour", stranger("a", "neighbour"));
+    for (const name of ["b1", "b2"]) ask(name, stranger("b"));
+    for (const name of ["k1", "k2"]) ask(name, known("k"));
+    while (begun.length < 9) await end(begun.at(-1) ?? "");
+    const order = ["a1", "k1", "b1", "k2", "a's neighbour", "b2", "a2", "a3"];
+    expect(begun).toEqual(["first", ...order]);
   });
 
-  it("refuses with 503 after the wait, and frees the place in the queue", async () => {
-    const { ask, end, begun } = workplace(new ConcurrencyLimiter({ ...bounds, atOnce: 1, waitMs: 5 }));
-    ask("a", "a");
-    await expect(ask("b", "b")).rejects.toMatchObject({ status: 503 });
+  it("that too many wait for are refused to the largest network's latest: 429, or 503 if that has no other", async () => {
+    const { ask, end, begun } = workplace({ atOnce: 1 });
+    ask("first");
+    const [a1, a2, a3] = ["a1", "a2", "a3"].map((name) => ask(name, stranger("a")));
+    await expect(ask("a4", stranger("a"))).rejects.toMatchObject({
+      status: 429,
+      headers: { "retry-after": "2" },
+    });
+    ask("b");
+    await expect(a3, "b's place was a's").rejects.toMatchObject({ status: 429 });
+    ask("k", known("k"));
+    await expect(a2, "as is a known browser's").rejects.toMatchObject({ status: 429 });
+    await expect(ask("c")).rejects.toMatchObject({ status: 503, headers: { "retry-after": "2" } });
+    for (const name of ["first", "a1", "k", "b"]) await end(name);
+    expect(begun).toEqual(["first", "a1", "k", "b"]);
+    expect(await a1).toBe("a1");
+  });
+
+  it("that do not come in time are a 503, and leave the place to others", async () => {
+    const { ask, end, begun } = workplace({ atOnce: 1, waitMs: 5 });
+    ask("a");
+    await expect(ask("b")).rejects.toMatchObject({ status: 503 });
     await end("a");
-    ask("c", "c");
+    ask("c");
     expect(begun).toEqual(["a", "c"]);
   });
 
-  it("never starts a task whose client is gone", async () => {
-    const { ask, end, begun } = workplace(new ConcurrencyLimiter({ ...bounds, atOnce: 1 }));
-    ask("a", "a");
-    const signal = new AbortController();
-    const dropped = ask("b", "b", signal.signal);
-    ask("c", "c");
-    signal.abort();
+  it("are no one's whose client is gone, before or while it waits", async () => {
+    const { ask, end, begun } = workplace({ atOnce: 1 });
+    ask("a");
+    const leaving = new AbortController();
+    const dropped = ask("b", stranger("b"), leaving.signal);
+    ask("c");
+    leaving.abort();
     await expect(dropped).rejects.toMatchObject({ status: 499 });
     await end("a");
+    await expect(ask("d", stranger("d"), leaving.signal)).rejects.toMatchObject({ status: 499 });
+    await end("c");
+    await expect(ask("e", stranger("e"), leaving.signal), "with a free turn").rejects.toMatchObject({
+      status: 499,
+    });
     expect(begun).toEqual(["a", "c"]);
   });
 });
