@@ -87,17 +87,25 @@ export class HandlerRequest {
     return new URL(this.request.url);
   }
 
-  /** Reads a trimmed field of a form. If it was refused before its body was read, those are in the address of its page. */
+  /** Reads a trimmed field of a form. */
   get field(): (name: string) => string {
-    const ofPage = () => this.headers.get("referer")?.split("?", 2)[1];
-    const fields = new URLSearchParams(this.body.length > 0 ? this.body.toString() : ofPage());
-    return (name) => fields.get(name)?.trim() ?? "";
+    return readerOf(this.body.toString());
+  }
+
+  /** Reads such a field for the redirect to the form's page: from the page's own address, if no body was read. */
+  get fieldOfPage(): (name: string) => string {
+    return this.body.length > 0 ? this.field : readerOf(this.headers.get("referer")?.split("?", 2)[1]);
   }
 
   /** The id of its browser, if that has signed in before. */
   get browser(): string | undefined {
     return readKnownBrowser(this.headers);
   }
+}
+
+function readerOf(encoded: string | undefined): (name: string) => string {
+  const fields = new URLSearchParams(encoded);
+  return (name) => fields.get(name)?.trim() ?? "";
 }
 
 /** Does the work of one route, for who sent the request. Throws an {@link ApiError} to refuse. */

@@ -21,8 +21,10 @@ describe.each(engines)("an action of an owner, on $name", async (engine) => {
 
   /** Sends a form from an address of its own, so that no limit is reached. Returns where it leads, or the status. */
   async function send(path: string, headers: Record<string, string>, account = owner.id) {
-    const options = { headers, from: `127.47.0.${++senders}` };
-    const answer = await shop.service.submit(path, { account, session: "tokens", name: "x" }, options);
+    return sendFields(path, headers, { account, session: "tokens", name: "x" });
+  }
+  async function sendFields(path: string, headers: Record<string, string>, fields: Record<string, string>) {
+    const answer = await shop.service.submit(path, fields, { headers, from: `127.47.0.${++senders}` });
     return answer.headers.location ?? answer.status;
   }
   const cookies = () =>
@@ -56,6 +58,10 @@ describe.each(engines)("an action of an owner, on $name", async (engine) => {
       const before = await changes();
       for (const account of ["acc_other", ""])
         expect([409, `${page}?problem=account`]).toContain(await send(path, { cookie: cookies() }, account));
+      // The address of the page that a browser was on is no field of the form.
+      const referer = `${shop.service.url}${page}?account=${owner.id}&session=tokens&name=x`;
+      const answer = await sendFields(path, { cookie: cookies(), referer }, {});
+      expect([409, `${page}?problem=account`]).toContain(answer);
       expect(await changes()).toEqual(before);
     },
   );

@@ -30,6 +30,6 @@ export const waitlistHandlers = {
       const isConfirmed = await confirmByToken(await store(), field("token"), nowMs);
       return { to: isConfirmed ? `${page}?confirmed` : withProblem(page, "link") };
     },
-    { page: ({ field }) => `${page}?token=${encodeURIComponent(field("token"))}` },
+    { page: ({ fieldOfPage }) => `${page}?token=${encodeURIComponent(fieldOfPage("token"))}` },
   ),
 };

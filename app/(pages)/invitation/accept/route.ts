@@ -11,8 +11,8 @@ import { actions, pages } from "@/lib/http/pages";
 import { parseEmailAddress } from "@/lib/mail/email-address";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
-const page = ({ field }: HandlerRequest) => {
-  const [token, proof] = [field("token"), field("proof")];
+const page = ({ fieldOfPage }: HandlerRequest) => {
+  const [token, proof] = [fieldOfPage("token"), fieldOfPage("proof")];
   return `${pages.invitation.path}?${new URLSearchParams({ token, ...(proof && { proof }) })}`;
 };
 

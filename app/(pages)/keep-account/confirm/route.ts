@@ -4,8 +4,8 @@ import { form } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
 
-const page = ({ field }: HandlerRequest) =>
-  `${pages.keepAccount.path}?token=${encodeURIComponent(field("token"))}`;
+const page = ({ fieldOfPage }: HandlerRequest) =>
+  `${pages.keepAccount.path}?token=${encodeURIComponent(fieldOfPage("token"))}`;
 
 /** Keeps the account of a mail's link. The page then says whether it stays. */
 export const POST = form(
