@@ -1,4 +1,6 @@
 import { createServer, type Server } from "node:http";
+import { isIP } from "node:net";
+import { hostname as machineName } from "node:os";
 import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
@@ -12,11 +14,28 @@ const waitAtMostMs = 1000;
 /** Serves the metrics in Prometheus' format at `/metrics`, without sign-in: its port is for the monitoring network. */
 export function createMetricsServer(metrics: Metrics): Server {
   return createServer(async (incoming, outgoing) => {
+    if (!isOwnHost(incoming.headers.host)) return outgoing.writeHead(421).end(useOwnHost);
     if (incoming.url !== "/metrics") return outgoing.writeHead(404).end("Only /metrics is served here.\n");
     await measureStore(metrics);
     const text = await metrics.registry.metrics();
     outgoing.writeHead(200, { "content-type": metrics.registry.contentType }).end(text);
   });
+}
+
+const useOwnHost = "Ask for this machine by an address, by METRICS_HOST or by a name of its own network.\n";
+
+/**
+ * Whether a Host names this machine: an address, `METRICS_HOST`, the machine's name, or a name that no public DNS has. A page
+ * that points its own name at this port then reads nothing (DNS rebinding). Programs of HTTP/1.0 may send none.
+ */
+function isOwnHost(host: string | undefined): boolean {
+  if (host === undefined) return true;
+  const name = host.toLowerCase().replace(/:\d*$/, "");
+  const ofNetwork = /^[^.]+$|\.(?:localhost|local|internal|home\.arpa)$/;
+  const isAddress = isIP(name.replace(/^\[|\]$/g, "")) > 0;
+  return (
+    isAddress || ofNetwork.test(name) || [settings().metricsHost, machineName().toLowerCase()].includes(name)
+  );
 }
 
 /** Measures the store's connections and outboxes. The outboxes and checkouts have no values while the store is unavailable. */

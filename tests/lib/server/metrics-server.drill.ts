@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
@@ -6,7 +7,7 @@ import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
-import { Service } from "@/tests/support/service";
+import { Service, sendTo } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const { health, entitlement } = operations;
@@ -150,6 +151,31 @@ describe("the port of metrics", () => {
       await expect(fetch(`http://${refuses}:${port}/metrics`)).rejects.toThrow("fetch failed");
       await started.stop();
     }
+  });
+
+  it("answers this machine's own names, and no name that a page can point at it (DNS rebinding)", async () => {
+    const port = await reservePort();
+    const started = await Service.start({ METRICS_PORT: String(port), METRICS_HOST: "localhost" });
+    const asked = async (host: string) => (await sendTo(port, "/metrics", { headers: { host } })).status;
+    const own = [
+      "10.1.2.3:9464",
+      "[fd00::7]:9464",
+      "LOCALHOST",
+      `office:${port}`,
+      "office.monitoring.svc.cluster.local",
+    ];
+    for (const host of [...own, hostname()]) expect(await asked(host), host).toBe(200);
+    for (const host of [
+      "attacker.example.com",
+      "127.0.0.1.nip.io",
+      "localhost.example.com:9464",
+      "1.2.3.4.5",
+    ])
+      expect(await asked(host), host).toBe(421);
+    expect((await sendTo(port, "/metrics", { headers: { host: "attacker.example.com" } })).text).toBe(
+      "Ask for this machine by an address, by METRICS_HOST or by a name of its own network.\n",
+    );
+    await started.stop();
   });
 
   it("reports that the port is taken", async () => {
