@@ -46,6 +46,9 @@ export class KeyRing {
   private readonly opened = new Map<string, RingKey>();
   private readAtMs = 0;
   private triedAtMs = 0;
+  /** How many readings have begun, and which of them the rows are from. */
+  private begun = 0;
+  private kept = 0;
   private pause: Promise<void> = Promise.resolve();
   private scheduled: Promise<void> | undefined;
 
@@ -110,8 +113,12 @@ export class KeyRing {
 
   private refresh(nowMs: number): Promise<void> {
     this.triedAtMs = nowMs;
+    const place = ++this.begun;
     const reading = this.open().then(readSigningKeys);
     return withTimeout(answersWithinMs.store, reading).then((rows) => {
+      // An earlier reading that answers later may still have a key that was revoked since.
+      if (place < this.kept) return;
+      this.kept = place;
       this.rows = rows;
       this.readAtMs = nowMs;
     });

@@ -1,10 +1,12 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 import { promisify } from "node:util";
+import type { KyselyPlugin } from "kysely";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { KeyRing } from "@/lib/auth/key-ring";
 import { issuerPrefix, propagationMs, readSigningKeys, revokeKey, rotateKeys } from "@/lib/auth/signing-keys";
 import { startStage } from "@/tests/support/block";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 
 /** Half the usual length, because nothing is signed here and such a key is generated in a tenth of the time. */
@@ -71,6 +73,33 @@ describe.each(engines)("the key ring on $name", async (engine) => {
     const expiresAtMs = nowMs + 2 * propagationMs + hourMs;
     expect(await newRing().find(old.kid, expiresAtMs - 1)).toBeDefined();
     expect(await newRing().find(old.kid, expiresAtMs)).toBeUndefined();
+  });
+
+  it("does not bring a revoked key back when an earlier reading answers later", async () => {
+    const [held, read] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isHeld = false;
+    const holding: KyselyPlugin = {
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (isHeld) {
+          isHeld = false;
+          read.resolve();
+          await held.promise;
+        }
+        return result;
+      },
+    };
+    const ring = new KeyRing(async () => db.withPlugin(holding), 50);
+    const { kid } = await ring.signing(nowMs);
+    isHeld = true;
+    ring.refreshInBackground(nowMs, 0);
+    await read.promise;
+    await revokeKey(db, kid, nowMs);
+    ring.refreshInBackground(nowMs, 0);
+    await eventually(() => expect(ring.knows(kid, nowMs)).toBe(false));
+    held.resolve();
+    await ring.find("no such key", nowMs);
+    expect(ring.knows(kid, nowMs)).toBe(false);
   });
 
   it("reads a new key within a minute", async () => {
