@@ -370,8 +370,10 @@ const states = {
 const says = (failure: unknown, state: RegExp) =>
   failure instanceof pg.DatabaseError && state.test(failure.code ?? "");
 
-/** A failure of the network is an outage, and so are some of the server. */
+/** A failure of the network is an outage, and so are some of the server. A value that cannot be sent is our mistake. */
 function toOutage(failure: unknown): unknown {
   const isMistake = failure instanceof pg.DatabaseError && !says(failure, states.outage);
-  return isMistake ? failure : new StoreOutage(failure);
+  return isMistake || failure instanceof TypeError || failure instanceof RangeError
+    ? failure
+    : new StoreOutage(failure);
 }

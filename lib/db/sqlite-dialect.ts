@@ -192,5 +192,5 @@ function toOutage(failure: unknown): unknown {
 }
 
 function isMistake(failure: unknown): boolean {
-  return failure instanceof TypeError || mistakes.has(resultCode(failure));
+  return failure instanceof TypeError || failure instanceof RangeError || mistakes.has(resultCode(failure));
 }

@@ -8,8 +8,11 @@ import { afterAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { Store } from "@/lib/db/store";
+import { isOutage } from "@/lib/db/store-outage";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
+import { everyEngine } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import { mountInMemory } from "@/tests/support/mount";
 import { Service } from "@/tests/support/service";
@@ -173,6 +176,23 @@ describe("the embedded store", () => {
       await store.close();
     });
   }
+});
+
+describe.each(everyEngine)("a mistake of ours in a query on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const db = await stage.open();
+  const endless: Record<string, unknown> = {};
+  endless.itself = endless;
+
+  it.each([
+    ["its words", sql`select no_column from accounts`],
+    ["its values", sql`select ${1}, ${endless}`],
+  ])("in %s is an error with its own stack and no outage, and the connection goes on", async (_, query) => {
+    const failure = await query.execute(db).catch((thrown: Error) => thrown);
+    expect(failure).toBeInstanceOf(Error);
+    expect(isOutage(failure)).toBe(false);
+    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
+  });
 });
 
 /** Writes 40 MB next to a reader, which keeps them in the log. */
