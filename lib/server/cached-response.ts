@@ -9,7 +9,10 @@ export class CachedResponse {
   private readonly hash: string;
   private readonly made = new Map<Encoding, Promise<Answer>>();
 
-  constructor(answer: Answer) {
+  constructor(
+    answer: Answer,
+    private readonly make = encode,
+  ) {
     this.answer = { ...answer, fields: without(answer.fields, "etag", "x-request-id") };
     this.hash = hashContent(answer.content ?? "");
   }
@@ -25,9 +28,7 @@ export class CachedResponse {
     own: HeaderList = [],
   ): Promise<number> {
     const encoding = chooseEncoding(this.answer, headers["accept-encoding"]);
-    const made = this.made.get(encoding) ?? encode(this.answer, encoding);
-    this.made.set(encoding, made);
-    const { status, fields, content } = await made;
+    const { status, fields, content } = await this.encoded(encoding);
     const etag = encoding === "identity" ? `"${this.hash}"` : `"${this.hash}-${encoding}"`;
     if (status === 200 && matchesEtag(headers["if-none-match"], etag)) {
       const kept = without(fields, "content-encoding", "content-length");
@@ -38,5 +39,13 @@ export class CachedResponse {
       .writeHead(status, ["etag", etag, ...fields, ...own])
       .end(method === "HEAD" ? undefined : content);
     return status;
+  }
+
+  /** In this encoding, made once. One that could not be made is made anew by the next request. */
+  private encoded(encoding: Encoding): Promise<Answer> {
+    const made = this.made.get(encoding) ?? this.make(this.answer, encoding);
+    this.made.set(encoding, made);
+    made.catch(() => this.made.delete(encoding));
+    return made;
   }
 }

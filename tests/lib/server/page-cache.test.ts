@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { documentPages, files, pages, publications } from "@/lib/http/pages";
 import { CachedResponse } from "@/lib/server/cached-response";
+import { encode } from "@/lib/server/compression";
 import { PageCache } from "@/lib/server/page-cache";
 import { startService } from "@/tests/support/block";
 import { createFolder } from "@/tests/support/leash";
@@ -52,6 +53,18 @@ describe("a cached response", async () => {
       expect((await get({ ...headers, "If-None-Match": '"other"' })).status).toBe(200);
     }
     expect(tags.size).toBe(3);
+  });
+
+  it("is compressed anew by the next request when it could not be once", async () => {
+    const compress = vi.fn(encode).mockRejectedValueOnce(new Error("no memory"));
+    const failing = new CachedResponse({ status: 200, fields, content: text }, compress);
+    const port = await listen(
+      createServer((incoming, outgoing) => failing.send(incoming, outgoing).catch(() => outgoing.destroy())),
+    );
+    const ask = () => fetch(`http://127.0.0.1:${port}/`, { headers: { "Accept-Encoding": "br" } });
+    await expect(ask()).rejects.toThrow("fetch failed");
+    for (let n = 0; n < 2; n++) expect(await (await ask()).text()).toBe(text);
+    expect(compress).toHaveBeenCalledTimes(2);
   });
 
   it("answers HEAD with the headers of GET and no body", async () => {
