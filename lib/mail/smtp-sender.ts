@@ -3,6 +3,7 @@ import { answersWithinMs } from "@/lib/config/limits";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { signStream } from "@/lib/mail/dkim";
 import { SendError, type Sender, toMessage } from "@/lib/mail/mail";
+import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 type SmtpSettings = Extract<MailSettings, { kind: "smtp" }>;
@@ -16,20 +17,28 @@ const idleTimeoutMs = 5000; // how long a connection is kept for the next mail
  * the server confirms, the mail is sent again, and only its Message-ID shows the recipient that it is the same.
  */
 export function createSmtpSender(smtp: SmtpSettings, timeoutMs = answersWithinMs.mail): Sender {
-  const transport = openTransport(smtp, timeoutMs);
+  let transport: ReturnType<typeof openTransport> | undefined;
+  // One that could not be opened, because a file of its library could not, is opened anew for the next mail.
+  const open = () => {
+    transport ??= openTransport(smtp, timeoutMs);
+    transport.catch(() => {
+      transport = undefined;
+    });
+    return transport;
+  };
   return {
     maxConcurrent,
     async send(mail) {
       const signal = AbortSignal.timeout(timeoutMs);
       try {
-        await (await transport).sendMail({ ...toMessage(mail), signal });
+        await (await open()).sendMail({ ...toMessage(mail), signal });
       } catch (failure) {
         throw toSendError(failure as NodemailerError);
       }
     },
     async check() {
       const { name } = smtp.server;
-      await withTimeout(timeoutMs, (await transport).verify()).catch(({ response, command, message }) => {
+      await withTimeout(timeoutMs, (await open()).verify()).catch(({ response, command, message }) => {
         const said = response ? `it said to ${command}: ${response.replace(/\s+/g, " ")}` : message;
         throw new Error(`to our greeting as ${name}: ${said}`);
       });
@@ -39,7 +48,7 @@ export function createSmtpSender(smtp: SmtpSettings, timeoutMs = answersWithinMs
 }
 
 async function openTransport({ server, dkim }: SmtpSettings, timeoutMs: number) {
-  const { createTransport } = await import("nodemailer");
+  const { createTransport } = await loadLibrary(() => import("nodemailer"));
   const transport = createTransport({
     ...server,
     pool: true,

@@ -29,6 +29,38 @@ it("an onboarding mail waits three times as long after each failure, up to four 
   expect(minutes).toEqual([1, 3, 9, 27, 81, 240, 240]);
 });
 
+it("a mail whose turn comes too late for its lease waits, and the log blames no store", async () => {
+  const [engine = expect.fail("there is no engine")] = engines;
+  const stage = await engine.prepare();
+  const due = [1, 2].map((n) => ({
+    id: `mail-${n}`,
+    kind: "k",
+    attempts: 1,
+    leaseUntilMs: 0,
+    triedUntilMs: Infinity,
+  }));
+  const failures: (string | undefined)[] = [];
+  let lateMs = 0;
+  const now = performance.now.bind(performance);
+  vi.spyOn(performance, "now").mockImplementation(() => now() + lateMs);
+  onTestFinished(() => vi.restoreAllMocks());
+  await sendDueMails(await stage.open(), new RecordingSender(), {
+    maxConcurrent: 2,
+    minIntervalMs: 0,
+    retryAfterMs: () => 0,
+    claim: async (_db, { limit }) => (due.length > 0 ? due.splice(0, limit) : undefined),
+    async address() {
+      lateMs = 3000; // while the first is addressed; the second begins after that
+      return { to: "ceo@example.com", send: async () => undefined };
+    },
+    async record(_db, _mail, { failure }) {
+      failures.push(failure?.message);
+    },
+  });
+  expect(failures.sort()).toEqual(["its turn came too late", "the store was too slow"]);
+  await stage.clear();
+});
+
 describe("a mail that is due", () => {
   it("is sent to an SMTP server over TLS by `emails send-due` while no server runs", async () => {
     const inbox = await startSmtpInbox({ ...certificate(), secure: true });

@@ -12,6 +12,7 @@ import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
 import { limitOpenFiles } from "@/tests/support/process-limits";
 import { Service } from "@/tests/support/service";
+import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 
 const { health, unsubscribe } = operations;
 const port = await reservePort();
@@ -244,5 +245,26 @@ describe("connections", () => {
     expect(ready).toContain("a part of the program could not be loaded; restart the service");
     expect(await ask(health.path)).toMatch(/^HTTP\/1\.1 200 /);
     await own.kill();
+  });
+
+  it("that leave no file to load the mail library are a line in the log, and a mail that is tried again", async () => {
+    const inbox = await startSmtpInbox();
+    const mail = { SMTP_URL: `smtp://127.0.0.1:${inbox.port}`, EMAIL_FROM: "office@example.com" };
+    const own = await Service.start({ SIGN_IN: "local", APP_URL: "http://localhost:3000", ...mail });
+    await own.ready();
+    const socket = await open("127.0.0.1", own.port);
+    const ask = async (request: string) => {
+      socket.write(request);
+      return String(await once(socket, "data"));
+    };
+    limitOpenFiles(own.pid, 20); // fewer than it has
+    await own.adminJson("account", "add", "ceo@example.com");
+    await eventually(() => expect(own.log).toContain("a mail was not sent yet"));
+    expect(await ask(get("/ready"))).toContain(
+      "a part of the program could not be loaded; restart the service",
+    );
+    expect(await ask(get(health.path))).toMatch(/^HTTP\/1\.1 200 /);
+    await own.kill();
+    await inbox.stop();
   });
 });
