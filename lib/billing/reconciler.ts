@@ -101,7 +101,7 @@ async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
         ]),
       ]),
     )
-    .orderBy("last_event_at_ms")
+    .orderBy("last_event_at_ms", (order) => order.asc().nullsFirst())
     .limit(maxRead)
     .execute();
   const paid = await checkouts(db)

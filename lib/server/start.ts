@@ -21,7 +21,7 @@ import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
 import { createOfficeServer } from "@/lib/server/office-server";
 import { createFrontServer } from "@/lib/server/server";
-import { stopOnSignal } from "@/lib/server/stop";
+import { closeGracefully, stopOnSignal } from "@/lib/server/stop";
 
 /** Starts the service, and returns once it listens. A fault in the settings, the registers or the port ends the process. */
 export async function start(): Promise<void> {
@@ -45,7 +45,7 @@ export async function start(): Promise<void> {
   if (office) {
     const officeServer = createOfficeServer(office.url);
     await listen(officeServer, office.port, office.host, "OFFICE_PORT");
-    stops.push(async () => void officeServer.close().closeAllConnections());
+    stops.push(() => closeGracefully(officeServer));
     log().info({ port: office.port, url: office.url }, "the office listens");
   }
   await listen(server, port, host);

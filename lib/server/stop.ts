@@ -54,7 +54,12 @@ function closeAfterResponses(server: Server): void {
   server.prependListener("request", closeAfter).prependListener("checkExpectation", closeAfter);
 }
 
-/** Stops accepting connections. Idle ones are closed after a second, and all after ten. */
+/** Stops accepting connections, and closes each after its response: idle ones after a second, and all after ten. */
+export function closeGracefully(server: Server): Promise<void> {
+  closeAfterResponses(server);
+  return closeConnections(server);
+}
+
 async function closeConnections(server: Server): Promise<void> {
   // The HTTP server's own `close` would close idle connections at once.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()));

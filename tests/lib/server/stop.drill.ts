@@ -6,8 +6,9 @@ import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/operations";
 import { eventually } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
+import { startWithOffice } from "@/tests/support/office-browser";
 import { reservePort } from "@/tests/support/port";
-import { Service } from "@/tests/support/service";
+import { Service, sendTo } from "@/tests/support/service";
 
 const { path } = operations.health;
 
@@ -24,6 +25,19 @@ it("a stop refuses new connections, finishes the request in progress also after 
   expect(await answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(await stopped).toBe(0);
   expect(Date.now() - startedAtMs, "the connection it leaves open is closed").toBeLessThan(8000);
+});
+
+it("a stop finishes an operator's request in progress, and their next connection is refused", async () => {
+  const service = await startWithOffice({ SIGN_IN: "local" });
+  const port = Number(service.environment.OFFICE_PORT);
+  const head = `POST /enter/options HTTP/1.1\r\nHost: localhost:${port}\r\nOrigin: http://localhost:${port}\r\n`;
+  const socket = await beginRequest({ port }, head);
+  const answer = text(socket);
+  const stopped = service.stop();
+  await eventually(() => expect(sendTo(port, "/", {})).rejects.toThrow("ECONNREFUSED"));
+  socket.write("ab");
+  expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(await stopped).toBe(0);
 });
 
 describe.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s under load", (signal) => {
@@ -113,13 +127,14 @@ it("a request that never ends has ten seconds before the service stops", { timeo
 });
 
 /** Sends a request without its body. Returns its socket when the service waits for the body. */
-async function beginRequest({ port }: { port: number }): Promise<Socket> {
+async function beginRequest(
+  { port }: { port: number },
+  head = "POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\n",
+): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   await once(socket, "connect");
   socket.on("error", () => {});
-  socket.write(
-    "POST /api/email/unsubscribe?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n",
-  );
+  socket.write(`${head}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n`);
   const [interim] = await once(socket, "data");
   expect(String(interim)).toBe("HTTP/1.1 100 Continue\r\n\r\n");
   return socket;
