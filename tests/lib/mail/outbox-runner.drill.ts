@@ -43,7 +43,7 @@ it("a mail whose turn comes too late for its lease waits, and the log blames no 
   let lateMs = 0;
   const now = performance.now.bind(performance);
   vi.spyOn(performance, "now").mockImplementation(() => now() + lateMs);
-  onTestFinished(() => vi.restoreAllMocks());
+  onTestFinished(() => void vi.restoreAllMocks());
   await sendDueMails(await stage.open(), new RecordingSender(), {
     maxConcurrent: 2,
     minIntervalMs: 0,
