@@ -17,7 +17,7 @@ type EmailFormProps = {
 /** A page's form for an email, which works without JavaScript. The field has the focus, and the email typed before. */
 export function EmailForm({ action, button, problem, typed, hidden, ...field }: EmailFormProps) {
   return (
-    <PostForm action={action} hidden={hidden} className="stack">
+    <PostForm action={action} hidden={hidden} className="stack" noValidate>
       <ProblemNote problem={problem} />
       <label htmlFor="email">Email</label>
       <EmailField typed={typed} problem={problem} takesFocus {...field} />

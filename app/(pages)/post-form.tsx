@@ -4,13 +4,15 @@ type PostFormProps = {
   action: string;
   hidden?: Record<string, string> | undefined;
   className?: string | undefined;
+  /** Whether the browser leaves the fields to us: what is an email differs between browsers. */
+  noValidate?: true;
   children: ReactNode;
 };
 
 /** A form that is posted with hidden fields, with or without JavaScript. */
-export function PostForm({ action, hidden = {}, className, children }: PostFormProps) {
+export function PostForm({ hidden = {}, children, ...form }: PostFormProps) {
   return (
-    <form method="post" action={action} className={className}>
+    <form method="post" {...form}>
       {Object.entries(hidden).map(([name, value]) => (
         <input key={name} type="hidden" name={name} value={value} />
       ))}

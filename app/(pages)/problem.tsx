@@ -1,3 +1,5 @@
+import { notAnEmail } from "@/lib/config/email-address";
+
 /** The message about a form that failed. */
 export type Problem = {
   words: string;
@@ -8,7 +10,8 @@ export type Problem = {
 /** Finds the problem that the address names, among the page's own and those common to all forms. */
 export function findProblem({ searchParams }: URL, own: Record<string, Problem> = {}): Problem | undefined {
   const problems: Record<string, Problem> = {
-    email: { words: "That is not an email address. Check it for typos.", isTyped: true },
+    email: { words: notAnEmail.email, isTyped: true },
+    letters: { words: notAnEmail.letters, isTyped: true },
     "too-many": {
       words: `Too many attempts from your network. ${waitInWords(Number(searchParams.get("wait")))}`,
     },

@@ -79,7 +79,7 @@ function Hero({ isSignedIn }: { isSignedIn: boolean }) {
 
 function AskForPlace() {
   return (
-    <form className="ask" method="post" action={actions.joinWaitlist.path}>
+    <form className="ask" method="post" action={actions.joinWaitlist.path} noValidate>
       <label htmlFor="email">Your email</label>
       <div>
         <EmailField />

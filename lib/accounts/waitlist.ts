@@ -8,8 +8,8 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { ApiError } from "@/lib/http/errors";
-import { hashMailbox } from "@/lib/mail/email-address";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { hashMailbox } from "@/lib/mail/suppressions";
 
 /**
  * Adds an email in lower case to the waitlist, and queues the mail that asks to confirm it. An email that is already there

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
-import { parseEmailAddress } from "@/lib/mail/email-address";
+import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { operatorName } from "@/lib/office/operators";
 
 /** A parser of an argument or option, from one that returns `undefined` for what is none, and the message for that. */
@@ -19,7 +19,12 @@ export function parser<T>(read: (text: string) => T | undefined, message: string
 export const matching = (form: RegExp, message: string) =>
   parser((text) => (form.test(text) ? text : undefined), message);
 
-export const parseEmail = parser(parseEmailAddress, "It is not an email address.");
+/** Parses an email as it was typed. */
+export function parseEmail(text: string): string {
+  const email = parseTypedEmail(text);
+  if (email) return email;
+  throw new InvalidArgumentError(notAnEmail[whyNotAnEmail(text)]);
+}
 
 /** Parses an ISO 8601 date, or a date and time with an offset, to Unix milliseconds. */
 export function parseInstant(text: string): number {

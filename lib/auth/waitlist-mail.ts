@@ -7,7 +7,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { pages } from "@/lib/http/pages";
-import { hashMailbox } from "@/lib/mail/email-address";
+import { hashMailbox } from "@/lib/mail/suppressions";
 
 /*
  * Anyone may put any email on the waitlist, so a mail asks its reader to confirm it. So that this is no way to flood a

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
-import * as z from "zod";
+import { parseCased } from "@/lib/config/email-address";
 import type { Environment } from "@/lib/config/env-files";
 import { isForDevelopment, isLoopback } from "@/lib/config/loopback";
 
@@ -42,12 +42,13 @@ function parseFrom(text: string | undefined, appUrl: string, faults: string[]): 
   const ours = "Corner Office";
   if (!text) return { name: ours, address: `office@${new URL(appUrl).hostname}` };
   const [, name = "", address = text.trim()] = /^(.*?)\s*<([^<>]*)>$/.exec(text.trim()) ?? [];
-  if (/\p{Cc}/u.test(text) || !z.email().safeParse(address).success) {
+  const parsed = parseCased(address);
+  if (/\p{Cc}/u.test(text) || !parsed) {
     faults.push(
       "EMAIL_FROM: must be an address like office@example.com or Corner Office <office@example.com>",
     );
   }
-  return { name: name.replace(/^"(.*)"$/, "$1") || ours, address };
+  return { name: name.replace(/^"(.*)"$/, "$1") || ours, address: parsed ?? address };
 }
 
 function parseResend(env: Environment, appUrl: string, faults: string[]) {

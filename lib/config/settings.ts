@@ -4,6 +4,7 @@ import { apps } from "@/lib/config/apps";
 import { parseBilling } from "@/lib/config/billing-settings";
 import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/config/clerk-settings";
 import { clientDocuments } from "@/lib/config/client-documents";
+import { parseCased } from "@/lib/config/email-address";
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
 import { parseMail } from "@/lib/config/mail-settings";
@@ -199,7 +200,11 @@ const environmentSchema = z.object({
     .optional(),
   SIGN_IN: oneOf("clerk", "local", "none").optional(),
   CLERK_API_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),
-  SUPPORT_EMAIL: z.email("must be an email address").optional(),
+  SUPPORT_EMAIL: z
+    .string()
+    .transform((text) => (/[?#%]/.test(text) ? undefined : parseCased(text))) // those would end it in a mailto link
+    .refine((email) => email !== undefined, "must be an email address")
+    .optional(),
   OPERATOR_NAME: z.string().trim().optional(),
   OPERATOR_ADDRESS: z.string().trim().optional(),
   SOURCE_URL: z.url({ protocol: /^https?$/, error: "must be an http(s) address" }).optional(),

@@ -1,5 +1,6 @@
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseEmailAddress } from "@/lib/config/email-address";
 import { SendError, type Sender, toMessage } from "@/lib/mail/mail";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { createFolder, removeLeft } from "@/lib/runtime/data-dir";
@@ -64,5 +65,5 @@ export async function eraseMailFiles(
 
 function recipientsIn(message: string): string[] {
   const [, to = ""] = /^To: (.*(?:\r?\n[ \t].*)*)/im.exec(message) ?? [];
-  return to.match(/[^\s<>,"]+@[^\s<>,"]+/g) ?? [];
+  return (to.match(/[^\s<>,]+@[^\s<>,]+/g) ?? []).flatMap((email) => parseEmailAddress(email) ?? []);
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SendMailOptions } from "nodemailer";
+import { quoteLocalPart } from "@/lib/config/email-address";
 import type { MailAddress } from "@/lib/config/mail-settings";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
@@ -35,7 +36,7 @@ export function toMessage({ id, from, to, replyTo, subject, text, html, headers 
   const domain = from.address.slice(from.address.lastIndexOf("@") + 1);
   return {
     from,
-    to: { name: "", address: to },
+    to: { name: "", address: quoteLocalPart(to) },
     replyTo,
     messageId: `<${id}@${domain}>`,
     subject,

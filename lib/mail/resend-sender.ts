@@ -1,3 +1,4 @@
+import { quoteLocalPart } from "@/lib/config/email-address";
 import { answersWithinMs } from "@/lib/config/limits";
 import type { MailSettings } from "@/lib/config/mail-settings";
 import { SendError, type Sender } from "@/lib/mail/mail";
@@ -13,13 +14,13 @@ export function createResendSender(
   const resend = import("resend").then(({ Resend }) => new Resend(apiKey, { baseUrl }));
   return {
     maxConcurrent: 5,
-    async send({ id, from, replyTo, ...mail }) {
+    async send({ id, from, to, replyTo, ...mail }) {
       // A display name as a quoted string (RFC 5322 §3.2.4).
       const name = from.name.replace(/["\\]/g, "\\$&");
       const sender = name ? `"${name}" <${from.address}>` : from.address;
       const { emails } = await resend;
       const { error, headers: responseHeaders } = await emails.send(
-        { ...mail, from: sender, ...(replyTo && { replyTo }) },
+        { ...mail, to: quoteLocalPart(to), from: sender, ...(replyTo && { replyTo }) },
         { idempotencyKey: id, signal: AbortSignal.timeout(timeoutMs) },
       );
       if (error) throw toSendError(error, responseHeaders?.["retry-after"]);

@@ -9,6 +9,15 @@ export function hashEmail(email: string): string {
     .digest("base64url");
 }
 
+/** The hash of a mailbox: of an email without what its owner may add to it, after a plus or, at Gmail, by dots. */
+export function hashMailbox(email: string): string {
+  const at = email.lastIndexOf("@");
+  const [local = ""] = email.slice(0, at).split("+");
+  const domain = email.slice(at + 1);
+  const isGmail = domain === "gmail.com" || domain === "googlemail.com";
+  return hashEmail(isGmail ? `${local.replaceAll(".", "")}@gmail.com` : `${local}@${domain}`);
+}
+
 /** Whether an address no longer gets onboarding mails. */
 export function isSuppressed(db: Db, recipientHash: string): Promise<boolean> {
   return hasRow(

@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
+import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import type { Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import type { Route } from "@/lib/http/route";
-import { parseEmailAddress } from "@/lib/mail/email-address";
 
 /** A request of a signed-in operator. */
 export type OfficeCall = {
@@ -72,9 +72,10 @@ export function requireLine(what: string, text = ""): string {
 
 /** The email that a page or a form is about. Throws an {@link ApiError} if there is none. */
 export function requireEmail({ input }: Pick<OfficeCall, "input">): string {
-  const email = parseEmailAddress(input("email") ?? "");
+  const typed = input("email") ?? "";
+  const email = parseTypedEmail(typed);
   if (email) return email;
-  throw invalid("This is not an email address.");
+  throw invalid(notAnEmail[whyNotAnEmail(typed)]);
 }
 
 /** A refusal of what was typed. */

@@ -3,9 +3,9 @@ import { PostForm } from "@/app/(pages)/post-form";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import { selectWaitlist } from "@/lib/accounts/waitlist";
+import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { confirmationDays } from "@/lib/config/lifetimes";
 import { ApiError } from "@/lib/http/errors";
-import { parseEmailAddress } from "@/lib/mail/email-address";
 import { Field, PlanFields, readTerms } from "@/lib/office/forms";
 import {
   addressOf,
@@ -86,8 +86,8 @@ export const inviteMany: OfficeAct = {
     const queued: Refused[] = [];
     for (const text of listed) {
       try {
-        const email = parseEmailAddress(text);
-        if (!email) throw invalid("It is not an email address.");
+        const email = parseTypedEmail(text);
+        if (!email) throw invalid(notAnEmail[whyNotAnEmail(text)]);
         const { url } = await queueInvitation(db, email, terms, by);
         if (!url) queued.push({ email: text, why: "Queued: Clerk takes 100 invitations an hour." });
       } catch (thrown) {

@@ -16,7 +16,7 @@ const longest = headBounds.bytes;
 /** Patterns that are not linear, and why they never read a long text: its author and its maximum length. */
 const bounded: { pattern: RegExp; reads: string; characters: number }[] = [
   { pattern: /\d+$/, reads: "an address that the system takes for one", characters: 45 },
-  { pattern: /[^\s<>,"]+@[^\s<>,"]+/g, reads: "the recipient of a mail that we wrote", characters: 512 },
+  { pattern: /[^\s<>,]+@[^\s<>,]+/g, reads: "the recipient of a mail that we wrote", characters: 512 },
   { pattern: /(.{1,70}:)/g, reads: "the names of the fields of a mail of ours", characters: 1024 },
   { pattern: /\[([^\]]+)\]\([^)]*\)/g, reads: "a section of our documents", characters: 512 },
   { pattern: /\s*\n\s*/g, reads: "the operator's command line", characters: 512 },

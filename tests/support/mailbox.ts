@@ -34,7 +34,7 @@ export async function mailsTo(dataDir: string, email: string): Promise<Email[]> 
     .map((name) => read(join(folder, name)))
     .sort((one, other) => one.atMs - other.atMs);
   const mails = await Promise.all(files.map(({ mail }) => mail));
-  return mails.filter((mail) => mail.to?.some(({ address }) => address === email));
+  return mails.filter((mail) => mail.to?.some(({ address }) => address?.replaceAll('"', "") === email));
 }
 
 /** The sign-in codes that were mailed to an email, oldest first, by the data folders of all who may send one. */

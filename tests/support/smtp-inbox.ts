@@ -15,6 +15,7 @@ export async function startSmtpInbox(options: SMTPServerOptions = {}) {
   const server = new SMTPServer({
     authOptional: true,
     closeTimeout: 100,
+    lenientAddressParsing: true, // takes odd dots in quotes, as RFC 5321 §4.1.2 does
     disabledCommands: options.key ? [] : ["STARTTLS"],
     onMailFrom(_, __, callback) {
       if (inbox.fault === "closing") return callback(refuse(421, "4.3.2 closing"));

@@ -3,6 +3,7 @@ import { renewBrowserSession } from "@/lib/auth/browser-session";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { clearSession, sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
 import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
+import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -11,7 +12,6 @@ import { form, redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { ownerPages, pages, signInActions } from "@/lib/http/pages";
 import { errorParts } from "@/lib/http/response";
-import { parseEmailAddress } from "@/lib/mail/email-address";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { signOut } from "./sign-out";
 
@@ -22,8 +22,9 @@ const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPa
 /** The steps of our own sign-in. Their register says which methods each accepts. */
 export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = {
   sendCode: form(signInActions.sendCode, async (submission) => {
-    const email = parseEmailAddress(submission.field("email"));
-    return email ? sendCode(email, submission) : { to: withProblem(signInPage, "email") };
+    const typed = submission.field("email");
+    const email = parseTypedEmail(typed);
+    return email ? sendCode(email, submission) : { to: withProblem(signInPage, whyNotAnEmail(typed)) };
   }),
 
   redeemCode: form(signInActions.redeemCode, async (submission) => {

@@ -1,10 +1,10 @@
 import { joinWaitlist } from "@/lib/accounts/waitlist";
 import { confirmByToken } from "@/lib/auth/waitlist-mail";
+import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";
 import { form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
-import { parseEmailAddress } from "@/lib/mail/email-address";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
@@ -14,8 +14,9 @@ const page = pages.waitlist.path;
 export const waitlistHandlers = {
   /** Joins the waitlist. The response is the same if the email is on it already or has an account. */
   joinWaitlist: form(actions.joinWaitlist, async (call) => {
-    const email = parseEmailAddress(call.field("email"));
-    if (!email) return { to: withProblem(page, "email") };
+    const typed = call.field("email");
+    const email = parseTypedEmail(typed);
+    if (!email) return { to: withProblem(page, whyNotAnEmail(typed)) };
     if (await consumeLimit("waitlist", rateLimits.waitlist, call))
       return { to: withProblem(page, "network") };
     if (await joinWaitlist(await store(), email, call.nowMs)) return { to: `${page}?joined` };

@@ -48,6 +48,29 @@ describe.each(engines)("an invitation, on $name", async (engine) => {
     expect(mails.map(({ kind }) => kind)).toEqual(expect.arrayContaining([...onboardingKinds, "invitation"]));
   });
 
+  it.each([
+    ["O'Brien/Sales&Co@Example.com", "o'brien/sales&co@example.com"],
+    ['"a..b"@docomo.ne.jp', "a..b@docomo.ne.jp"],
+    ["a.@ezweb.ne.jp", "a.@ezweb.ne.jp"],
+    ["ｃｅｏ＠例え．ｊｐ", "ceo@xn--r8jz45g.jp"],
+    ["ceo@example.xn--p1ai", "ceo@example.xn--p1ai"],
+  ])("reaches %s, who accepts it, gets a code and is found again", async (typed, email) => {
+    const { token } = await invite(typed);
+    expect((await accept(token, typed)).headers.location).toBe("/sign-in/code?opened");
+    expect(await codeTo(service.dataDir, email)).toMatch(/^\d{6}$/);
+    expect(await service.adminJson("account", "show", typed)).toMatchObject({ email });
+  });
+
+  it("has a sentence for an email whose letters do not travel by mail", async () => {
+    const { token } = await invite("latin@example.com");
+    const { headers } = await accept(token, "jörg@example.com");
+    expect(headers.location).toBe(`/invitation?token=${token}&problem=letters`);
+    const words = "Before the @ of an email, only letters from A to Z without accents, digits and signs";
+    expect((await service.ask(String(headers.location))).text).toContain(words);
+    const { code, stderr } = await service.admin("invite", "jörg@example.com");
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
+  });
+
   it("signs in at once by the link of its mail, which proves the address", async () => {
     const { token, url } = await invite("mailed@example.com");
     const { text = "" } = await mailTo(service.dataDir, "mailed@example.com", /invitation/);

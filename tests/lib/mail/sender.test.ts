@@ -90,6 +90,16 @@ describe("files", () => {
     expect(readdirSync(join(folder, "mail"))).toEqual(["0.eml.draft"]);
   });
 
+  it("deletes those to an address that stands in quotes", async () => {
+    const to = "a..b@docomo.ne.jp";
+    await files.send({ ...mail, to });
+    expect(readFileSync(join(folder, "mail", `${mail.id}.eml`), "utf8")).toContain(
+      '\r\nTo: <"a..b"@docomo.ne.jp>\r\n',
+    );
+    await eraseMailFiles(folder, new Map([[hashEmail(to), Date.now() + 1000]]));
+    expect(readdirSync(join(folder, "mail"))).not.toContain(`${mail.id}.eml`);
+  });
+
   it("allows a retry if the folder cannot be written", async () => {
     const nowhere = createFileSender("/dev/null");
     expect(await failureOf(nowhere.send(mail))).toMatchObject({ message: "files: ENOTDIR", mayRetry: true });
@@ -121,6 +131,18 @@ describe("SMTP", async () => {
     expect(await plain().check()).toBe(
       "the SMTP server takes our greeting as office.example.com; it has to sign with DKIM, because no DKIM key is set here",
     );
+  });
+
+  it.each([
+    ["a..b@docomo.ne.jp", '"a..b"@docomo.ne.jp'],
+    ["a.@ezweb.ne.jp", '"a."@ezweb.ne.jp'],
+    ["o'brien/sales&co@example.com", "o'brien/sales&co@example.com"],
+    ["=?utf-8?q?x=40evil.example=3e?=@example.com", '"=?utf-8?q?x=40evil.example=3e?="@example.com'],
+  ])("writes to %s as RFC 5321 has it", async (to, inMail) => {
+    await plain().send({ ...mail, to });
+    expect(inbox.received).toMatchObject([{ to: inMail }]);
+    const header = inMail === to ? to : `<${inMail}>`;
+    expect(String(inbox.received[0]?.raw)).toContain(`\r\nTo: ${header}\r\n`);
   });
 
   it("signs with DKIM what it sends: `dkim.test.ts` says what that covers", async () => {
@@ -299,6 +321,11 @@ describe("Resend", async () => {
       mayRetry: true,
     });
     expect(Date.now() - startedAtMs).toBeLessThan(2000);
+  });
+
+  it("writes to addresses with odd dots in quotes", async () => {
+    await resend().send({ ...mail, id: "5f0c3f0e-6f4b-4f0e-9f55-0d2f6f0a7c12", to: "a..b@docomo.ne.jp" });
+    expect(stand.accepted).toMatchObject([{ body: { to: '"a..b"@docomo.ne.jp' } }]);
   });
 
   it("is checked without sending a mail, with a key that may only send", async () => {

@@ -350,7 +350,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(text).toMatch(
         /ceo@example.com<\/bdi><\/td><td[^>]*>There is already an account with this email\./,
       );
-      expect(text).toMatch(/nobody<\/bdi><\/td><td[^>]*>It is not an email address\./);
+      expect(text).toMatch(/nobody<\/bdi><\/td><td[^>]*>That is not an email address\. Check it for typos\./);
       const invited = await stage.query(
         "SELECT email, trial_days FROM invitations WHERE accepted_at_ms IS NULL ORDER BY email",
       );

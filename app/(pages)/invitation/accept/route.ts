@@ -3,12 +3,12 @@ import { isMailedProof } from "@/lib/auth/invitation-token";
 import { requireSigningKey } from "@/lib/auth/key-ring";
 import { sendCode, signIn } from "@/lib/auth/local-sign-in";
 import { mintLocalSubject } from "@/lib/auth/session";
+import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { form, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
-import { parseEmailAddress } from "@/lib/mail/email-address";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
 const page = ({ fieldOfPage }: HandlerRequest) => {
@@ -21,8 +21,8 @@ export const POST = form(
   actions.acceptInvitation,
   async (submission) => {
     const { field, nowMs } = submission;
-    const email = parseEmailAddress(field("email"));
-    if (!email) return { to: withProblem(page(submission), "email") };
+    const email = parseTypedEmail(field("email"));
+    if (!email) return { to: withProblem(page(submission), whyNotAnEmail(field("email"))) };
     const isMailed = isMailedProof(field("proof"), field("token"));
     if (isMailed) await requireSigningKey(nowMs); // before the invitation is used up
     const db = await store();
