@@ -3,6 +3,7 @@ import { auditedColumns } from "@/lib/accounts/account-columns";
 import { openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
 import { endSessionsOf } from "@/lib/auth/session-end";
+import { parseEmailAddress } from "@/lib/config/email-address";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
@@ -14,33 +15,38 @@ import { log } from "@/lib/runtime/log";
 
 const farFutureMs = Date.UTC(9999, 11, 31);
 
-/** The data of `user.created` and `user.updated`. The email is the primary one, if it is verified. */
+const verifiedEmail = z.object({
+  id: z.string(),
+  email_address: z.string(),
+  verification: z.object({ status: z.literal("verified") }),
+});
+
+/**
+ * The data of `user.created` and `user.updated`. The email is the primary one, if it is verified. Only what we use has to
+ * have its form, so that no other part of a user can hide that it is barred or that its email changed.
+ */
 export const clerkUser = z
   .object({
     id: z.string().regex(/^user_\w+$/),
-    updated_at: z.int().min(0).max(farFutureMs),
-    banned: z.boolean().default(false),
-    locked: z.boolean().default(false),
+    updated_at: z.number().min(0).max(farFutureMs).transform(Math.floor),
+    banned: z.boolean().nullish(),
+    locked: z.boolean().nullish(),
     /** Null if the lock has no end. */
-    lockout_expires_in_seconds: z.int().min(0).nullish(),
-    primary_email_address_id: z.string().nullable(),
-    email_addresses: z.array(
-      z.object({
-        id: z.string(),
-        email_address: z.email(),
-        verification: z.object({ status: z.string() }).nullable(),
-      }),
-    ),
+    lockout_expires_in_seconds: z.number().min(0).nullish().catch(null),
+    primary_email_address_id: z.unknown(),
+    email_addresses: z.array(z.unknown()).catch([]),
   })
   .transform(({ id, updated_at, primary_email_address_id, email_addresses, banned, locked, ...user }) => {
     const lockedForMs = locked ? (user.lockout_expires_in_seconds ?? Number.POSITIVE_INFINITY) * 1000 : 0;
-    const primary = email_addresses.find((address) => address.id === primary_email_address_id);
+    const primary = email_addresses
+      .map((address) => verifiedEmail.safeParse(address).data)
+      .find((address) => address?.id === primary_email_address_id);
     return {
       id,
       updatedAtMs: updated_at,
       /** Clerk sends no event when a lock ends. */
       barredForMs: banned ? Number.POSITIVE_INFINITY : lockedForMs,
-      email: primary?.verification?.status === "verified" ? primary.email_address.toLowerCase() : undefined,
+      email: primary && parseEmailAddress(primary.email_address),
     };
   });
 

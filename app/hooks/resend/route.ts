@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { hooks } from "@/lib/http/pages";
@@ -6,8 +7,8 @@ import { eventWith, webhook } from "@/lib/http/webhook";
 import { isFinalBounce } from "@/lib/mail/suppressions";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
 
-const complained = z.object({ to: z.array(z.string()) });
-const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional() });
+const complained = z.object({ to: z.union([z.string().transform((one) => [one]), z.array(z.unknown())]) });
+const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional().catch(undefined) });
 
 /** Resend's webhooks: an address that bounces or reports spam gets no more mails of the onboarding series. */
 export const POST = webhook(hooks.resend, readKey, {
@@ -22,7 +23,12 @@ function readKey(): Buffer | undefined {
   return mail.kind === "resend" ? mail.webhookKey : undefined;
 }
 
-async function suppress(emails: string[], nowMs: number): Promise<void> {
+/** Each may have a name. What is not an email is passed over, so that the others are not lost. */
+async function suppress(recipients: unknown[], nowMs: number): Promise<void> {
   const db = await store();
-  for (const email of emails) await suppressEmail(db, email, nowMs);
+  for (const recipient of recipients) {
+    const [, address = recipient] = /<([^<>]+)>\s*$/.exec(String(recipient)) ?? [];
+    const email = parseEmailAddress(String(address));
+    if (email) await suppressEmail(db, email, nowMs);
+  }
 }

@@ -1,4 +1,4 @@
-import type { UserJSON, WebhookEvent } from "@clerk/backend";
+import type { EmailAddressJSON, UserJSON, WebhookEvent } from "@clerk/backend";
 import { decodeJwt } from "jose";
 import { afterAll, describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
@@ -57,6 +57,7 @@ describe.each(engines)("Clerk on $name", async (engine) => {
   const endSession = (type: string, { sid, sub }: { sid: string; sub: string }) =>
     deliver({ type, data: { object: "session", id: sid, user_id: sub, status: type.slice(8) } });
 
+  const jörg = { ...makeUser("user_0", "jörg@example.com", 0).email_addresses[0] } as EmailAddressJSON;
   const allEnded = { browser: 401, program: 401, app: 401 };
   const allValid = { browser: 200, program: 200, app: 200 };
 
@@ -64,6 +65,10 @@ describe.each(engines)("Clerk on $name", async (engine) => {
     ["bans a user", { banned: true }],
     ["locks a user", { locked: true, lockout_expires_in_seconds: 3600 }],
     ["locks a user permanently", { locked: true, lockout_expires_in_seconds: null }],
+    ["locks a user for a time that is none", { locked: true, lockout_expires_in_seconds: -1e300 }],
+    ["locks a user for part of a second more", { locked: true, lockout_expires_in_seconds: 1799.5 }],
+    ["bans a user whose email does not travel by mail", { banned: true, email_addresses: [jörg] }],
+    ["bans a user whose addresses are of another shape", { banned: true, email_addresses: [{}] as never }],
   ])("ends all sessions of an account when it %s", async (_, changed) => {
     const [owner, bystander] = [await addOwner(), await addOwner()];
     await update(owner, 2000, changed);

@@ -64,6 +64,21 @@ describe.each(engines)("POST /hooks/resend on $name", async (engine) => {
     expect(await states()).toEqual(stopped);
   });
 
+  it.each([
+    ["a text", (email: string) => email],
+    ["a text with a name", (email: string) => `"Ceo, the" <${email}>`],
+    ["a list of more than emails", (email: string) => [null, "nobody", { email }, email]],
+    ["an address in quotes", () => '"odd.."@docomo.ne.jp', "odd..@docomo.ne.jp"],
+  ])(
+    "stops the mails to a recipient that is named by %s",
+    async (what, to, email = `${what.replaceAll(" ", "-")}@example.com`) => {
+      const states = await recipient(email);
+      const event = { type: "email.bounced", data: { to: to(email), bounce: null } };
+      expect((await deliver(event)).status).toBe(204);
+      expect(await states()).toEqual(stopped);
+    },
+  );
+
   it("does not stop the mails after a transient bounce or an unknown event", async () => {
     const states = await recipient("full@example.com");
     const opened = { type: "email.opened", data: { to: ["full@example.com"] } };
