@@ -77,7 +77,7 @@ async function describeSale(account: Account, kind: Kind, price_id: string, nowM
     });
   }
   if (kind === "licence") return { kind, price_id, thousandths: 0 };
-  const price = await readPrice(price_id, nowMs);
+  const price = await readPrice(price_id, nowMs).catch(() => undefined);
   const credits = price && creditsOf(price);
   if (!credits) throw new ApiError("checkout_failed");
   return { kind, price_id, thousandths: credits * 1000 };

@@ -1,33 +1,20 @@
 import type { Stripe } from "stripe";
-import { findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe";
+import { KeptReadings } from "@/lib/billing/kept-readings";
+import { findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
 import { moneyInWords } from "@/lib/config/money";
 import { processSingleton } from "@/lib/process-singleton";
-import { log } from "@/lib/runtime/log";
 
 const keptMs = 10 * 60 * 1000; // 10 minutes
-const retryAfterMs = 30_000; // 30 seconds, so that no page waits for Stripe each time
 
-type Kept = { price: Promise<Stripe.Price | undefined>; untilMs: number };
+const prices = () => processSingleton("prices", () => new KeptReadings<Stripe.Price | undefined>(keptMs));
 
-const kept = () => processSingleton("prices", () => new Map<string, Kept>());
-
-/** A price with its product, as Stripe had it at most ten minutes ago; `undefined` while Stripe cannot be asked. */
+/**
+ * A price with its product and currencies, as Stripe had it at most ten minutes ago; `undefined` if Stripe has no such
+ * price. Throws while Stripe cannot be asked.
+ */
 export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | undefined> {
-  return askForPrice(id, nowMs).catch(() => undefined);
-}
-
-/** The same, but it throws while Stripe cannot be asked; `undefined` if Stripe has no such price. */
-function askForPrice(id: string, nowMs: number): Promise<Stripe.Price | undefined> {
-  const known = kept().get(id);
-  if (known && nowMs < known.untilMs) return known.price;
-  const price = findAtStripe((stripe) => stripe.prices.retrieve(id, { expand: ["product"] }));
-  const reading: Kept = { untilMs: nowMs + keptMs, price };
-  price.catch((failure) => {
-    log().warn({ err: failure, price: id }, "a price could not be read");
-    reading.untilMs = nowMs + retryAfterMs;
-  });
-  kept().set(id, reading);
-  return price;
+  const expand = ["product", "currency_options"];
+  return prices().read(id, nowMs, () => findAtStripe((stripe) => stripe.prices.retrieve(id, { expand })));
 }
 
 /** The items of a subscription that are for a licence: for a price that we sell, or another one of its product. */
@@ -37,20 +24,51 @@ export async function findLicenceItems(
 ): Promise<Stripe.SubscriptionItem[]> {
   const { licencePrices } = requireBilling();
   if (data.every(({ price }) => licencePrices.includes(price.id))) return data;
-  const prices = await Promise.all(licencePrices.map((id) => askForPrice(id, nowMs)));
+  const prices = await Promise.all(licencePrices.map((id) => readPrice(id, nowMs)));
   const products = prices.flatMap((price) => (price ? idOf(price.product) : []));
   return data.filter(
     ({ price }) => licencePrices.includes(price.id) || products.includes(idOf(price.product)),
   );
 }
 
-/** For example `€49.00 a month`; `undefined` for a price that depends on the quantity. */
-export function amountInWords({ unit_amount, currency, recurring }: Stripe.Price): string | undefined {
+/**
+ * For example `€49.00 a month plus tax`; `undefined` for a price that depends on the quantity. Throws while Stripe cannot be
+ * asked.
+ *
+ * @param customersCurrency - in which Stripe charges a customer who has paid before
+ */
+export async function amountInWords(
+  price: Stripe.Price,
+  customersCurrency: string | undefined,
+  nowMs: number,
+): Promise<string | undefined> {
+  const { currency_options: options = {}, recurring } = price;
+  const currency = customersCurrency && options[customersCurrency] ? customersCurrency : price.currency;
+  const { unit_amount, tax_behavior } = options[currency] ?? price;
   if (unit_amount === null) return undefined;
-  const amount = moneyInWords(unit_amount, currency);
-  if (!recurring) return amount;
-  const { interval, interval_count: count } = recurring;
-  return `${amount} ${count === 1 ? `a ${interval}` : `every ${count} ${interval}s`}`;
+  const { interval, interval_count: count = 1 } = recurring ?? {};
+  const period = interval && (count === 1 ? `a ${interval}` : `every ${count} ${interval}s`);
+  const isTaxed = requireBilling().hasTax && (await addsTax(tax_behavior, currency, nowMs));
+  // Checkout chooses by where the customer is.
+  const isOneOfMany = !customersCurrency && Object.keys(options).length > 1;
+  return [
+    moneyInWords(unit_amount, currency),
+    ...(period ? [period] : []),
+    ...(isTaxed ? ["plus tax"] : []),
+    ...(isOneOfMany ? ["(or in your currency)"] : []),
+  ].join(" ");
+}
+
+const taxDefaults = () => processSingleton("defaults of tax", () => new KeptReadings<string | null>(keptMs));
+
+/** Whether tax is added to a price. One that does not say so follows Stripe's settings. */
+async function addsTax(behavior: Stripe.Price.TaxBehavior | null, currency: string, nowMs: number) {
+  if (behavior && behavior !== "unspecified") return behavior === "exclusive";
+  const byDefault = await taxDefaults().read("default of tax", nowMs, async () => {
+    const { defaults } = await readAtStripe((stripe) => stripe.tax.settings.retrieve());
+    return defaults.tax_behavior;
+  });
+  return byDefault === "inferred_by_currency" ? ["usd", "cad"].includes(currency) : byDefault === "exclusive";
 }
 
 /** The whole credits that a one-time price is for, by its metadata; `undefined` if they are not a number. */

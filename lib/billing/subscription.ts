@@ -60,7 +60,7 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
     const noted = {
       last_event: event,
       last_event_at_ms: nowMs,
-      ...(subscription && invoiceColumns(subscription)),
+      ...(subscription && invoiceColumns(subscription, items)),
     };
     await db.updateTable("billing_subscriptions").set(noted).where("id", "=", id).execute();
     const customer = subscription?.customer;
@@ -86,10 +86,14 @@ function findSubscription(db: Db, id: string): Promise<Row | undefined> {
   return db.selectFrom("billing_subscriptions").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-function invoiceColumns({ items, latest_invoice: invoice }: Stripe.Subscription) {
+/** The price of the licence, which may have other items next to it, and the latest invoice. */
+function invoiceColumns(
+  { items, latest_invoice: invoice }: Stripe.Subscription,
+  [item = items.data[0]]: Stripe.SubscriptionItem[],
+) {
   const whole = invoice && typeof invoice === "object" ? invoice : undefined;
   return {
-    price_id: items.data[0]?.price.id ?? null,
+    price_id: item?.price.id ?? null,
     invoice_id: whole?.id ?? null,
     invoice_status: whole?.status ?? null,
     amount_due: whole && whole.status !== "paid" && whole.status !== "void" ? whole.amount_remaining : 0,

@@ -24,6 +24,8 @@ export const answersWithinMs = {
   clerk: 2000,
   clerkInvitation: 5000,
   stripe: 2000,
+  /** How long a page waits for it. The call goes on, so a reload shows what was late. */
+  stripeForPage: 800,
   /** Stripe takes up to a second to create something, and a concurrent request may hold its lock. */
   stripeCreation: 10_000,
   /** A provider of mail takes a mail. */

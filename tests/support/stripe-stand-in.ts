@@ -37,7 +37,8 @@ type Subscription = Pick<
   | "ended_at"
   | "metadata"
   | "pause_collection"
-> & { items: { data: Item[] }; latest_invoice: string | null };
+  | "currency"
+> & { items: { data: Item[] }; latest_invoice: string | null; automatic_tax: { enabled: boolean } };
 type Invoice = Pick<
   Stripe.Invoice,
   | "id"
@@ -68,10 +69,16 @@ type Customer = Pick<Stripe.Customer, "id" | "object" | "email" | "created"> & {
   /** Our account's id. */
   account: string;
 };
+type TaxBehavior = "inclusive" | "exclusive" | "unspecified";
 export type Price = Pick<
   Stripe.Price,
   "id" | "object" | "active" | "type" | "currency" | "unit_amount" | "recurring" | "metadata" | "nickname"
-> & { product: Pick<Stripe.Product, "id" | "object" | "name"> };
+> & {
+  product: Pick<Stripe.Product, "id" | "object" | "name">;
+  tax_behavior?: TaxBehavior;
+  /** By currency: a price may have others than its own. */
+  currency_options?: Record<string, { unit_amount: number; tax_behavior?: TaxBehavior }>;
+};
 type Endpoint = Pick<Stripe.WebhookEndpoint, "id" | "object" | "url" | "status" | "enabled_events">;
 type Event = Pick<Stripe.Event, "id" | "object" | "type" | "created"> & { data: { object: object } };
 
@@ -103,6 +110,13 @@ export class StripeStandIn {
   readonly charges = new Map<string, Charge>();
   readonly refunds = new Map<string, Refund>();
   readonly disputes = new Map<string, Dispute>();
+  /** The coupons of customers: how much of each invoice they take off, in per cent. */
+  readonly percentsOff = new Map<string, number>();
+  /** Of automatic tax, and whether it is added to prices that do not say so. */
+  tax: { percent: number; behavior: "inclusive" | "exclusive" | "inferred_by_currency" } = {
+    percent: 20,
+    behavior: "inferred_by_currency",
+  };
   /** The configurations of the portal, of which one is the default. */
   portals = [{ id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true }];
   taxStatus = "active";
@@ -306,7 +320,7 @@ export class StripeStandIn {
     item.current_period_start = item.current_period_end;
     item.current_period_end += periodOf(item.price);
     const { status, pause_collection } = this.find(this.subscriptions, id);
-    const invoice = this.bill(id, "subscription_cycle", item.price.unit_amount ?? 0, isPaid);
+    const invoice = this.bill(id, "subscription_cycle", this.sumOf(id).total, isPaid);
     if (pause_collection) invoice.status = "void";
     const isDue = invoice.status === "open";
     this.change(id, { status: isDue && status === "unpaid" ? status : isDue ? "past_due" : "active" });
@@ -384,11 +398,17 @@ export class StripeStandIn {
       String(session.customer),
       session.asked["line_items[0][price]"] ?? "",
       session.metadata ?? {},
+      session.asked["automatic_tax[enabled]"] === "true",
     );
   }
 
   /** A new subscription that is paid: from a checkout, or made in the dashboard. Returns its id. */
-  makeSubscription(customer: string, priceId: string, metadata: Record<string, string> = {}): string {
+  makeSubscription(
+    customer: string,
+    priceId: string,
+    metadata: Record<string, string> = {},
+    isTaxed = false,
+  ): string {
     const id = this.newId("sub");
     const price = this.find(this.prices, priceId) as Stripe.Price;
     const current_period_start = this.nowSeconds();
@@ -404,12 +424,14 @@ export class StripeStandIn {
       ended_at: null,
       pause_collection: null,
       latest_invoice: null,
+      currency: this.currencyOf(customer) ?? price.currency,
+      automatic_tax: { enabled: isTaxed },
       metadata,
       items: {
         data: [{ id: this.newId("si"), price, quantity: 1, current_period_start, current_period_end }],
       },
     });
-    this.bill(id, "subscription_create", price.unit_amount ?? 0, true);
+    this.bill(id, "subscription_create", this.sumOf(id).total, true);
     this.tell("customer.subscription.created", this.find(this.subscriptions, id));
     return id;
   }
@@ -425,7 +447,7 @@ export class StripeStandIn {
       ...{ id: this.newId("in"), object: "invoice", status: "open", billing_reason: reason },
       ...{
         created: this.nowSeconds(),
-        currency: "eur",
+        currency: subscription.currency,
         total: amount,
         amount_paid: 0,
         amount_remaining: due,
@@ -436,6 +458,51 @@ export class StripeStandIn {
     subscription.latest_invoice = invoice.id;
     if (isPaid || due === 0) this.payInvoice(invoice, due);
     return invoice;
+  }
+
+  /** The currency of a customer, which the first invoice decides. */
+  private currencyOf(customer: string): string | undefined {
+    return [...this.subscriptions.values()].find((one) => one.customer === customer)?.currency;
+  }
+
+  /** What the items of a subscription cost for a period, less its customer's coupon, with the tax that is added. */
+  private sumOf(id: string): { total: number; total_excluding_tax: number } {
+    const { items, currency, customer, automatic_tax } = this.find(this.subscriptions, id);
+    const left = 1 - (this.percentsOff.get(String(customer)) ?? 0) / 100;
+    const { percent, behavior } = this.tax;
+    const added = {
+      inclusive: false,
+      exclusive: true,
+      inferred_by_currency: ["usd", "cad"].includes(currency),
+    };
+    let [total, total_excluding_tax] = [0, 0];
+    for (const { price, quantity = 1 } of items.data) {
+      const one = (price as Price).currency_options?.[currency] ?? (price as Price);
+      const says = one.tax_behavior === "unspecified" ? undefined : one.tax_behavior;
+      const amount = Math.round((one.unit_amount ?? 0) * quantity * left);
+      const rate = automatic_tax.enabled ? 1 + percent / 100 : 1;
+      const isAdded = added[says ?? behavior ?? "inclusive"];
+      total += isAdded ? Math.round(amount * rate) : amount;
+      total_excluding_tax += isAdded ? amount : Math.round(amount / rate);
+    }
+    return { total, total_excluding_tax };
+  }
+
+  /** The invoice that a subscription would have next. */
+  private preview(id: string): Reply {
+    const subscription = this.subscriptions.get(id);
+    if (!subscription || this.isAnother)
+      return refuse(404, "resource_missing", `No such subscription: '${id}'`);
+    if (subscription.status === "canceled" || subscription.cancel_at_period_end)
+      return refuse(404, "invoice_upcoming_none", "No upcoming invoices for customer.");
+    const period_end = Math.min(...subscription.items.data.map((item) => item.current_period_end));
+    const sum = this.sumOf(id);
+    const credit = this.credits.get(String(subscription.customer)) ?? 0;
+    return ok({
+      ...{ id: `upcoming_${this.newId("in")}`, object: "invoice", status: "draft", ...sum },
+      ...{ amount_due: Math.max(0, sum.total - credit), currency: subscription.currency },
+      ...{ period_end, next_payment_attempt: period_end + 3600 },
+    });
   }
 
   private payInvoice(invoice: Invoice, amount: number): void {
@@ -629,12 +696,18 @@ export class StripeStandIn {
       }
       case "GET invoice_payments":
         return list(this.listPayments(fields), fields);
+      case "POST invoices/id":
+        return id === "create_preview" ? this.preview(fields.get("subscription") ?? "") : missing();
       case "GET prices/id":
         return of(this.prices);
       case "GET webhook_endpoints":
         return list(this.endpoints, fields);
       case "GET tax/id":
-        return ok({ object: "tax.settings", status: this.taxStatus });
+        return ok({
+          object: "tax.settings",
+          status: this.taxStatus,
+          defaults: { tax_behavior: this.tax.behavior },
+        });
       case "GET billing_portal/id":
         return list(this.portals, fields);
       case "POST billing_portal/id": {

@@ -56,7 +56,7 @@ export function ownerPage(
       }
       const { account, session } = caller.is === "account" ? caller : {};
       const isOwn = account !== undefined && session !== undefined && session.kind !== "program";
-      const bought = account && (await readPurchases(account, nowMs));
+      const bought = account && (await readPurchases(account));
       const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
       const state = describeStanding(known, nowMs, bought?.licence);
       const visit = { query, headers, state, account, bought, isLocal, nowMs };

@@ -7,7 +7,7 @@ import { readSessions, usedInWords } from "./access/sessions";
 import { readSignInMethods } from "./access/sign-in-methods";
 import { LicenceTerms } from "./billing/billing";
 import { Balance } from "./billing/credits";
-import { sellsCreditsTo } from "./billing/offers";
+import { readTerms, sellsCreditsTo } from "./billing/offers";
 import { CheckResult } from "./check-result";
 import { FirstDays } from "./first-days";
 import { LatestApp } from "./latest-app";
@@ -23,10 +23,11 @@ export const GET = ownerPage(pages.home, {}, async (visit) => {
   const ways = isLocal ? await readSignInMethods(account.id) : undefined;
   const latest = sessions?.find(({ kind, begunAtMs }) => kind === "app" && nowMs - (begunAtMs ?? 0) < dayMs);
   const own = sessions?.find(({ id }) => id === sessionId);
+  const terms = bought && state.mayRun ? await readTerms(bought, nowMs) : undefined;
   return (
     <>
       <CheckResult {...visit}>
-        {bought && state.mayRun && <LicenceTerms account={account} {...bought} />}
+        {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
       </CheckResult>
       {readCookie(visit.headers, "office-request") !== undefined && (
         <p className="notice">

@@ -1,26 +1,145 @@
-import { describe, expect, it } from "vitest";
+import type { Stripe } from "stripe";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { moneyInWords } from "@/lib/config/money";
 import { startShop } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
+import type { Buyer } from "@/tests/support/shop";
 import type { Price } from "@/tests/support/stripe-stand-in";
 
 describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
-  const shop = await startShop(engine);
+  const shop = await startShop(engine, { STRIPE_TAX: "automatic" });
   const { stripe } = shop;
+  const prices = new Map(stripe.prices);
+  beforeEach(() => {
+    for (const [id, price] of prices) stripe.prices.set(id, price);
+    shop.pass(11 * 60_000); // prices are kept for ten minutes
+  });
+  afterEach(() => {
+    stripe.faultOf = () => "none";
+  });
 
-  const priceOf = (id: string) => stripe.prices.get(id) ?? expect.fail(`no ${id}`);
   const setPrice = (id: string, changed: Partial<Price>) =>
-    stripe.prices.set(id, { ...priceOf(id), ...changed });
-  /** What is shown of a page, in which blanks that do not break are blanks. */
-  const wordsIn = (text: string) => text.replaceAll(/<[^>]+>/g, "").replaceAll("\u00a0", " ");
+    stripe.prices.set(id, { ...(prices.get(id) ?? expect.fail(`no ${id}`)), ...changed });
+  const read = async ({ browser }: Buyer, path = "/home/billing") => {
+    await browser.post("/sign-in/renew");
+    return wordsIn((await browser.open(path)).text);
+  };
+  const itemsOf = (subscription: string) =>
+    stripe.subscriptions.get(subscription)?.items.data ?? expect.fail("no subscription");
+  /** The next period begins: what is charged then, in words. */
+  const chargeNext = (subscription: string) => {
+    stripe.renew(subscription);
+    const invoice = [...stripe.invoices.values()].at(-1) ?? expect.fail("no invoice");
+    return moneyInWords(invoice.amount_paid, invoice.currency);
+  };
+  /** An owner who has bought a licence before which `change` happens to the subscription at Stripe. */
+  const admit = async (change: (subscription: string, customer: string) => void = () => {}) => {
+    const admitted = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    change(admitted.subscription, String(stripe.subscriptions.get(admitted.subscription)?.customer));
+    stripe.change(admitted.subscription, {});
+    await shop.deliverAll();
+    return admitted;
+  };
 
   it("are in the unit in which Stripe counts the currency", async () => {
     setPrice("price_month", { currency: "huf", unit_amount: 999_000 });
     setPrice("price_team", { currency: "kwd", unit_amount: 99_120 });
     setPrice("price_pack", { currency: "idr", unit_amount: 14_900_000 });
-    const buyer = await shop.admit("--plan", "licensed");
-    expect(wordsIn((await buyer.browser.open("/home/billing")).text)).toContain("IDR 149,000");
+    expect(await read(await shop.admit("--plan", "licensed"))).toContain("IDR 149,000");
     const front = wordsIn((await shop.service.ask("/")).text);
     expect(front).toContain("HUF 9,990 a month");
     expect(front).toContain("KWD 99.120 a year");
   });
+
+  it.each<[string, string, (subscription: string, customer: string) => void]>([
+    ["a licence", "€49.00", () => {}],
+    ["two of it", "€98.00", (id) => void Object.assign(itemsOf(id)[0] ?? {}, { quantity: 2 })],
+    ["one with half a coupon", "€24.50", (_, customer) => void stripe.percentsOff.set(customer, 50)],
+    ["one with credit from before", "€39.00", (_, customer) => void stripe.credits.set(customer, 1000)],
+    [
+      "one with an add-on as its first item",
+      "€54.00",
+      (id) => {
+        const [item] = itemsOf(id);
+        const addOn = { ...prices.get("price_month"), id: "price_add_on", unit_amount: 500 } as Stripe.Price;
+        addOn.product = { id: "prod_support", object: "product", name: "Support" } as Stripe.Product;
+        if (item) itemsOf(id).unshift({ ...item, id: "si_add_on", price: addOn });
+      },
+    ],
+  ])("say of %s that the next payment is %s, which is then charged", async (_, amount, change) => {
+    const { buyer, subscription } = await admit(change);
+    for (const page of ["/home", "/home/billing"]) {
+      const text = await read(buyer, page);
+      expect(text).toContain("Office licence");
+      expect(text).toMatch(new RegExp(`The next payment is ${amount}( \\(.* of it tax\\))? on `));
+    }
+    expect(chargeNext(subscription)).toBe(amount);
+  });
+
+  it("say that nothing is charged with a coupon of 100 %", async () => {
+    const { buyer, subscription } = await admit((_, customer) => void stripe.percentsOff.set(customer, 100));
+    expect(await read(buyer)).toContain("Nothing is charged on ");
+    expect(chargeNext(subscription)).toBe("€0.00");
+  });
+
+  it("are in the customer's currency, also what is sold", async () => {
+    for (const id of ["price_month", "price_pack"])
+      setPrice(id, { currency_options: { eur: { unit_amount: 4900 }, usd: { unit_amount: 5300 } } });
+    const newcomer = await shop.admit("--trial-ends", "2026-01-01");
+    expect(await read(newcomer)).toContain("€49.00 a month (or in your currency)");
+    const { buyer, subscription } = await admit((id) => stripe.change(id, { currency: "usd" }));
+    stripe.renew(subscription);
+    await shop.deliverAll();
+    const text = await read(buyer);
+    expect(text).toContain("The next payment is $63.60 ($10.60 of it tax) on ");
+    expect(text).toContain("500 credits$53.00 plus tax");
+    expect(chargeNext(subscription)).toBe("$63.60");
+  });
+
+  it("say where tax is added: by the price, else by Stripe's settings", async () => {
+    setPrice("price_month", { tax_behavior: "exclusive" });
+    setPrice("price_team", { tax_behavior: "inclusive" });
+    const text = await read(await shop.admit("--trial-ends", "2026-01-01"));
+    expect(text).toContain("€49.00 a month plus tax");
+    expect(text).not.toContain("€990.00 a year plus tax");
+    const { buyer, subscription } = await admit();
+    expect(await read(buyer)).toContain("The next payment is €58.80 (€9.80 of it tax) on ");
+    expect(chargeNext(subscription)).toBe("€58.80");
+    stripe.tax.behavior = "exclusive";
+    setPrice("price_month", { tax_behavior: "unspecified" });
+    shop.pass(11 * 60_000);
+    expect(wordsIn((await shop.service.ask("/")).text)).toContain("€49.00 a month plus tax");
+    stripe.tax.behavior = "inferred_by_currency";
+  });
+
+  it("say what is due while a payment is missing", async () => {
+    const { buyer, subscription } = await admit(
+      (id) => void Object.assign(itemsOf(id)[0] ?? {}, { quantity: 3 }),
+    );
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    expect(await read(buyer)).toContain("€147.00 is due.");
+  });
+
+  it("come with one call to Stripe, and without an answer in time the page says where they are", async () => {
+    const { buyer } = await admit();
+    const previews = () => stripe.requests.filter((request) => request.endsWith("create_preview")).length;
+    const before = previews();
+    await Promise.all([read(buyer), read(buyer, "/home"), read(buyer)]);
+    expect(previews() - before).toBe(1);
+    stripe.faultOf = (request) => (request.endsWith("create_preview") ? "silent" : "none");
+    shop.pass(61 * 60_000);
+    for (let n = 0; n < 2; n++) {
+      const text = await read(buyer);
+      expect(text).toContain("Renews on ");
+      expect(text).toContain("We cannot show the next amount at the moment; “Manage billing” does.");
+    }
+    expect(previews() - before, "asked once while it is silent").toBe(2);
+    stripe.faultOf = () => "none";
+    shop.pass(61 * 60_000);
+    expect(await read(buyer)).toContain("The next payment is €49.00");
+  });
 });
+
+/** What is shown of a page, in which blanks that do not break are blanks. */
+const wordsIn = (text: string) => text.replaceAll(/<[^>]+>/g, "").replaceAll("\u00a0", " ");

@@ -384,9 +384,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const due = (await buyer.browser.open("/home")).text;
     expect(due).toContain('<section class="card verdict" data-colour="soon"');
     expect(due).toContain("Payment due");
-    expect(due).toMatch(
-      /Office licence<\/strong>, €49\.00 a month.*If the card keeps failing, your company stops on/,
-    );
+    expect(due).toMatch(/Office licence<\/strong>\. .*If the card keeps failing, your company stops on/);
     shop.stripe.change(subscription, { status: "active" });
     shop.stripe.cancelAtPeriodEnd(subscription);
     await shop.deliverAll();

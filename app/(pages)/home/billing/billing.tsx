@@ -1,15 +1,19 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { licenceStateOf } from "@/lib/accounts/licence-state";
+import type { NextPayment } from "@/lib/billing/next-payment";
+import { moneyInWords } from "@/lib/config/money";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import type { Offer, Offers, Purchases } from "./offers";
+import type { Offer, Offers, Purchases, readTerms } from "./offers";
 
-type BillingProps = { account: Account; bought: Purchases; offers: Offers };
+type Terms = Awaited<ReturnType<typeof readTerms>>;
+
+type BillingProps = { account: Account; bought: Purchases; offers: Offers; terms: Terms | undefined };
 
 /** The licence that an account has bought, and what is sold to it. */
-export function Billing({ account, bought, offers: { licences, credits } }: BillingProps) {
+export function Billing({ account, bought, offers: { licences, credits }, terms }: BillingProps) {
   const state = bought.licence && licenceStateOf(bought.licence);
   const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
   return (
@@ -21,8 +25,15 @@ export function Billing({ account, bought, offers: { licences, credits } }: Bill
             You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
           </Alert>
         )}
-        {(state === "past due" || state === "unpaid") && <Alert>{dueWords[state]}</Alert>}
-        <LicenceTerms account={account} {...bought} />
+        {(state === "past due" || state === "unpaid") && (
+          <Alert>
+            {dueWords[state]} <AmountDue {...bought} />
+          </Alert>
+        )}
+        <LicenceTerms account={account} licence={bought.licence} {...terms} />
+        {state === "renews" && !terms?.next && (
+          <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
+        )}
         {licences.length > 0 && <p>You pay nothing now.</p>}
         <OfferList offers={licences} kind="licence" accountId={account.id} />
         {licences.length > 0 && (
@@ -47,10 +58,10 @@ export function Billing({ account, bought, offers: { licences, credits } }: Bill
   );
 }
 
-type LicenceTermsProps = Pick<Purchases, "licence" | "price"> & { account: Account };
+type LicenceTermsProps = Pick<Purchases, "licence"> & Terms & { account: Account };
 
-/** The name, price and assistants of a licence, when it renews, ends or ended, and what to pay so that it goes on. */
-export function LicenceTerms({ account, licence, price }: LicenceTermsProps) {
+/** The name and assistants of a licence, when it renews, ends or ended, and what is paid next. */
+export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps) {
   const state = licence && licenceStateOf(licence);
   if (account.plan === "licensed" && (!state || state === "ended"))
     return <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
@@ -60,21 +71,38 @@ export function LicenceTerms({ account, licence, price }: LicenceTermsProps) {
     <>
       {status === "refunded" && <Alert>Your payment was returned to you, so the licence ended.</Alert>}
       <p>
-        {price && (
+        {name && (
           <>
-            <strong>{price.name}</strong>
-            {price.amount && `, ${price.amount}`}
+            <strong>{name}</strong>
             {assistant_limit !== null && `, up to ${assistant_limit} assistants`}.{" "}
           </>
         )}
         {(state !== "unpaid" || ends_at_ms !== null) && (
           <>
-            {words[state]} <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />.
+            {words[state]} <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />.{" "}
           </>
         )}
+        {next && <NextPaymentWords {...next} />}
       </p>
     </>
   );
+}
+
+function NextPaymentWords({ amount, tax, currency, atMs }: NextPayment) {
+  const taxWords = tax > 0 ? ` (${moneyInWords(tax, currency)} of it tax)` : "";
+  const words =
+    amount > 0 ? `The next payment is ${moneyInWords(amount, currency)}${taxWords}` : "Nothing is charged";
+  return (
+    <>
+      {words} on <Clock atMs={atMs} shows="date" />.
+    </>
+  );
+}
+
+/** What is due of the latest invoice. */
+function AmountDue({ licence }: Pick<Purchases, "licence">) {
+  const { amount_due, currency } = licence ?? {};
+  return amount_due && currency ? `${moneyInWords(amount_due, currency)} is due.` : null;
 }
 
 const dueWords = {

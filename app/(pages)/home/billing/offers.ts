@@ -1,7 +1,9 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { currentLicence, liveOf } from "@/lib/accounts/licence-state";
+import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
 import { readBilling } from "@/lib/accounts/purchases";
+import { readForPage } from "@/lib/billing/kept-readings";
+import { readNextPayment } from "@/lib/billing/next-payment";
 import { amountInWords, readPrice } from "@/lib/billing/prices";
 import { settings } from "@/lib/config/settings";
 import { readPart } from "../../read-part";
@@ -12,17 +14,26 @@ export type Offer = { priceId: string; name: string; amount: string | undefined 
 export type Purchases = NonNullable<Awaited<ReturnType<typeof readPurchases>>>;
 
 /**
- * Reads what an account has bought, with the licence that gives or gave the most and its price; `undefined` where billing
- * is not set up, and if it cannot be read.
+ * Reads what an account has bought, with the licence that gives or gave the most; `undefined` where billing is not set up,
+ * and if it cannot be read.
  */
-export async function readPurchases({ id }: Account, nowMs: number) {
+export async function readPurchases({ id }: Account) {
   if (!settings().billing) return undefined;
   return readPart("billing could not be read", async (db) => {
     const bought = await readBilling(db, id);
-    const licence = currentLicence(bought.subscriptions);
-    const price = licence?.price_id ? await readOffer(licence.price_id, "Licence", nowMs) : undefined;
-    return { ...bought, licence, price };
+    return { ...bought, licence: currentLicence(bought.subscriptions) };
   });
+}
+
+/** The name of a licence, and what Stripe will charge for it next, as far as Stripe says so in time. */
+export async function readTerms({ licence }: Purchases, nowMs: number) {
+  if (!licence) return {};
+  const { price_id } = licence;
+  const [offer, next] = await Promise.all([
+    price_id ? readOffer(price_id, "Licence", undefined, nowMs) : undefined,
+    licenceStateOf(licence) === "renews" ? readNextPayment(licence, nowMs) : undefined,
+  ]);
+  return { name: offer?.name, next };
 }
 
 export type Offers = Record<"licences" | "credits", Offer[]>;
@@ -35,24 +46,34 @@ export function sellsCreditsTo({ plan }: Account): boolean {
 /** Reads what is sold to the account. */
 export async function readOffersTo(account: Account, bought: Purchases, nowMs: number): Promise<Offers> {
   const { licencePrices = [], creditPrices = [] } = settings().billing ?? {};
+  const currency = bought.subscriptions.find((subscription) => subscription.currency)?.currency ?? undefined;
   const [licences, credits] = await Promise.all([
     account.plan === "licensed" || liveOf(bought.subscriptions).length > 0
       ? []
-      : readOffers(licencePrices, "Licence", nowMs),
-    sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", nowMs) : [],
+      : readOffers(licencePrices, "Licence", nowMs, currency),
+    sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", nowMs, currency) : [],
   ]);
   return { licences, credits };
 }
 
 /** Reads the offers of these prices, without those that are no longer sold. */
-export async function readOffers(ids: string[], fallbackName: string, nowMs: number): Promise<Offer[]> {
-  const read = await Promise.all(ids.map((id) => readOffer(id, fallbackName, nowMs)));
+export async function readOffers(
+  ids: string[],
+  fallbackName: string,
+  nowMs: number,
+  currency?: string,
+): Promise<Offer[]> {
+  const read = await Promise.all(ids.map((id) => readOffer(id, fallbackName, currency, nowMs)));
   return read.filter(({ isSold }) => isSold);
 }
 
 /** Reads a price, also one that is no longer sold. */
-async function readOffer(priceId: string, fallbackName: string, nowMs: number) {
-  const price = await readPrice(priceId, nowMs);
+async function readOffer(priceId: string, fallbackName: string, currency: string | undefined, nowMs: number) {
+  const reading = readPrice(priceId, nowMs);
+  const [price, amount] = await Promise.all([
+    readForPage(reading),
+    readForPage(reading.then((price) => price && amountInWords(price, currency, nowMs))),
+  ]);
   const name = price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName;
-  return { priceId, name, amount: price && amountInWords(price), isSold: price?.active !== false };
+  return { priceId, name, amount, isSold: price?.active !== false };
 }

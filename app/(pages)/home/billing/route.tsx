@@ -6,7 +6,7 @@ import { ownerPage } from "../owner-page";
 import { Billing } from "./billing";
 import { CheckoutNote } from "./checkout-note";
 import { Credits, readCredits } from "./credits";
-import { readOffersTo } from "./offers";
+import { readOffersTo, readTerms } from "./offers";
 
 const problems = Object.fromEntries(
   explainedOnBilling.map((code) => {
@@ -18,7 +18,9 @@ const problems = Object.fromEntries(
 /** What the company costs, what it includes, and the history of its credits. */
 export const GET = ownerPage(pages.billing, problems, async (visit) => {
   const { account, bought, state, query, nowMs } = visit;
-  const offers = bought && (await readOffersTo(account, bought, nowMs));
+  const [offers, terms] = bought
+    ? await Promise.all([readOffersTo(account, bought, nowMs), readTerms(bought, nowMs)])
+    : [];
   const credits = await readCredits(account.id, query.before);
   return (
     <>
@@ -27,7 +29,7 @@ export const GET = ownerPage(pages.billing, problems, async (visit) => {
       <div className="columns">
         <div>
           {bought && offers ? (
-            <Billing account={account} bought={bought} offers={offers} />
+            <Billing account={account} bought={bought} offers={offers} terms={terms} />
           ) : (
             <section className="card" aria-labelledby="plan">
               <h2 id="plan">Your plan</h2>

@@ -1,0 +1,36 @@
+import { StripeFailure } from "@/lib/billing/stripe";
+import { answersWithinMs } from "@/lib/config/limits";
+import { log } from "@/lib/runtime/log";
+import { withTimeout } from "@/lib/runtime/timeout";
+
+const maxKept = 1000;
+const retryAfterMs = 30_000; // 30 seconds, so that no page waits for Stripe each time
+
+/** The last thousand things that were read at Stripe, by their keys: one call serves all who ask meanwhile. */
+export class KeptReadings<T> {
+  private readonly kept = new Map<string, { answer: Promise<T>; untilMs: number }>();
+
+  constructor(private readonly keptMs: number) {}
+
+  /** Returns what is kept, or asks. A failure is kept for 30 seconds, unless Stripe was not asked at all. */
+  read(key: string, nowMs: number, ask: () => Promise<T>): Promise<T> {
+    const known = this.kept.get(key);
+    if (known && nowMs < known.untilMs) return known.answer;
+    const reading = { answer: ask(), untilMs: nowMs + this.keptMs };
+    reading.answer.catch((failure) => {
+      const isBusy = failure instanceof StripeFailure && failure.code === "busy";
+      reading.untilMs = isBusy ? 0 : nowMs + retryAfterMs;
+      log().warn({ err: failure, reading: key }, "Stripe could not be read for a page");
+    });
+    this.kept.delete(key);
+    this.kept.set(key, reading);
+    const [oldest = ""] = this.kept.keys();
+    if (this.kept.size > maxKept) this.kept.delete(oldest);
+    return reading.answer;
+  }
+}
+
+/** A reading as a page shows it: `undefined` if it fails or takes long. It then goes on, for the next page. */
+export function readForPage<T>(reading: Promise<T>): Promise<T | undefined> {
+  return withTimeout(answersWithinMs.stripeForPage, reading).catch(() => undefined);
+}
