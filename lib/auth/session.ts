@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { InferResult } from "kysely";
+import { readNetworks } from "@/lib/auth/renewal-networks";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
@@ -18,10 +19,12 @@ export function mintLocalSubject(): string {
   return `user_${randomBytes(16).toString("hex")}`;
 }
 
-/** The ends of a session, and its last use; `undefined` if it has ended. */
+/** The ends of a session, its last use and where it was renewed from; `undefined` if it has ended. */
 export function findCurrentSession(db: Db, id: string, nowMs: number) {
   const session = currentSessions(db, nowMs).where("id", "=", id).clearSelect();
-  return session.select(["expires_at_ms", "last_date_ms", "last_seen_at_ms"]).executeTakeFirst();
+  return session
+    .select(["expires_at_ms", "last_date_ms", "last_seen_at_ms", "renewed_from"])
+    .executeTakeFirst();
 }
 
 /** The current sessions of an account, newest first. */
@@ -36,7 +39,7 @@ export function currentSessions(db: Db, nowMs: number) {
     .select(["id", "kind", "client_hash", "name", "app_origin as origin"])
     .select(["begun_at_ms as begunAtMs", "begun_by", "begun_in", "network"])
     .select(["last_seen_at_ms as lastSeenAtMs", "expires_at_ms as endsAtMs", "last_date_ms as lastDateMs"])
-    .select(["checked_at_ms as checkedAtMs", "told"])
+    .select(["checked_at_ms as checkedAtMs", "told", "renewed_from", "in_turn_since_ms as inTurnSinceMs"])
     .select(["confirmed_at_ms as confirmedAtMs", "confirmed_by as confirmedBy"])
     .where("expires_at_ms", ">", nowMs)
     .where("ended_as", "is", null)
@@ -48,7 +51,7 @@ export type Session = ReturnType<typeof toSessions>[number];
 
 export function toSessions(rows: InferResult<ReturnType<typeof currentSessions>>) {
   return rows
-    .map(({ client_hash, begun_by, begun_in, network, ...row }) => {
+    .map(({ client_hash, begun_by, begun_in, network, renewed_from, ...row }) => {
       /** A browser renews its token; a program's session ends with it; an app renews it at the authorization server. */
       const kind = readKind({ kind: row.kind, client_hash });
       return {
@@ -58,6 +61,8 @@ export function toSessions(rows: InferResult<ReturnType<typeof currentSessions>>
         name: row.name ?? (kind === "browser" ? "A browser" : "A token"),
         isOperators: begun_by === "operator",
         startedIn: { browser: begun_in, network },
+        /** The networks that an app got its last tokens from, each once, the last first. */
+        renewedFrom: [...new Set(readNetworks(renewed_from))],
       };
     })
     .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));

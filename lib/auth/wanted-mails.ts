@@ -27,7 +27,7 @@ import {
 import type { Outbox, WantedMail } from "@/lib/mail/outbox-runner";
 import { retryDelays } from "@/lib/mail/retry-delays";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
-import { appEndMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
+import { appEndMail, appInTurnMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
@@ -102,6 +102,7 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
   "new browser": wantedIf(hasOwner, signIn.newBrowserMail),
   "new app": wantedIf(hasOwner, newAppMail),
   "replayed app": wantedIf(hasOwner, replayedAppMail),
+  "app in turn": wantedIf(hasOwner, appInTurnMail),
   "clerk invitation": async (db, { to }, nowMs) =>
     (await hasOpenInvitation(db, to, nowMs)) ? { to, send: () => tryInviting(to) } : undefined,
   invitation: wantedIf(

@@ -330,6 +330,7 @@ export const migrations: Record<string, SchemaChange> = {
   "171-leavers-due": {
     accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null",
   },
+  "185-renewal-networks": addColumns("local_sessions", "renewed_from text, in_turn_since_ms bigint"),
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

@@ -190,6 +190,10 @@ export type Tables = {
     network: string | null;
     /** Of an app: what was verified of it, for example the host that its answers go to. Null before it was stored. */
     app_origin: string | null;
+    /** Of an app: the networks that it got its last tokens from, see `RenewalNetworks`. Null if none is known. */
+    renewed_from: string | null;
+    /** When these first were networks in turn, and its owner got a mail about it. */
+    in_turn_since_ms: number | null;
   };
   /** The passkeys of local sign-in. */
   passkeys: {

@@ -1,3 +1,4 @@
+import { addNetwork, isInTurn, readNetworks } from "@/lib/auth/renewal-networks";
 import { endSession } from "@/lib/auth/session-end";
 import { type NewSession, startSession } from "@/lib/auth/session-start";
 import { endsFrom } from "@/lib/config/lifetimes";
@@ -45,17 +46,48 @@ export type AppEnd = "app end" | "app replay";
 export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: number): Promise<void> {
   const id = appSessionId(grantId);
   return transact(db, async (transaction) => {
-    const app = await transaction
-      .selectFrom("local_sessions as session")
-      .innerJoin("accounts", "accounts.id", "session.account_id")
-      .select(["session.name", "app_origin as origin", "email as to"])
-      .where("session.id", "=", id)
-      .where("expires_at_ms", ">", nowMs)
-      .executeTakeFirst();
+    if (what === "app replay") await warnOwner(transaction, id, "replayed app", nowMs);
     await endSession(transaction, { by: "app", what }, id, nowMs);
-    if (!app || what === "app end") return;
-    const mail = { kind: "replayed app", ...app, name: app.name ?? "An app", atMs: nowMs } as const;
-    const mailId = deriveMailId(`replayed-app:v1:${id}`);
-    await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
   });
+}
+
+/** Notes the network that an app gets tokens from, if it is another than before. Its owner gets one mail if it is in turn. */
+export async function recordNetwork(
+  transaction: Db,
+  grantId: string,
+  network: string,
+  nowMs: number,
+): Promise<void> {
+  const id = appSessionId(grantId);
+  const session = await transaction
+    .selectFrom("local_sessions")
+    .select(["renewed_from", "in_turn_since_ms"])
+    .where("id", "=", id)
+    .forUpdate()
+    .executeTakeFirst();
+  const before = readNetworks(session?.renewed_from ?? null);
+  if (!session || before[0] === network) return;
+  const renewed_from = addNetwork(before, network);
+  const isNew = session.in_turn_since_ms === null && isInTurn(readNetworks(renewed_from));
+  await transaction
+    .updateTable("local_sessions")
+    .set({ renewed_from, ...(isNew && { in_turn_since_ms: nowMs }) })
+    .where("id", "=", id)
+    .execute();
+  if (isNew) await warnOwner(transaction, id, "app in turn", nowMs);
+}
+
+/** Mails the owner of a current session that someone else may use its tokens. */
+async function warnOwner(transaction: Db, id: string, kind: "replayed app" | "app in turn", nowMs: number) {
+  const app = await transaction
+    .selectFrom("local_sessions as session")
+    .innerJoin("accounts", "accounts.id", "session.account_id")
+    .select(["session.name", "app_origin as origin", "email as to"])
+    .where("session.id", "=", id)
+    .where("expires_at_ms", ">", nowMs)
+    .executeTakeFirst();
+  if (!app) return;
+  const mail = { kind, ...app, name: app.name ?? "An app", atMs: nowMs };
+  const mailId = deriveMailId(`${kind.replaceAll(" ", "-")}:v1:${id}`);
+  await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
 }

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
+import { readNetworks } from "@/lib/auth/renewal-networks";
 import { findCurrentSession } from "@/lib/auth/session";
 import { recordSessionUse } from "@/lib/auth/session-use";
 import { oauthSeconds } from "@/lib/config/lifetimes";
@@ -135,7 +136,9 @@ async function findAccount(
   const nowMs = Date.now();
   const session = await findCurrentSession(await store(), id, nowMs);
   if (!session) return undefined;
-  TokenRotation.current().sessionEndsAtMs = recordSessionUse(id, session, nowMs);
+  const tokens = TokenRotation.current();
+  tokens.sessionEndsAtMs = recordSessionUse(id, session, nowMs);
+  tokens.lastNetwork = readNetworks(session.renewed_from)[0];
   return account;
 }
 

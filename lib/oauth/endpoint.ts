@@ -85,7 +85,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const issued = statusCode === 200 ? await tokens.commit(await store(), Date.now()) : {};
   if (url.pathname === token.path && (statusCode === 400 || !issued)) {
     const ended = await describeEnd(tokens.credential, form.get("client_id"));
-    const error_description = ended ?? "It was used before. Ask the owner again.";
+    const error_description = ended ?? usedBefore[tokens.used?.kind === "RefreshToken" ? "token" : "code"];
     if (ended ?? !issued) return { status: 400, body: { error: "invalid_grant", error_description } };
   }
   if (statusCode === 400 && isForBrowsers(url)) throw refuseClient(call, JSON.parse(payload) as Refusal);
@@ -108,6 +108,12 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     ],
   };
 }
+
+const usedBefore = {
+  code: "It was used before. Ask the owner again.",
+  token:
+    "It was used before, and the token that replaced it too. Use the newest one, which another process of yours may have stored.",
+};
 
 /** Hands a request to the library in Node's form, and takes its answer: no connection carries either. */
 function handOver(

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AdapterPayload } from "oidc-provider";
+import { readNetworks } from "@/lib/auth/renewal-networks";
 import { hashSecret } from "@/lib/auth/secret";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
-import { type AppEnd, endAppSession } from "@/lib/oauth/app-session";
+import { type AppEnd, appSessionId, endAppSession, recordNetwork } from "@/lib/oauth/app-session";
 import { sweepRefreshTokens } from "@/lib/oauth/sweep";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
@@ -25,8 +26,9 @@ export class TokenRotation {
   accessToken: AdapterPayload | undefined;
   /** The payload of the valid code or token that the request carries. */
   credential: AdapterPayload | undefined;
-  /** When the session ends whose tokens are issued. */
+  /** When the session ends whose tokens are issued, and the network that it got its last ones from. */
   sessionEndsAtMs = 0;
+  lastNetwork: string | undefined;
   failure: unknown;
 
   /**
@@ -58,8 +60,9 @@ export class TokenRotation {
   /**
    * Writes both in one transaction. A code is used once (RFC 6749 §4.1.2). Refresh tokens are one chain: a token may be
    * used again while a minute has not passed since its first use, or while its successor was not used, because the answer
-   * may have been lost, and it gets the same successor. Any other use is a replay, and its session ends (RFC 9700
-   * §4.14.2).
+   * may have been lost, and it gets the same successor. Any other use is refused. It ends the session too (RFC 9700
+   * §4.14.2), unless it comes from the network that got the last tokens: agents run several sessions with one token, and
+   * one that wakes late is a step behind.
    *
    * @returns the successor of a refresh token that was used; `undefined` if the code or token must not be used again:
    *   nothing is issued
@@ -67,7 +70,15 @@ export class TokenRotation {
   async commit(db: Db, nowMs: number): Promise<{ successor?: string } | undefined> {
     const { used } = this;
     if (!used) return {};
-    const outcome = await transact(db, (transaction) => this.write(transaction, used, nowMs));
+    const outcome = await transact(db, async (transaction) => {
+      const written = await this.write(transaction, used, nowMs);
+      const { grant_id: grantId } = this.issued ?? {};
+      const isNew = this.network && this.network !== this.lastNetwork;
+      if (written && !("replayOf" in written) && grantId && isNew) {
+        await recordNetwork(transaction, grantId, this.network, nowMs);
+      }
+      return written;
+    });
     if (outcome && "replayOf" in outcome) {
       await endAppSession(db, outcome.replayOf, "app replay", nowMs);
       return undefined;
@@ -110,7 +121,10 @@ export class TokenRotation {
       // If it has not used a successor, the answer may have been lost. A build that stored none did not say whose it is.
       const wasAnswered =
         successors.length === 0 || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
-      if (isLate && wasAnswered) return { replayOf: use.grant_id };
+      if (isLate && wasAnswered) {
+        const last = await findLastNetwork(transaction, use.grant_id);
+        return last !== undefined && last === this.network ? undefined : { replayOf: use.grant_id };
+      }
       if (stored) return { successor: stored };
       // Those that this build cannot derive are used up: someone who uses one of them later ends the session.
       if (isLate) {
@@ -145,6 +159,12 @@ function lockUsed(transaction: Db, idHash: string) {
     .where("id_hash", "=", idHash)
     .forUpdate()
     .executeTakeFirst();
+}
+
+async function findLastNetwork(transaction: Db, grantId: string): Promise<string | undefined> {
+  const sessions = transaction.selectFrom("local_sessions").select("renewed_from");
+  const session = await sessions.where("id", "=", appSessionId(grantId)).executeTakeFirst();
+  return readNetworks(session?.renewed_from ?? null)[0];
 }
 
 /** The refresh tokens that were issued for one: several by an earlier build, or if the secret of the first has gone. */

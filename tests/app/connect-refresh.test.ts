@@ -42,10 +42,13 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
 
   /** The instances in turn. */
   const instance = () => services[next++ % 2] as Service;
-  const ask = (fields: Record<string, string>, at = instance()) =>
-    at.submit("/oauth/token", { client_id: "native", ...fields });
+  const ask = (fields: Record<string, string>, at = instance(), from = "127.0.0.1") =>
+    at.submit("/oauth/token", { client_id: "native", ...fields }, { from });
   const refresh = (refresh_token: string, more: Record<string, string> = {}) =>
     ask({ grant_type: "refresh_token", refresh_token, ...more });
+  /** From another network than the app's. */
+  const stolen = (refresh_token: string) =>
+    ask({ grant_type: "refresh_token", refresh_token }, instance(), "127.0.9.1");
   const tokensOf = ({ status, text }: Answer): Tokens => {
     expect(status, text).toBe(200);
     return JSON.parse(text);
@@ -123,18 +126,20 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
     await renew(first.refresh_token);
   });
 
-  it("ends its session as a replay, and its owner reads why", async () => {
+  it("ends its session as a replay if it comes from another network, and its owner reads why", async () => {
+    const bystander = await connect();
     const first = await connect();
     const latest = await renew((await renew(first.refresh_token)).refresh_token);
     expect(await home()).not.toContain("an old token of it was used again");
     clock.pass(minute);
-    const { status, headers, text } = await refresh(first.refresh_token);
+    const { status, headers, text } = await stolen(first.refresh_token);
     expect(status).toBe(400);
     expect(headers["content-type"]).toContain("application/json");
     expect(headers["cache-control"]).toContain("no-store");
     expect(JSON.parse(text)).toEqual(usedTwice);
-    // The session has ended when the answer arrives, on every instance.
+    // The session has ended when the answer arrives, on every instance, and no other has.
     expect(await statuses(latest)).toEqual([401, 401]);
+    await renew(bystander.refresh_token);
     for (const { refresh_token } of [first, latest, latest]) {
       const later = await refresh(refresh_token);
       expect(later.status).toBe(400);
@@ -148,6 +153,29 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
     clock.pass(31 * 24 * 60 * minute);
     owner = await Browser.signIn(services[0], email);
     expect(await home(), "a month later").not.toContain("an old token of it was used again");
+  });
+
+  it("is refused a step too late in the network of the last renewal, and ends nothing", async () => {
+    const first = await connect();
+    const latest = await renew((await renew(first.refresh_token)).refresh_token);
+    clock.pass(7 * 24 * 60 * minute);
+    const { status, headers, text } = await refresh(first.refresh_token);
+    expect(status).toBe(400);
+    expect(headers["cache-control"]).toContain("no-store");
+    expect(JSON.parse(text)).toEqual({
+      error: "invalid_grant",
+      error_description:
+        "It was used before, and the token that replaced it too. Use the newest one, which another process of yours may have stored.",
+    });
+    expect(await statuses(await renew(latest.refresh_token))).toEqual([200, 200]);
+    // The network of the renewal counts, not that of the approval or of a refusal.
+    const moved = tokensOf(await stolen((await renew(latest.refresh_token)).refresh_token));
+    const last = tokensOf(await stolen(moved.refresh_token));
+    clock.pass(2 * minute);
+    expect((await stolen(latest.refresh_token)).status).toBe(400);
+    expect(await statuses(last)).toEqual([200, 200]);
+    expect(JSON.parse((await refresh(latest.refresh_token)).text)).toEqual(usedTwice);
+    expect(await statuses(last)).toEqual([401, 401]);
   });
 
   it("renews for five processes that use it at once, again and again", async () => {
@@ -165,11 +193,12 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
   describe("that a thief has copied", () => {
     it("shows: the one who is a step behind ends the session, and its owner gets a mail", async () => {
       const first = await connect();
-      const [apps, thiefs] = await Promise.all([renew(first.refresh_token), renew(first.refresh_token)]);
+      const apps = await renew(first.refresh_token);
+      const thiefs = tokensOf(await stolen(first.refresh_token));
       expect(thiefs.refresh_token).toBe(apps.refresh_token);
       const latest = await renew((await renew(apps.refresh_token)).refresh_token);
       clock.pass(2 * minute);
-      expect(JSON.parse((await refresh(thiefs.refresh_token)).text)).toEqual(usedTwice);
+      expect(JSON.parse((await stolen(thiefs.refresh_token)).text)).toEqual(usedTwice);
       expect(await statuses(latest)).toEqual([401, 401]);
       await eventually(async () =>
         expect((await mailsTo(services[0].dataDir, email)).map(({ subject }) => subject)).toContain(
@@ -185,12 +214,14 @@ describe.each(engines)("a refresh token, at two instances on $name", async (engi
         clock.pass(2 * minute);
         const [apps, thiefs] = await Promise.all([
           refresh(successor.refresh_token),
-          refresh(first.refresh_token),
+          stolen(first.refresh_token),
         ]);
         const isAlive = thiefs.status === 200;
         expect(await statuses(successor)).toEqual(isAlive ? [200, 200] : [401, 401]);
         if (isAlive) expect(apps.status).toBe(200);
-        expect((await refresh(first.refresh_token)).status, "once the successor was used").toBe(400);
+        // Once the successor was used, neither is right in the network of the other.
+        const [late, elsewhere] = [await stolen(first.refresh_token), await refresh(first.refresh_token)];
+        expect([late.status, elsewhere.status]).toEqual([400, 400]);
         expect(await statuses(successor)).toEqual([401, 401]);
       }
     });

@@ -164,7 +164,8 @@ The operator registers the HTTPS redirect URI of your server: \`connect add stud
 | Refresh token | until its successor is used, at most as long as the session: \`refresh_token_expires_in\` has the seconds that are left now | store it where the system stores passwords; each renewal returns another, which replaces it |
 | Session | until it was not used for ${idle} days, and at most ${days} days from the approval, or from the owner's last “Keep all” at ${linkToPage(pages.access)}. A renewal is a use, and so is a request with its token | nothing; the owner can end it there, the operator with a command. The owner gets an email when an app is connected, and 7 days before the last date of one that is still connected |
 
-- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again. After that, someone who uses it may have stolen it, so the session ends. A code works once.
+- If the answer to a renewal is lost, send the same refresh token again. It works again for ${reuse} seconds after its first use, and until the one that you got for it is used, and you get the same refresh token again. After that, it is refused with \`invalid_grant\`; from another network than that of the last renewal, someone may have stolen it, so the session ends too. A code works once.
+- If several processes of yours share one refresh token, let one renew at a time, or read the newest one from your store before you renew and after an \`invalid_grant\`: another process may have stored it. Delete only the token that was refused.
 - Renew when you need a token, not on a timer. A session can renew at most ${oauthBounds.credentials.RefreshToken} times in ${describeSeconds(oauthBounds.windowSeconds)}.
 - When the owner signs out of your app or removes it, revoke the refresh token at \`${revocation.path}\` (RFC 7009).
 
@@ -197,7 +198,7 @@ ${code("console", `npm run -s admin -- connect add studio "Studio for iPhone" co
 | Your app gets | It means | It should |
 | --- | --- | --- |
 | \`access_denied\` | the owner declined | wait until the owner clicks your button again |
-| \`invalid_grant\` | the session or the code has ended; for ${ended} days after the end of a session, \`error_description\` says why: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice | forget its tokens, show that text, and ask the owner again |
+| \`invalid_grant\` | the token or the code was used before, or the session has ended; for ${ended} days after the end of a session, \`error_description\` says why: the owner ended it, it was not used for ${idle} days, its ${days} days are over, or a refresh token was used twice | try once with a newer token, if another process has stored one; else forget its tokens, show that text, and ask the owner again |
 | \`authorization_pending\` | the owner has not answered yet | try again after \`interval\`, or 5 seconds |
 | \`expired_token\` | the owner did not answer in time | start again when the owner wants to |
 | \`invalid_request\` | for example, \`response_mode\` is not \`query\` | omit that parameter |

@@ -62,3 +62,19 @@ export function replayedAppMail(app: AppMail): MailContent {
     ],
   };
 }
+
+/** The mail about an app whose tokens are renewed from several networks in turn, once for each approval. */
+export function appInTurnMail(app: AppMail): MailContent {
+  const { name, atMs } = app;
+  return {
+    subject: "An app is used from several networks in turn",
+    preview: `“${name}”, on ${formatInstant(atMs)}`,
+    body: [
+      `An app got new tokens from several networks in turn, the last time on ${formatInstant(atMs)}:`,
+      describeApp(app),
+      "That is usual for a phone or a laptop that you carry around, and for a VPN. You then have nothing to do, and we won’t write about this app again.",
+      "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",
+      linkTo(ownerPages.access),
+    ],
+  };
+}

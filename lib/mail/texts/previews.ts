@@ -4,7 +4,7 @@ import type { RenderedMail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
-import { appEndMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
+import { appEndMail, appInTurnMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import * as signIn from "@/lib/mail/texts/sign-in";
@@ -26,6 +26,7 @@ export function renderPreviews(): Map<string, RenderedMail> {
     "new-browser": signIn.newBrowserMail({ name: "Chrome on Windows", atMs }),
     "new-app": newAppMail({ ...app, atMs }),
     "replayed-app": replayedAppMail({ name: "Claude", origin: "claude.ai", atMs }),
+    "app-in-turn": appInTurnMail({ ...app, atMs }),
     "app-end": appEndMail({ apps: [app] }),
     "apps-end": appEndMail({ apps: [app, other] }),
     "passkey-added": signIn.passkeyMail({ change: "added", name: "Chrome on macOS", atMs }),

@@ -116,13 +116,14 @@ const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
 
 /** A session, with a button that ends it unless the page is shown in it. */
 export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
-  const { id, kind, name, origin, begunAtMs, startedIn, endsAtMs, lastDateMs } = session;
+  const { id, kind, name, origin, begunAtMs, startedIn, endsAtMs, lastDateMs, renewedFrom } = session;
   const isOwn = id === ownId;
   return (
     <li data-key={id}>
       <div>
         <strong>{name}</strong> {origin && <span className="tag">{origin}</span>}
         {isOwn && <span className="tag">This browser</span>}
+        {session.inTurnSinceMs !== null && <span className="tag">Several networks in turn</span>}
         <p className="quiet">
           {begunAtMs !== null && (
             <>
@@ -139,7 +140,15 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
               without further use, <Clock atMs={lastDateMs} shows="date" /> at the latest
             </>
           )}
+          {renewedFrom.length > 0 && `. Its last tokens went to ${renewedFrom.join(", ")}`}
         </p>
+        {session.inTurnSinceMs !== null && (
+          <p className="quiet">
+            Since <Clock atMs={session.inTurnSinceMs} shows="day and time" /> it gets them from several
+            networks in turn. That is usual for a phone or a laptop on the move. If it runs in one place,
+            someone else may have a copy: end it here, and connect it again.
+          </p>
+        )}
       </div>
       {!isOwn && (
         <PostButton action={end.action} hidden={{ ...end.hidden, session: id }} label={`End “${name}”`}>
