@@ -3,6 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { isOutage } from "@/lib/db/store-outage";
 import { readBody } from "@/lib/http/body";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
+import { allowNames } from "@/lib/http/cors";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { requireHostOfOffice, requireOurHost } from "@/lib/http/host-check";
 import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
@@ -223,12 +224,14 @@ function requireVersion1({ headers }: HandlerRequest): void {
 function answerOptions({
   route: { methods, anyOrigin },
   context,
+  headers: sent,
 }: HandlerRequest): ResponseParts | undefined {
   if (context.method !== "OPTIONS") return undefined;
   const allow = methods.join(", ");
   const headers = ["allow", allow];
   if (anyOrigin) {
-    headers.push("access-control-allow-methods", allow, "access-control-allow-headers", anyOrigin.sends);
+    const names = allowNames(anyOrigin.sends, sent.get("access-control-request-headers"));
+    headers.push("access-control-allow-methods", allow, "access-control-allow-headers", names);
     headers.push("access-control-max-age", "7200");
   }
   return { status: 204, body: null, headers };

@@ -170,13 +170,15 @@ export const actions = {
   dismissNotice: { path: "/notice/dismiss", ...form },
 } as const satisfies Record<string, Route>;
 
+const sentByMcpClients = "Authorization, Content-Type, MCP-Protocol-Version";
+
 const endpoint = {
   methods: ["POST", "OPTIONS"],
   origin: "any",
   limit: "exchanges",
   takes: "form",
   under: ["local", "clerk"],
-  anyOrigin: { sends: "Authorization, Content-Type", reads: "Retry-After, WWW-Authenticate" },
+  anyOrigin: { sends: sentByMcpClients, reads: "Retry-After, WWW-Authenticate" },
 } as const;
 
 /** The endpoints of the authorization server (RFC 6749, RFC 8628, RFC 7009, RFC 7591). */
@@ -210,8 +212,11 @@ export const hooks = {
 export const probes = { ready: { path: "/ready", methods: read } } as const satisfies Record<string, Route>;
 
 const file = { methods: read, isShared: true } as const;
-const anyOrigin = { sends: "", reads: "ETag, Link" } as const;
-const published = { ...file, caching: "public, max-age=300", anyOrigin } as const;
+const fromAnywhere = {
+  methods: ["GET", "HEAD", "OPTIONS"],
+  anyOrigin: { sends: sentByMcpClients, reads: "ETag, Link" },
+} as const;
+const published = { ...file, ...fromAnywhere, caching: "public, max-age=300" } as const;
 const forConnecting = { ...published, under: ["local", "clerk"] } as const;
 
 /** Published for programs. */
@@ -222,7 +227,7 @@ export const publications = {
   statusData: { path: "/status.json", ...published, caching: "public, max-age=1" },
   changesFeed: { path: "/changes.atom", ...published },
   /** Not kept in memory: a revoked key has to disappear at once. */
-  jwks: { path: "/.well-known/jwks.json", methods: read, caching: "public, max-age=30", anyOrigin },
+  jwks: { path: "/.well-known/jwks.json", ...fromAnywhere, caching: "public, max-age=30" },
   relatedOrigins: { path: "/.well-known/webauthn", ...published },
   authorizationServer: { path: "/.well-known/oauth-authorization-server", ...forConnecting },
   openIdConfiguration: { path: "/.well-known/openid-configuration", ...forConnecting },

@@ -382,7 +382,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
         allow: "POST, OPTIONS",
         "access-control-allow-origin": "*",
         "access-control-allow-methods": "POST, OPTIONS",
-        "access-control-allow-headers": "Authorization, Content-Type",
+        "access-control-allow-headers": "Authorization, Content-Type, MCP-Protocol-Version",
         "access-control-max-age": "7200",
       });
     },
