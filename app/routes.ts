@@ -36,7 +36,7 @@ import { publicationHandlers } from "@/app/publications/publications";
 import { fileHandler } from "@/app/publications/static-files";
 import { GET as ready } from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
-import { mcpServer, operations } from "@/lib/http/operations";
+import { allRoutes, mcpServer, operations } from "@/lib/http/operations";
 import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { connectEndpoint } from "@/lib/oauth/endpoint";
@@ -100,9 +100,9 @@ function inRegister<Name extends string>(
   ]);
 }
 
-/** The handler at exactly this path, for every method. Throws if there is none: the router refuses unknown paths. */
+/** The handler of the route at this path, for every method. Throws if there is none: the router refuses unknown paths. */
 export function handlerAt(path: string): RouteHandler {
-  const handler = byPath.get(path);
+  const handler = byPath.get(allRoutes.get(path)?.path ?? path);
   if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
   return handler;
 }

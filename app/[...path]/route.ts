@@ -10,7 +10,7 @@ async function answer(request: Request): Promise<Response> {
   // Middleware does not see every spelling that Next leads here.
   const refused = rejectUnrouted(request.method, pathname);
   if (refused) return toResponse(refuse(request.method, pathname, request.headers, refused));
-  return handlerAt(routeAt(pathname)?.path ?? pages.nothingHere.path)(request);
+  return handlerAt(routeAt(pathname) ? pathname : pages.nothingHere.path)(request);
 }
 
 export { answer as GET, answer as OPTIONS, answer as POST };

@@ -32,17 +32,25 @@ const rows: Record<keyof typeof publications, MakePublication> = {
   jwks: listPublicKeys,
   authorizationServer: () => ({ body: authorizationServerMetadata() }),
   openIdConfiguration: () => ({ body: openIdConfiguration() }),
-  wholeResource: () => ({ body: protectedResourceMetadata("") }),
-  apiResource: () => ({ body: protectedResourceMetadata("/api") }),
-  mcpResource: () => ({ body: protectedResourceMetadata("/mcp") }),
-  mcpAccountResource: () => ({ body: protectedResourceMetadata("/mcp/account") }),
-  mcpResourceUnderApi: () => ({ body: protectedResourceMetadata("/api/mcp") }),
+  wholeResource: describeResource,
+  apiResource: describeResource,
+  mcpResource: describeResource,
+  mcpAccountResource: describeResource,
+  mcpResourceUnderApi: describeResource,
   mcpServer: describeMcpServer,
   apiCatalog: describeApis,
   securityTxt: writeSecurityTxt,
   sitemap: listPublicPages,
   robots: listClosedPages,
 };
+
+/**
+ * The metadata of the protected resource in the rest of a path, spelled as it was asked for: clients refuse another
+ * spelling, and a slash at its end is one (RFC 9728 §3.3).
+ */
+function describeResource({ pathname }: URL): Publication {
+  return { body: protectedResourceMetadata(pathname.slice(publications.wholeResource.path.length)) };
+}
 
 /** What the host of the passkeys tells browsers: an origin elsewhere that may use them (WebAuthn §5.11). */
 function listRelatedOrigins(): Publication | undefined {

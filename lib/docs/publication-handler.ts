@@ -7,14 +7,15 @@ import type { Route } from "@/lib/http/route";
 /** What a publication says: a text, or an object that is sent as JSON. */
 export type Publication = Pick<ResponseParts, "mediaType" | "headers"> & { body: string | object };
 
-export type MakePublication = () => Publication | undefined | Promise<Publication | undefined>;
+/** @param url - of the request: some are at two addresses */
+export type MakePublication = (url: URL) => Publication | undefined | Promise<Publication | undefined>;
 
 /** The handler of a publication for programs, with `ETag` and 304. 404 if there is none. */
 export function publish(route: Route, make: MakePublication): RouteHandler {
   return createHandler(
     route,
-    async ({ headers: sent }) => {
-      const publication = await make();
+    async ({ headers: sent, url }) => {
+      const publication = await make(url);
       if (!publication) throw new ApiError("not_found");
       const { mediaType = "application/json", body: said, headers = [] } = publication;
       const body = typeof said === "string" ? said : JSON.stringify(said);

@@ -117,6 +117,7 @@ export const mcpServer = {
   paths: ["/mcp", "/api/mcp", "/mcp/account"],
   /** For clients that ask their owner only when connecting is refused: every message needs a token. */
   accountPath: "/mcp/account",
+  takesSlash: true,
   methods: ["POST", "OPTIONS"],
   site: "api",
   host: "ours",
@@ -128,13 +129,16 @@ export const mcpServer = {
   anyOrigin: corsOfMcp,
 } as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[]; accountPath: `/${string}` };
 
-/** Every route of the public site, by its exact path. */
+/** Every route of the public site, by its exact path, and also by that with a slash where it takes one. */
 export const allRoutes: ReadonlyMap<string, Route> = new Map(
   [
-    ...Object.values(operations),
+    ...Object.values<Route>(operations),
     ...mcpServer.paths.map((path): Route => ({ ...mcpServer, path })),
     ...routes,
-  ].map((route) => [route.path, route]),
+  ].flatMap((route): [string, Route][] => [
+    [route.path, route],
+    ...(route.takesSlash ? [[`${route.path}/`, route] as [string, Route]] : []),
+  ]),
 );
 
 type WithoutPath<R> = R extends unknown ? Omit<R, "path"> : never;

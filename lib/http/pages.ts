@@ -217,7 +217,7 @@ const fromAnywhere = {
   anyOrigin: { sends: sentByMcpClients, reads: "ETag, Link" },
 } as const;
 const published = { ...file, ...fromAnywhere, caching: "public, max-age=300" } as const;
-const forConnecting = { ...published, under: ["local", "clerk"] } as const;
+const forConnecting = { ...published, under: ["local", "clerk"], takesSlash: true } as const;
 
 /** Published for programs. */
 export const publications = {

@@ -10,11 +10,15 @@ export type Route = Address & Checked & (Reads | Posts);
 type Address = {
   /** The exact path; any other spelling is another address. */
   path: `/${string}`;
+  /** The path with a slash at its end is the same address: MCP clients add or keep one. */
+  takesSlash?: true;
   /** Whose headers its responses have: those of the API, of the operators' office, or of the public site. */
   site?: "api" | "office";
   /** `Cache-Control` of a 200 or 304, unless its handler returns another. Every other response is `no-store`. */
   caching?: string;
-  /** CORS for any origin, without credentials: the headers that a request may send, and a response exposes. */
+  /**
+   * CORS for any origin, without credentials: the headers that a request is documented to send, and a response exposes.
+   */
   anyOrigin?: { sends: string; reads: string };
   /** The response is the same for everyone: the server caches it, and shared caches may. */
   isShared?: true;

@@ -6,7 +6,7 @@ import { createRequestContext } from "@/lib/http/request-context";
 import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
-/** The route at exactly this path, if it is enabled. */
+/** The route at this path, if it is enabled. */
 export function routeAt(path: string): Route | undefined {
   const route = allRoutes.get(path);
   return route && isEnabled(route) ? route : undefined;

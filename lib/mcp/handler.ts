@@ -42,7 +42,7 @@ async function answerMessage(
   const call = parseSimpleCall(message, headers);
   const needsToken = context.path === mcpServer.accountPath || needsAccount(message);
   const caller = needsToken ? await identifyBearer(request) : anonymousCaller;
-  if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, context.path, call);
+  if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, request.url.pathname, call);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   context.traceId ??= traceIdOf(metaOf(message).traceparent);
   if (call) {

@@ -65,7 +65,9 @@ function listLimits() {
   return {
     requests: Object.entries(quotas).map(([policy, { windowSeconds }]) => ({
       policy,
-      addresses: [...allRoutes.values()].filter(({ quota }) => quota === policy).map(({ path }) => path),
+      addresses: [...new Set(allRoutes.values())]
+        .filter(({ quota }) => quota === policy)
+        .map(({ path }) => path),
       requests: settings().requestsPerMinute[policy as QuotaName],
       windowSeconds,
     })),

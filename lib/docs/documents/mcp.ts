@@ -18,7 +18,7 @@ type Clients = ReturnType<typeof mcpClients>;
 
 const describe = (
   clients: Clients,
-) => `Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server, and so is \`/mcp/account\`, where every message needs [a token](#connecting). It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
+) => `Assistants get the same data from an MCP server at \`/mcp\`; \`/api/mcp\` is the same server, and so is \`/mcp/account\`, where every message needs [a token](#connecting). Each is the same with a slash at its end. It accepts JSON by \`POST\`, keeps no session between requests, and supports protocol 2026-07-28 as well as 2025-11-25 and earlier.
 
 ## Tools
 

@@ -28,10 +28,10 @@ describe("an unknown address under /api", () => {
     "/api\\health",
     "/api/health%00",
     "/api/health#x",
-    "/mcp/",
+    "/mcp//",
     "/MCP",
     "/mcp//x",
-    "/mcp/account/",
+    "/mcp/account//",
     "/api/mcp/account",
     "/%6dcp",
   ];

@@ -6,7 +6,7 @@ import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
 const list = { method: "tools/list" };
-const paths = ["/mcp", "/api/mcp", "/mcp/account"];
+const paths = ["/mcp", "/api/mcp", "/mcp/account", "/mcp/", "/api/mcp/"];
 const requests = 60;
 /** The `RateLimit-Remaining` after so many requests. */
 const remainingAfter = (count: number) => String(requests - count);
@@ -47,7 +47,7 @@ describe("the quota of the MCP server", () => {
     await service.ask("/mcp", { from, method: "OPTIONS" });
     await service.ask("/mcp", { from });
     await service.ask("/mcp", { from, method: "DELETE" });
-    await service.ask("/mcp/", { from, method: "POST" });
+    await service.ask("/mcp//", { from, method: "POST" });
     expect(await remaining("{}", { Host: "evil.example" })).toBeUndefined();
     expect(await remaining("{}")).toBe(remainingAfter(5));
   });

@@ -187,7 +187,7 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
     });
 
     const call = { method: "tools/call", params: { name: "get_entitlement", arguments: {} } };
-    for (const path of ["/mcp", "/api/mcp"]) {
+    for (const path of ["/mcp", "/api/mcp", "/mcp/", "/api/mcp/"]) {
       for (const send of [postLegacy, postModern]) {
         const called = await send(service, call, { path, headers });
         expect(JSON.parse(called.text).result.structuredContent).toMatchObject({ status: "licensed" });
@@ -211,9 +211,9 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
     for (const path of [
       "/api",
       "/api/x",
-      "/mcp/",
+      "/mcp/x",
       "/MCP",
-      "/api/mcp/",
+      "/api/mcp/x",
       "/api/health/",
       "/API/health",
       "/api/%68ealth",
