@@ -17,3 +17,8 @@ export const networks = z.string().transform((text, context) => {
   }
   return { named, has: (address: string) => list.check(address, isIPv6(address) ? "ipv6" : "ipv4") };
 });
+
+/** This machine, and networks that the internet does not reach (RFC 6890, RFC 6598, RFC 4193). */
+export const privateNetworks = networks.parse(
+  "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,169.254.0.0/16,100.64.0.0/10,::1/128,fc00::/7,fe80::/10",
+);

@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
-import { createWriteStream, existsSync, linkSync, mkdtempSync, rmSync } from "node:fs";
+import { createWriteStream, existsSync, linkSync, mkdtempDisposableSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
+import { toTlsVariables } from "@/lib/db/postgres-tls";
 import { lockedError, retryWhileLocked } from "@/lib/db/sqlite-file";
 import { removeLeft } from "@/lib/runtime/data-dir";
 
@@ -16,8 +18,9 @@ type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
  */
 export async function* readStore({ dataDir, databaseUrl }: StoreLocation): AsyncGenerator<Buffer> {
   if (!databaseUrl) return yield* readFile(join(dataDir, "store.sqlite"));
+  using folder = mkdtempDisposableSync(join(tmpdir(), "office-"));
   const parameters = ["--format=custom", "--no-owner"];
-  yield* outputOf(startTool("pg_dump", parameters, await toEnvironment(databaseUrl)));
+  yield* outputOf(startTool("pg_dump", parameters, await toEnvironment(databaseUrl, folder.path)));
 }
 
 /**
@@ -89,7 +92,9 @@ export function sweepDrafts(dataDir: string): void {
 
 async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
   const parameters = ["--single-transaction", "--no-owner", "--dbname="];
-  const { child, ended } = startTool("pg_restore", parameters, await toEnvironment(databaseUrl));
+  using folder = mkdtempDisposableSync(join(tmpdir(), "office-"));
+  const environment = await toEnvironment(databaseUrl, folder.path);
+  const { child, ended } = startTool("pg_restore", parameters, environment);
   try {
     await pipeline(copy, child.stdin, { signal }).catch(async (failure) => {
       if (failure.code === "EPIPE") await ended; // which throws the tool's error message
@@ -102,17 +107,19 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
 }
 
 /** The connection settings are passed in the environment: process lists show command lines to other users. */
-async function toEnvironment(databaseUrl: string): Promise<Record<string, string>> {
+async function toEnvironment(databaseUrl: string, folder: string): Promise<Record<string, string>> {
   const { writableAddress } = await import("@/lib/db/postgres");
   const address = new URL(await writableAddress(databaseUrl));
   const { hostname, port, username, password, pathname, searchParams } = address;
   const given = {
-    PGHOST: searchParams.get("host") ?? hostname,
+    PGHOST: searchParams.get("host") ?? hostname.replace(/^\[(.*)\]$/, "$1"),
     PGPORT: port,
     PGUSER: decodeURIComponent(username),
     PGPASSWORD: decodeURIComponent(password),
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
-    PGSSLMODE: searchParams.get("sslmode") ?? "",
+    PGOPTIONS: searchParams.get("options") ?? "",
+    PGCHANNELBINDING: searchParams.get("channel_binding") ?? "",
+    ...toTlsVariables(searchParams, folder),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
 }

@@ -1,7 +1,10 @@
 import { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { PostgresPool as Pool, PostgresPoolClient, QueryResult } from "kysely";
 import pg from "pg";
+import { privateNetworks } from "@/lib/config/networks";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
+import { type Way, waysTo } from "@/lib/db/postgres-tls";
 import { statementName } from "@/lib/db/statement-names";
 import { StoreOutage } from "@/lib/db/store-outage";
 import { repeatConflicts } from "@/lib/db/transaction";
@@ -36,9 +39,9 @@ export class PostgresPool implements Pool {
   private readonly limits: Record<string, number>;
   /** Whether the server accepts our timeouts at connection start. With a pooler it does not. */
   private isDirect: boolean;
-  private readonly hosts: string[];
-  /** The host of the pool: before the first connection, a guess. */
-  private host: string;
+  private readonly hosts: Way[][];
+  /** Where the pool leads: before the first connection, a guess. */
+  private way: Way;
   private use: Use = "writes";
   private hasConnected = false;
   private searching: Promise<void> | undefined;
@@ -52,8 +55,9 @@ export class PostgresPool implements Pool {
     url: string,
     readonly options: Options,
   ) {
-    this.hosts = parsePostgresAddress(url) ?? [url];
-    this.host = this.hosts[0] ?? url;
+    this.hosts = (parsePostgresAddress(url) ?? [url]).map(waysTo);
+    [[this.way]] = this.hosts as [[Way]];
+    if (this.isUndecided()) this.use = "none"; // so that the first connection finds what the host takes
     const { queryTimeoutMs } = options;
     this.limits = {
       lock_timeout: queryTimeoutMs - 200,
@@ -119,13 +123,19 @@ export class PostgresPool implements Pool {
     try {
       return await this.verifiedClient();
     } catch (failure) {
+      const mayBeElsewhere = this.hosts.length > 1 && !isPoolExhausted(failure);
       if (isRefusedSetting(failure)) {
         this.findPooler();
-      } else if (failure === readOnly || (this.hosts.length > 1 && !isPoolExhausted(failure))) {
+      } else if (failure === readOnly || mayBeElsewhere || (this.isUndecided() && isAboutTls(failure))) {
         await this.search();
       } else throw failure;
       return this.verifiedClient();
     }
+  }
+
+  /** Whether a host may be reached with TLS and without. */
+  private isUndecided(): boolean {
+    return this.hosts.some((ways) => ways.length > 1);
   }
 
   /** From now on, no connection is taken for the server's own. */
@@ -175,11 +185,11 @@ export class PostgresPool implements Pool {
 
   /** Chooses the host of the pool, and drops the connections to every other. Throws if there is none. */
   private search(): Promise<void> {
-    this.searching ??= findHost(this.hosts, this.host)
+    this.searching ??= findHost(this.hosts, this.way)
       .then(
-        ({ address, use }) => this.lead(address, use),
+        ({ way, use }) => this.lead(way, use),
         (failure) => {
-          this.lead(this.host, "none");
+          this.lead(this.way, "none");
           throw failure;
         },
       )
@@ -190,14 +200,15 @@ export class PostgresPool implements Pool {
     return this.searching;
   }
 
-  private lead(host: string, use: Use): void {
+  private lead(way: Way, use: Use): void {
     recordOutage("writes", use === "reads");
-    if (host === this.host && use === this.use) return;
-    const where = { host: new URL(host).host };
+    if (way === this.way && use === this.use) return;
+    const where = { host: new URL(way.address).host };
     if (use === "reads") log().warn(where, "no host of the store accepts writes; it is only read");
     else if (this.use === "reads" && use === "writes") log().warn(where, "the store accepts writes again");
-    else if (host !== this.host && this.hasConnected) log().warn(where, "the store is at another host now");
-    this.host = host;
+    else if (way.address !== this.way.address && this.hasConnected)
+      log().warn(where, "the store is at another host now");
+    this.way = way;
     this.use = use;
     this.replacePool();
   }
@@ -233,7 +244,7 @@ export class PostgresPool implements Pool {
 
   private openPool(): pg.Pool {
     return makePool({
-      ...connectionOptions(this.host),
+      ...connectionOptions(this.way),
       ...(this.isDirect ? this.limits : { pipeline: true }),
       max: this.options.connections,
       maxLifetimeSeconds: lifetimeSeconds,
@@ -249,8 +260,24 @@ function makePool(options: pg.PoolConfig): pg.Pool {
   pool.on("error", (failure: NodeJS.ErrnoException) =>
     log().warn({ code: failure.code }, "a store connection broke"),
   );
-  pool.on("connect", (client) => client.on("error", () => {}));
+  pool.on("connect", (client) => {
+    client.on("error", () => {});
+    warnOfExposure((client as pg.Client).connection.stream as Socket);
+  });
   return pool;
+}
+
+let hasWarned = false;
+
+/** Warns once if what we ask the store, and what it answers, can be read on its way. */
+function warnOfExposure(socket: Socket): void {
+  const { remoteAddress } = socket;
+  if (hasWarned || socket instanceof TLSSocket || !remoteAddress || privateNetworks.has(remoteAddress))
+    return;
+  hasWarned = true;
+  log().warn(
+    "the store is neither on this machine nor in a private network, and connections to it are not encrypted: set sslmode=verify-full, or require at least, in DATABASE_URL",
+  );
 }
 
 /** A new connection was to accept writes, and does not. */
@@ -263,7 +290,7 @@ async function acceptsWrites(client: pg.ClientBase): Promise<boolean> {
 }
 
 /** What a host that accepts no writes has: the age of its newest transaction in seconds, and how far it has read. */
-type ReadOnlyHost = { address: string; seconds: number | null; bytes: number | null };
+type ReadOnlyHost = { way: Way; seconds: number | null; bytes: number | null };
 
 /** A primary that is read-only is never behind. */
 const readAge = `SELECT
@@ -271,61 +298,93 @@ const readAge = `SELECT
   CASE WHEN pg_is_in_recovery() THEN pg_wal_lsn_diff(pg_last_wal_replay_lsn(), '0/0')::float8 ELSE 'Infinity' END AS bytes`;
 
 /**
- * The first of these addresses to say that it accepts writes. If none does within the time of a connection, the most
+ * The first of these hosts to say that it accepts writes. If none does within the time of a connection, the most
  * advanced of those that can be read, if possible the current one: its replay is at most a minute old, or each of several hosts has answered, so that
  * none of them writes what it could miss. Throws if there is none.
  */
 async function findHost(
-  addresses: readonly string[],
-  current: string | undefined,
-): Promise<{ address: string; use: "writes" | "reads" }> {
+  hosts: readonly Way[][],
+  current: Way | undefined,
+): Promise<{ way: Way; use: "writes" | "reads" }> {
   const readers: ReadOnlyHost[] = [];
-  const asked = addresses.map(async (address) => {
-    const client = new pg.Client({ ...connectionOptions(address), query_timeout: connectTimeoutMs });
-    client.on("error", () => {});
+  const asked = hosts.map(async (ways) => {
+    const { client, way } = await connectTo(ways);
     try {
-      await client.connect();
-      if (await acceptsWrites(client)) return address;
-      const { rows } = await client.query<Omit<ReadOnlyHost, "address">>(readAge);
-      for (const row of rows) readers.push({ address, ...row });
+      if (await acceptsWrites(client)) return way;
+      const { rows } = await client.query<Omit<ReadOnlyHost, "way">>(readAge);
+      for (const row of rows) readers.push({ way, ...row });
     } finally {
       client.end().catch(() => {});
     }
     throw readOnly;
   });
   return Promise.any(asked).then(
-    (address) => ({ address, use: "writes" }),
+    (way) => ({ way, use: "writes" }),
     (cause: AggregateError) => {
-      const haveAllAnswered = addresses.length > 1 && readers.length === addresses.length;
+      const haveAllAnswered = hosts.length > 1 && readers.length === hosts.length;
       const isRecent = ({ seconds }: ReadOnlyHost) =>
         haveAllAnswered || (seconds !== null && seconds <= oldestReplaySeconds);
       const recent = readers.filter(isRecent).sort((one, other) => (other.bytes ?? 0) - (one.bytes ?? 0));
       const reader =
-        recent.find(({ address, bytes }) => address === current && bytes === recent[0]?.bytes) ?? recent[0];
-      if (reader) return { address: reader.address, use: "reads" };
+        recent.find(({ way, bytes }) => way === current && bytes === recent[0]?.bytes) ?? recent[0];
+      if (reader) return { way: reader.way, use: "reads" };
+      if (hosts.length === 1 && cause.errors[0] !== readOnly) throw cause.errors[0];
       throw new Error("no host of the store accepts writes, and none can be read", { cause });
     },
   );
 }
 
+/** Connects in the first way that the host takes. A host that is away is not asked again in the other. */
+async function connectTo(ways: Way[]): Promise<{ client: pg.Client; way: Way }> {
+  for (const [at, way] of ways.entries()) {
+    const client = new pg.Client({ ...connectionOptions(way), query_timeout: connectTimeoutMs });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      return { client, way };
+    } catch (failure) {
+      client.end().catch(() => {});
+      if (at === ways.length - 1 || !isAboutTls(failure)) throw failure;
+    }
+  }
+  throw new Error("unreachable");
+}
+
+/** The server refused, and may not with TLS, or without it. */
+function isAboutTls(failure: unknown): boolean {
+  const { code = "", message } = failure as NodeJS.ErrnoException;
+  return says(failure, states.notAuthorized) || /SSL|TLS|CERT/i.test(`${code} ${message}`);
+}
+
+/** The way to the store's host that accepts writes. Throws if none of several does. */
+async function writableWay(url: string): Promise<Way> {
+  const hosts = (parsePostgresAddress(url) ?? [url]).map(waysTo);
+  const [[way]] = hosts as [[Way]];
+  if (hosts.flat().length === 1) return way;
+  const found = await findHost(hosts, undefined);
+  if (found.use === "reads") throw readOnly;
+  return found.way;
+}
+
 /** The address of the store's host that accepts writes. Throws if none of several does. */
 export async function writableAddress(url: string): Promise<string> {
-  const [address = url, ...others] = parsePostgresAddress(url) ?? [];
-  if (others.length === 0) return address;
-  const found = await findHost([address, ...others], undefined);
-  if (found.use === "reads") throw readOnly;
-  return found.address;
+  return (await writableWay(url)).address;
 }
 
 /** At most two connections to the host that accepts writes, without a limit on the time of a query. */
 export async function openUnlimitedPool(url: string): Promise<pg.Pool> {
-  return makePool({ ...connectionOptions(await writableAddress(url)), max: 2 });
+  return makePool({ ...connectionOptions(await writableWay(url)), max: 2 });
 }
 
 /** Common options of all connections. 64-bit integers are returned as numbers. */
-function connectionOptions(connectionString: string): pg.PoolConfig {
+function connectionOptions({ address, ssl }: Way): pg.PoolConfig {
+  const url = new URL(address);
+  for (const name of ["sslmode", "sslrootcert", "sslcert", "sslkey"]) url.searchParams.delete(name);
+  if (!ssl) url.searchParams.delete("sslnegotiation");
   return {
-    connectionString,
+    connectionString: url.href,
+    ssl,
+    enableChannelBinding: url.searchParams.get("channel_binding") === "require",
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     stream: createSocket,
@@ -359,6 +418,8 @@ function isRefusedSetting(failure: unknown): boolean {
 const states = {
   /** A pooler leads each transaction to another server, without ours knowing. */
   unknownStatement: /^(26000|42P05)$/,
+  /** No entry of pg_hba.conf, perhaps for this encryption, or no such user or password. */
+  notAuthorized: /^28/,
   /** The server is, or is becoming, a standby. */
   readOnly: /^25006$/,
   /** Connection exceptions, server start and shutdown, idle-in-transaction timeout. */

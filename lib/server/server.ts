@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { handlerAt } from "@/app/routes";
 import type { connectionLimits } from "@/lib/config/limits";
-import { networks } from "@/lib/config/networks";
+import { privateNetworks } from "@/lib/config/networks";
 import { settings } from "@/lib/config/settings";
 import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
 import { rejectUnrouted } from "@/lib/http/not-found";
@@ -95,11 +95,6 @@ function appendPeer(incoming: IncomingMessage): void {
   if (sent) warnOfProxy(peer);
   incoming.headers["x-forwarded-for"] = sent ? `${sent}, ${peer}` : peer;
 }
-
-/** RFC 6890. */
-const privateNetworks = networks.parse(
-  "127.0.0.0/8,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,::1/128,fc00::/7",
-);
 
 let hasWarned = false;
 

@@ -29,3 +29,37 @@ function make(): string {
   execFileSync("openssl", [...flags, ...subject, ...files], { stdio: "ignore" });
   return folder;
 }
+
+/**
+ * An authority of its own with the certificate of a server at localhost, not at 127.0.0.1, and that of a client called ceo, as
+ * files: `ca.pem`, `server.pem`, `server.key`, `client.pem`, `client.key`.
+ */
+export function makeAuthority(): string {
+  const at = createFolder("process");
+  const openssl = (...parameters: string[]) =>
+    execFileSync("openssl", parameters, { cwd: at, stdio: "ignore" });
+  const request = ["req", "-newkey", "rsa:2048", "-nodes"];
+  openssl(...request, "-x509", "-days", "2", "-subj", "/CN=Our CA", "-keyout", "ca.key", "-out", "ca.pem");
+  for (const [name, subject] of [
+    ["server", "/CN=localhost"],
+    ["client", "/CN=ceo"],
+  ] as const) {
+    const san = ["-addext", "subjectAltName=DNS:localhost"];
+    openssl(...request, "-subj", subject, ...san, "-keyout", `${name}.key`, "-out", `${name}.csr`);
+    const sign = [
+      "x509",
+      "-req",
+      "-days",
+      "2",
+      "-CA",
+      "ca.pem",
+      "-CAkey",
+      "ca.key",
+      "-CAcreateserial",
+      "-copy_extensions",
+      "copy",
+    ];
+    openssl(...sign, "-in", `${name}.csr`, "-out", `${name}.pem`);
+  }
+  return at;
+}
