@@ -6,7 +6,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { countSealedMails } from "@/lib/mail/outbox";
 
-const maxTrials = 100;
+export const maxTrials = 100;
 const count = sql<number>`count(*)`.as("count");
 
 /**

@@ -90,10 +90,10 @@ const setTerms: OfficeAct = {
   },
 };
 
-type CreditsProps = { call: OfficeCall; account: Account; entries: CreditEntry[] };
+type CreditsProps = { call: OfficeCall; account: Account; entries: CreditEntry[]; most: number };
 
 /** The balance, the form that changes it, and the latest entries. */
-export function Credits({ call, account, entries }: CreditsProps) {
+export function Credits({ call, account, entries, most }: CreditsProps) {
   return (
     <>
       <h2>Credits: {toCredits(account.credit_thousandths).toLocaleString("en")}</h2>
@@ -108,6 +108,7 @@ export function Credits({ call, account, entries }: CreditsProps) {
       </PostForm>
       <Table
         rows={entries}
+        most={most}
         columns={{
           When: ({ atMs }) => <Instant atMs={atMs} />,
           Credits: ({ thousandths }) =>

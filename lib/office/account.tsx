@@ -73,7 +73,7 @@ async function show(call: OfficeCall) {
           </details>
           <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
           <Subscriptions {...found} />
-          <Credits call={call} account={current} entries={found.entries} />
+          <Credits call={call} account={current} entries={found.entries} most={maxRows} />
           <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
         </>
       )}
@@ -132,7 +132,7 @@ async function show(call: OfficeCall) {
         </PostButton>
       )}
       <h2>Changes</h2>
-      <Table rows={found.changes} columns={auditColumns()} whenEmpty="None." />
+      <Table rows={found.changes} most={maxRows} columns={auditColumns()} whenEmpty="None." />
       <p>
         <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
       </p>

@@ -39,6 +39,7 @@ async function show({ db }: OfficeCall) {
       <h2>Onboarding, by the provider’s words</h2>
       <Table
         rows={found.groups}
+        most={maxRows}
         columns={{
           "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
           Mails: ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails),
@@ -57,6 +58,7 @@ async function show({ db }: OfficeCall) {
       <h2>Onboarding, the newest</h2>
       <Table
         rows={found.onboarding}
+        most={maxRows}
         columns={{
           To: ({ email }) => (email ? <Person email={email} /> : "an account that is gone"),
           Mail: ({ kind }) => kind,
@@ -73,6 +75,7 @@ async function show({ db }: OfficeCall) {
       <h2>Codes, invitations and security</h2>
       <Table
         rows={found.signIn}
+        most={maxRows}
         columns={{
           To: ({ email }) => <Person email={email} />,
           Mail: ({ kind }) => kind,

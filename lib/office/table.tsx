@@ -4,12 +4,19 @@ import { ButtonLink } from "@/app/(pages)/button-link";
 /** The columns of a table: what each shows of a row, by its heading. */
 export type Columns<Row> = Record<string, (row: Row) => ReactNode>;
 
-type TableProps<Row> = { rows: Row[]; columns: Columns<Row>; whenEmpty?: string; caption?: string };
+type TableProps<Row> = {
+  rows: Row[];
+  columns: Columns<Row>;
+  whenEmpty?: string;
+  caption?: string;
+  /** How many rows were read at the most: a table of so many says it, because there may be more. */
+  most?: number;
+};
 
 /** A table. Its rows are read as cards on a narrow screen. */
-export function Table<Row>({ rows, columns, whenEmpty, caption }: TableProps<Row>) {
+export function Table<Row>({ rows, columns, whenEmpty, caption, most }: TableProps<Row>) {
   if (rows.length === 0) return <p className="quiet">{whenEmpty}</p>;
-  return (
+  const table = (
     <table>
       {caption && <caption>{caption}</caption>}
       <thead>
@@ -34,6 +41,13 @@ export function Table<Row>({ rows, columns, whenEmpty, caption }: TableProps<Row
         ))}
       </tbody>
     </table>
+  );
+  if (rows.length !== most) return table;
+  return (
+    <>
+      {table}
+      <p className="quiet">At most {most} are shown here.</p>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { PartList } from "@/app/(pages)/status-light";
-import { readOverview } from "@/lib/accounts/overview";
+import { maxTrials, readOverview } from "@/lib/accounts/overview";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
@@ -112,6 +112,7 @@ function Counts({ accounts, billing, days, ...others }: Counted["overview"]) {
       <h2>Trials that end within 7 days</h2>
       <Table
         rows={trialsEnding}
+        most={maxTrials}
         columns={{
           Email: ({ email }) => <Person email={email} />,
           Ends: ({ endsAt }) => <Instant atMs={Date.parse(endsAt ?? "")} />,

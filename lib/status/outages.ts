@@ -11,7 +11,7 @@ export const outageDays = 90;
 
 const unseenForMs = 30_000; // 30 seconds: three rounds of every instance
 const joinedWithinMs = 10 * 60_000; // 10 minutes: a part that comes and goes has one outage
-const maxListed = 50;
+export const maxListed = 50;
 
 /** The outages that this process saw and could not write yet, by part. */
 export type Unwritten = Map<string, { startedAtMs: number; seenAtMs: number }>;

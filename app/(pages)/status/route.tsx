@@ -1,7 +1,7 @@
 import { describeSeconds } from "@/lib/config/durations";
 import { pages, publications } from "@/lib/http/pages";
 import { readSiteBanner } from "@/lib/site-banner";
-import { type Outage, outageDays } from "@/lib/status/outages";
+import { maxListed, type Outage, outageDays } from "@/lib/status/outages";
 import { clock, type Part, readStatus } from "@/lib/status/parts";
 import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
@@ -42,20 +42,23 @@ function History({ outages }: { outages: Outage[] | undefined }) {
   if (!outages) return <p>The store is unavailable, and the history with it.</p>;
   if (outages.length === 0) return <p>No outage was recorded.</p>;
   return (
-    <ul>
-      {outages.map(({ part, startedAtMs, endedAtMs }) => (
-        <li key={`${part} ${startedAtMs}`}>
-          {part}: <Clock atMs={startedAtMs} shows="day and time" />{" "}
-          {endedAtMs === null ? (
-            "until now"
-          ) : (
-            <>
-              to <Clock atMs={endedAtMs} shows="day and time" /> ({describeLength(endedAtMs - startedAtMs)})
-            </>
-          )}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul>
+        {outages.map(({ part, startedAtMs, endedAtMs }) => (
+          <li key={`${part} ${startedAtMs}`}>
+            {part}: <Clock atMs={startedAtMs} shows="day and time" />{" "}
+            {endedAtMs === null ? (
+              "until now"
+            ) : (
+              <>
+                to <Clock atMs={endedAtMs} shows="day and time" /> ({describeLength(endedAtMs - startedAtMs)})
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {outages.length === maxListed && <p className="quiet">At most {maxListed} are shown here.</p>}
+    </>
   );
 }
 
