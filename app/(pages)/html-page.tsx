@@ -2,7 +2,12 @@ import type { ReactNode } from "react";
 import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import { showsNotice } from "@/lib/http/dismissed-notice";
 import type { ApiError } from "@/lib/http/errors";
-import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
+import {
+  createHandler,
+  type HandlerOptions,
+  type HandlerRequest,
+  type RouteHandler,
+} from "@/lib/http/handler";
 import type { Page } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
 import { renderHtml } from "@/lib/http/render-html";
@@ -24,21 +29,23 @@ export type PageContent = {
   headers?: HeaderList;
 };
 
-type PageHandler = (
+type PageHandler<Who> = (
   call: HandlerRequest,
+  who: Who,
 ) => PageContent | ResponseParts | Promise<PageContent | ResponseParts>;
 
 /** Creates the route handler of a page. The callback returns the content, or the parts of another response. */
-export function htmlPage(
+export function htmlPage<Who = undefined>(
   page: Page,
-  handler: PageHandler,
+  handler: PageHandler<Who>,
   renderError = apologize,
   lay = (shown: PageContent) => shown,
+  identify?: HandlerOptions<Who>["identify"],
 ): RouteHandler {
-  return createHandler(
+  return createHandler<Who>(
     page,
-    async (call) => {
-      const found = await handler(call);
+    async (call, who) => {
+      const found = await handler(call, who);
       return "content" in found ? respond(page, lay(found), call) : found;
     },
     {
@@ -46,17 +53,19 @@ export function htmlPage(
         [429, 499].includes(error.status) || error === overloaded
           ? askToWait(error, call.headers)
           : respond(page, renderError(error, call), call),
+      ...(identify && { identify }),
     },
   );
 }
 
 /** Creates the route handler of a page with one purpose: a narrow column under its title. */
-export function narrowPage(
+export function narrowPage<Who = undefined>(
   page: Page,
-  handler: PageHandler,
+  handler: PageHandler<Who>,
   renderError?: (error: ApiError) => PageContent,
+  identify?: HandlerOptions<Who>["identify"],
 ): RouteHandler {
-  return htmlPage(page, handler, renderError && ((error) => narrow(renderError(error))), narrow);
+  return htmlPage(page, handler, renderError && ((error) => narrow(renderError(error))), narrow, identify);
 }
 
 function narrow({ content, ...shown }: PageContent): PageContent {

@@ -107,7 +107,7 @@ export type RateLimit = {
   inAll?: number;
   windowSeconds: number;
   /** The error of a refusal; by default `unavailable` with status 429. */
-  refusedAs?: "upstream_failed";
+  refusedAs?: { code: "upstream_failed"; message: string; hint: string };
 };
 
 const tenMinutes = { windowSeconds: 10 * 60 };
@@ -124,7 +124,16 @@ export const rateLimits = {
   /** Challenges for passkeys, which use no store. */
   challenges: { perClient: 120, perNetwork: 1200, ...tenMinutes },
   /** Mail services send for all their users from few addresses, and try again after a 502. */
-  unsubscribe: { perClient: 600, ...minute, refusedAs: "upstream_failed" },
+  unsubscribe: {
+    perClient: 600,
+    ...minute,
+    refusedAs: {
+      code: "upstream_failed",
+      message:
+        "Too many links were used from this address in a minute, so the later emails are not stopped yet.",
+      hint: "Use the same link again after the seconds in Retry-After. It stays valid.",
+    },
+  },
   /** A provider sends from few addresses, and delivers again what was refused. */
   webhooks: { perClient: 6000, ...minute },
   /** Authorization requests: all together in 15 minutes are fewer than `oauthBounds.pendingRows`, so that none is evicted. */

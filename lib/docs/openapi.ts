@@ -102,13 +102,13 @@ function describeOperation(name: OperationName, operation: Operation, method: st
       ...(access === "signed link" ? [signedToken] : []),
     ],
     responses: Object.fromEntries([
-      ...answersOf(operation).map((answer) => [
-        String(answer.status),
-        describeAnswer(answer, operationWords[name].example),
-      ]),
       ...earlyRefusals().map(({ status, name }) => [
         String(status),
         { $ref: `#/components/responses/${name}` },
+      ]),
+      ...answersOf(operation).map((answer) => [
+        String(answer.status),
+        describeAnswer(answer, operationWords[name].example),
       ]),
     ]),
   };

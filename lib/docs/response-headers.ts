@@ -61,9 +61,11 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
     header("Sunset", "Thu, 01 Apr 2027 00:00:00 GMT", " GMT$", isRetiring),
     ...(status === 401 ? [header("WWW-Authenticate", scheme, `^${scheme}(, error="invalid_token")?$`)] : []),
     ...(status === 405 ? [header("Allow", methods.join(", "))] : []),
-    ...([429, 502, 503].includes(status) ? [header("Retry-After", "17", "^[1-9]\\d*$", status === 429)] : []),
+    ...([429, 502, 503].includes(status) ? [retryAfter(status === 429)] : []),
   ];
 }
+
+export const retryAfter = (always: boolean) => header("Retry-After", "17", "^[1-9]\\d*$", always);
 
 /** The headers of every response. The request's id is not on those that shared caches may store. */
 export function defaults(caching: string): HeaderDocument[] {
@@ -85,17 +87,25 @@ function corsHeaders(exposed: string): HeaderDocument[] {
   ];
 }
 
+/** Those of a counted response. Of the refusals with 429, those that come before counting have none. */
 function rateLimitHeaders(name: QuotaName, isRefused: boolean): HeaderDocument[] {
   const { requests, windowSeconds } = quotas[name];
+  const always = !isRefused;
   const [left, waits] = isRefused ? ["0", ";t=[1-9]\\d*"] : [`${requests - 1}`, ""];
   return [
-    header("RateLimit-Policy", `"${name}";q=${requests};w=${windowSeconds}`, `^"${name}";q=\\d+;w=\\d+$`),
+    header(
+      "RateLimit-Policy",
+      `"${name}";q=${requests};w=${windowSeconds}`,
+      `^"${name}";q=\\d+;w=\\d+$`,
+      always,
+    ),
     header(
       "RateLimit",
       `"${name}";r=${left}${isRefused ? ";t=17" : ""}`,
       `^"${name}";r=${isRefused ? 0 : "\\d+"}${waits}$`,
+      always,
     ),
-    header("RateLimit-Limit", `${requests}`, "^\\d+$"),
-    header("RateLimit-Remaining", left, "^\\d+$"),
+    header("RateLimit-Limit", `${requests}`, "^\\d+$", always),
+    header("RateLimit-Remaining", left, "^\\d+$", always),
   ];
 }

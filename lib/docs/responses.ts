@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { denialCodes } from "@/lib/accounts/entitlement";
 import { headBoundsInWords, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { defaults, type HeaderDocument, headersOf } from "@/lib/docs/response-headers";
+import { defaults, type HeaderDocument, headersOf, retryAfter } from "@/lib/docs/response-headers";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
 import { pages } from "@/lib/http/pages";
@@ -27,7 +27,7 @@ const meanings: Record<Status, string> = {
   405: "The method is not accepted.",
   410: "The operation has been retired, and its sunset has passed.",
   413: "The body is too large.",
-  429: "Too many requests from this address.",
+  429: "Too many requests from this address, or at once.",
   500: "An unexpected error on our side.",
   502: "Some of the later emails may still be sent. Use the link again.",
   503: "The service cannot answer this at the moment.",
@@ -54,12 +54,19 @@ export function answersOf(operation: Operation): AnswerDocument[] {
 /** The refusals before a request is routed, which any operation can answer with. */
 export const earlyRefusals = () => [
   earlyRefusal("RequestTimeout", 408, "invalid_request", "The request took too long to arrive."),
+  earlyRefusal(
+    "TooManyAtOnce",
+    429,
+    "unavailable",
+    "Too many requests of this connection or network at once.",
+  ),
   earlyRefusal("HeadersTooLarge", 431, "too_large", `The headers are over ${headBoundsInWords}.`),
 ];
 
 function earlyRefusal(name: string, status: number, code: PublicErrorCode, message: string) {
   const refusals = { [code]: exampleRefusal(code, apiError, message) };
-  return { name, status, meaning: message, refusals, schema: apiError, headers: defaults("no-store") };
+  const headers = [...defaults("no-store"), ...(status === 429 ? [retryAfter(true)] : [])];
+  return { name, status, meaning: message, refusals, schema: apiError, headers };
 }
 
 /** An example of the refusal with this code, in the shape of this schema. */

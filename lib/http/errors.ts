@@ -1,5 +1,12 @@
 import { askUs } from "@/lib/config/contact";
-import { bodyLimits, headBoundsInWords, inKibibytes } from "@/lib/config/limits";
+import {
+  bodyLimits,
+  headBoundsInWords,
+  inKibibytes,
+  maxPipelined,
+  maxRequestsInWork,
+  rateLimits,
+} from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/pages";
 import { retryAfterOutage } from "@/lib/http/retry-after";
@@ -84,14 +91,14 @@ export const errorCatalogue = {
   },
   unavailable: {
     status: 503,
-    also: "429 if too many requests came from one address",
-    when: "The account could not be checked in time. With 429: the quota of this address is used up.",
+    also: "429 if too many requests came from one address or network, or at once",
+    when: `The account could not be checked in time. With 429, which any address may answer: a quota or limit of your address or network is used up, or more than ${maxPipelined} requests wait on one connection, or more than ${maxRequestsInWork} requests of your network with a body are being received.`,
     message: "The service cannot answer this at the moment.",
     hint: "Wait for the seconds in Retry-After plus a small random delay, then try again.",
   },
   upstream_failed: {
     status: 502,
-    when: "The store did not confirm in time, so later emails may still be scheduled.",
+    when: `The store did not confirm in time, or more than ${rateLimits.unsubscribe.perClient} links a minute were used from one address, so later emails may still be sent.`,
     message: "Some of the later emails may still be sent.",
     hint: "Use the same link again in a moment. It stays valid.",
   },

@@ -53,12 +53,14 @@ const checks: readonly Check[] = [
   { isAsked: ({ quota }) => quota, run: requireWithinQuota }, // 429
   { isAsked: ({ origin }) => origin === "own", ofPost: true, run: requireOwnOrigin }, // 403
   { isAsked: ({ needsCookies }) => needsCookies, ofPost: true, run: probeCookies }, // 307, 400
+  // A link that is not ours is told so before its sender's limit: to verify one costs no more than a refusal.
+  { isAsked: ({ credential }) => credential === "link", run: identify }, // 400
   { isAsked: ({ limit }) => limit, run: requireWithinOwnLimit }, // 429
   { isAsked: ({ needsBilling }) => needsBilling, run: requireBilling }, // 503
   { isAsked: ({ contentType }) => contentType, ofPost: true, run: requireContentType }, // 415
   { isAsked: ({ credential }) => credential === "signature", ofPost: true, run: requireKey }, // 400, 503
   { isAsked: ({ methods }) => methods.some((method) => method === "POST"), ofPost: true, run: takeBody }, // 413, 400
-  { isAsked: ({ credential }) => credential, run: identify }, // 401, 403, 409, 503
+  { isAsked: ({ credential }) => credential && credential !== "link", run: identify }, // 401, 403, 409, 503
   { isAsked: ({ needsProof }) => needsProof, run: requireProof }, // 403
 ];
 
@@ -298,7 +300,10 @@ export async function requireWithinLimit(
   const limit: RateLimit = rateLimits[name];
   const wait = await consumeLimit(counter, limit, sender);
   if (wait === undefined) return;
-  if (limit.refusedAs) throw new ApiError(limit.refusedAs, { headers: { "retry-after": String(wait) } });
+  if (limit.refusedAs) {
+    const { code, ...words } = limit.refusedAs;
+    throw new ApiError(code, { ...words, headers: { "retry-after": String(wait) } });
+  }
   throw tooManyRequests(wait, "Too many attempts from your network.");
 }
 

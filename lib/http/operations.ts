@@ -92,6 +92,7 @@ export const operations = {
     ...versioned,
     methods: ["POST", "OPTIONS"],
     origin: "any",
+    credential: "link",
     limit: "unsubscribe",
     takes: "unsubscribe",
     summary: "Stops the later onboarding emails (RFC 8058).",

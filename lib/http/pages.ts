@@ -81,6 +81,7 @@ export const pages = {
     access: "signed link",
     methods: ["GET", "HEAD", "POST"],
     origin: "any",
+    credential: "link",
     limit: "unsubscribe",
     takes: "unsubscribe",
   },

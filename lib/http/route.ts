@@ -46,7 +46,7 @@ type Checked = {
   /** The name of its body limit; without one, a POST has no body. */
   takes?: keyof typeof bodyLimits;
   /** Whose request it has to be: its handler gets who that is. */
-  credential?: "token" | "owner" | "operator" | "signature";
+  credential?: "token" | "owner" | "operator" | "signature" | "link";
   /** Refuses someone who is signed in for the owner; the audit calls the attempt so. */
   notImpersonated?: string;
   /** The owner or operator must have proved in the last five minutes who they are. */

@@ -5,6 +5,8 @@ import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import { type Db, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import type { HandlerRequest } from "@/lib/http/handler";
+import type { RequestContext } from "@/lib/http/request-context";
 import { type Condition, type EmailState, isLeased } from "@/lib/mail/onboarding-outbox";
 import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
 import { readUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
@@ -16,13 +18,23 @@ const readTimeoutMs = 500;
 const waitForLeasesMs = 1500;
 const pollEveryMs = 50;
 
-/** The account id of an unsubscribe link with one valid `token`. Throws an {@link ApiError} 400. */
-export async function readUnsubscribeLink({ searchParams }: URL): Promise<string> {
-  const tokens = searchParams.getAll("token");
-  const accountId =
-    tokens.length === 1 && (await withTimeout(stopTimeoutMs, readUnsubscribeToken(tokens[0] ?? "")));
+/**
+ * The account id of an unsubscribe link with one valid `token`. Throws an {@link ApiError}: 400 for an invalid link, 502 if
+ * the keys of links cannot be read.
+ */
+export async function readUnsubscribeLink({ url, context }: HandlerRequest): Promise<string> {
+  const [token = "", another] = url.searchParams.getAll("token");
+  if (another !== undefined) throw new ApiError("invalid_token");
+  const accountId = await withTimeout(stopTimeoutMs, readUnsubscribeToken(token)).catch((failure) =>
+    failToStop(failure, context),
+  );
   if (!accountId) throw new ApiError("invalid_token");
   return accountId;
+}
+
+function failToStop(failure: unknown, { requestId }: RequestContext): never {
+  log().error({ err: failure, requestId }, "stopping the later emails failed; some may still be delivered");
+  throw new ApiError("upstream_failed");
 }
 
 /**
@@ -47,20 +59,15 @@ export function readSubscription(accountId: string) {
   });
 }
 
-/**
- * Stops the later emails of an unsubscribe link permanently. Throws an {@link ApiError}: 400 for an invalid link, 502
- * if an email may still be delivered.
- */
-export async function unsubscribe(url: URL, requestId: string): Promise<void> {
-  try {
-    const accountId = await readUnsubscribeLink(url);
-    const stopping = store().then((db) => stopLaterEmails(db, accountId, Date.now()));
-    if (await withTimeout(stopTimeoutMs, stopping)) return;
-    log().warn({ requestId }, "an onboarding mail was still being sent; it may still be delivered");
-  } catch (failure) {
-    if (failure instanceof ApiError && failure.code === "invalid_token") throw failure;
-    log().error({ err: failure, requestId }, "stopping the later emails failed; some may still be delivered");
-  }
+/** Stops the later emails of an account permanently. Throws an {@link ApiError} 502 if an email may still be delivered. */
+export async function unsubscribe(accountId: string, context: RequestContext): Promise<void> {
+  const stopping = store().then((db) => stopLaterEmails(db, accountId, Date.now()));
+  const isStopped = await withTimeout(stopTimeoutMs, stopping).catch((failure) =>
+    failToStop(failure, context),
+  );
+  if (isStopped) return;
+  const { requestId } = context;
+  log().warn({ requestId }, "an onboarding mail was still being sent; it may still be delivered");
   throw new ApiError("upstream_failed");
 }
 

@@ -7,16 +7,16 @@ const whatGoesOn = "Emails about sign-in, security and the state of your account
 /** A GET changes nothing: link scanners open every link. A POST comes from the button, or is a one-click request. */
 const unsubscribePage = narrowPage(
   pages.unsubscribe,
-  async ({ url, context: { method, requestId } }) => {
-    if (method === "POST") {
-      await unsubscribe(url, requestId);
+  async ({ context }, accountId) => {
+    if (context.method === "POST") {
+      await unsubscribe(accountId, context);
       return show("The onboarding emails are stopped", [
         "We will not send you any more of them. You can close this page.",
         whatGoesOn,
         "Your account stays as it is.",
       ]);
     }
-    const { email, isStopped } = await readSubscription(await readUnsubscribeLink(url));
+    const { email, isStopped } = await readSubscription(accountId);
     if (isStopped) {
       const paragraphs = ["You have nothing to do. You can close this page.", whatGoesOn];
       return show("The onboarding emails are already stopped", paragraphs, { email });
@@ -32,6 +32,7 @@ const unsubscribePage = narrowPage(
     const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
     return show("That did not work yet", [says], { status, button: "Try again" });
   },
+  readUnsubscribeLink,
 );
 
 export { unsubscribePage as GET, unsubscribePage as POST };

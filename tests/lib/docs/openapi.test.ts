@@ -28,7 +28,7 @@ describe("the API description", () => {
         const examples = Object.values(content?.["application/json"]?.examples ?? {});
         expect(examples.map(({ value }) => value.error.code)).toEqual(names);
       }
-      expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(["200", "408", "431"]));
+      expect(Object.keys(described.responses)).toEqual(expect.arrayContaining(["200", "408", "429", "431"]));
     }
   });
 

@@ -131,6 +131,31 @@ describe.each(everyEngine)("POST /api/email/unsubscribe on $name", async (engine
     expect(await other.states()).toEqual(scheduled);
   });
 
+  it("past 600 a minute from one address, still tells an invalid link, and what became of a valid one", async () => {
+    const { target, states } = await recipient();
+    const from = "127.60.0.1";
+    const used = (path: string, address = from) => service.ask(path, { method: "POST", from: address });
+    const invalid = { status: 400, code: "invalid_token" } as const;
+    expectRefusal(service, await used(`${target}x`), invalid);
+    // They count before their body is read.
+    const tooLarge = { method: "POST", from, body: "x".repeat(4 * 1024 + 1) };
+    const others = Array.from({ length: 600 }, () => service.ask(target, tooLarge));
+    expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([413]));
+    expectRefusal(service, await used(`${target}x`), invalid);
+    const refused = await used(target);
+    expectRefusal(service, refused, {
+      status: 502,
+      code: "upstream_failed",
+      message:
+        "Too many links were used from this address in a minute, so the later emails are not stopped yet.",
+      hint: "Use the same link again after the seconds in Retry-After. It stays valid.",
+    });
+    expect(refused.headers["retry-after"]).toMatch(/^[1-9]\d?$/);
+    expect(await states()).toEqual(scheduled);
+    expect((await used(target, "127.60.0.2")).status).toBe(200);
+    expect(await states()).toEqual(stopped);
+  });
+
   it("answers 502 and changes nothing if the store fails halfway", async () => {
     const { target, states } = await recipient();
     const before = await stage.query("SELECT email_hash FROM email_suppressions");
