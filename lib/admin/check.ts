@@ -7,6 +7,7 @@ import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import type { RelyingParty } from "@/lib/auth/passkey-ceremony";
 import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys";
 import { findSecret, openKey, readSigningKeys, sealedAnew, verifies } from "@/lib/auth/signing-keys";
+import { areCodesLonger } from "@/lib/auth/wrong-codes";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
@@ -186,8 +187,12 @@ async function checkClientAddress(): Promise<CheckResult> {
 
 async function checkSignIn(): Promise<CheckResult> {
   const { kind } = settings().signIn;
-  if (kind !== "none") return fine(kind);
-  return warning("none: no one can sign in", "Set SIGN_IN=local, or Clerk's keys.");
+  if (kind === "none") return warning("none: no one can sign in", "Set SIGN_IN=local, or Clerk's keys.");
+  if (kind !== "local" || !(await areCodesLonger(await store(), Date.now()))) return fine(kind);
+  return warning(
+    "local; someone is guessing at codes, so those for unknown browsers have eight characters for now",
+    "No one gets in by guessing. If the log shows that the sign-ins come from one network, block it in front of the service.",
+  );
 }
 
 async function checkPasskeys(): Promise<CheckResult> {

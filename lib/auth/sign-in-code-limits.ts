@@ -8,7 +8,8 @@ import { processSingleton } from "@/lib/process-singleton";
  * guessed, so each email has a daily allowance of short codes with five attempts each: five codes for unknown browsers
  * (three per client address), and ten more for browsers that signed in to this email before. An attacker who guesses all
  * day succeeds with a probability of 25 in a million (1 in 40,000), or of 50 in a million with a stolen known-browser
- * cookie. A redeemed code no longer counts, because only the owner can redeem it.
+ * cookie. A redeemed code no longer counts, because only the owner can redeem it. `wrong-codes.ts` bounds guessing at all
+ * emails together.
  *
  * Beyond that, the next code is long: twelve characters out of 32, too many to guess. It works once, in any browser that
  * requested a code for this email. It is mailed once in six hours, however often it is requested, so a valid one is

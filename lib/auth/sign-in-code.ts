@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/sign-in-code-limits";
+import { areCodesLonger } from "@/lib/auth/wrong-codes";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
@@ -15,16 +16,25 @@ const longCodeMs = longCodeHours * 60 * 60 * 1000;
 
 /** Crockford's base 32, which has no letter that looks like a digit. */
 const longAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const longCharacters = 12; // 60 bits
+const codeCharacters = { short: 6, longer: 8, long: 12 } as const; // 20, 40 and 60 bits
 
 /** Of the hash of a code, with its browser's secret if it is short and its email if it is long. */
 const purpose = "sign-in-code:v1";
 
 /** A code that a browser has requested and can still redeem. */
-export type RequestedCode = { email: string; isLong: boolean; postedAtMs: number; untilMs: number };
+export type RequestedCode = {
+  email: string;
+  isLong: boolean;
+  characters: number;
+  postedAtMs: number;
+  untilMs: number;
+};
 
-/** Why a code can no longer be redeemed: its time, its fifth wrong try, or because it was redeemed or replaced. */
-export type CodeEnd = "expired" | "tries" | "used";
+/**
+ * Why a code can no longer be redeemed: its time, its fifth wrong try, because it was redeemed or replaced, or because codes
+ * have to be longer for now.
+ */
+export type CodeEnd = "expired" | "tries" | "used" | "longer";
 
 /** The result of typing a code. A malformed code does not count as an attempt. */
 export type Redeemed =
@@ -48,7 +58,9 @@ export async function makeCode(
   return transact(db, async (transaction) => {
     const longUntilMs = await lockEmail(transaction, email);
     const share = await chooseAllowance(transaction, requester, nowMs);
-    const code = share === "long" ? makeLongCode() : String(randomInt(1_000_000)).padStart(6, "0");
+    const isLonger = share === "stranger" && (await areCodesLonger(transaction, nowMs));
+    const characters = codeCharacters[share === "long" ? "long" : isLonger ? "longer" : "short"];
+    const code = makeCodeOf(characters);
     const isAlreadyMailed = share === "long" && longUntilMs > nowMs;
     const untilMs = isAlreadyMailed ? longUntilMs : nowMs + (share === "long" ? longCodeMs : codeMs);
     await transaction
@@ -61,6 +73,7 @@ export async function makeCode(
         created_at_ms: nowMs,
         expires_at_ms: untilMs,
         share,
+        characters,
         asker_hash: address ?? null,
       })
       .execute();
@@ -78,8 +91,9 @@ export async function makeCode(
   });
 }
 
-function makeLongCode(): string {
-  return Array.from({ length: longCharacters }, () => longAlphabet[randomInt(longAlphabet.length)]).join("");
+function makeCodeOf(characters: number): string {
+  const alphabet = characters === codeCharacters.short ? "0123456789" : longAlphabet;
+  return Array.from({ length: characters }, () => alphabet[randomInt(alphabet.length)]).join("");
 }
 
 /** The code that a browser has requested, or why it can no longer be redeemed. */
@@ -91,7 +105,8 @@ export async function findRequestedCode(
   const row = await db
     .selectFrom("sign_in_codes")
     .leftJoin("sign_in_emails", "sign_in_emails.email", "sign_in_codes.email")
-    .select(["sign_in_codes.email", "share", "tries", "created_at_ms", "expires_at_ms", "long_code_until_ms"])
+    .select(["sign_in_codes.email", "share", "characters", "tries", "created_at_ms", "expires_at_ms"])
+    .select("long_code_until_ms")
     .where("browser_hash", "=", hashSecret("sign-in", browser))
     .executeTakeFirst();
   if (!row) return { ended: "used" };
@@ -100,22 +115,25 @@ export async function findRequestedCode(
   const isLong = row.share === "long";
   // The long code was redeemed in another browser, or replaced since.
   if (isLong && row.long_code_until_ms !== row.expires_at_ms) return { ended: "used" };
+  const characters = row.characters ?? codeCharacters[isLong ? "long" : "short"];
+  const isGuessed = row.share === "stranger" && characters === codeCharacters.short;
+  if (isGuessed && (await areCodesLonger(db, nowMs))) return { ended: "longer" };
   const untilMs = row.expires_at_ms;
   const postedAtMs = isLong ? untilMs - longCodeMs : row.created_at_ms;
-  return { email: row.email, isLong, postedAtMs, untilMs };
+  return { email: row.email, isLong, characters, postedAtMs, untilMs };
 }
 
 /** Redeems a code: once, in a browser that requested it, before it expires and within five attempts. */
 export async function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
   const requested = await findRequestedCode(db, browser, nowMs);
   if ("ended" in requested) return { problem: requested.ended };
-  const code = readCode(typed, requested.isLong);
+  const code = readCode(typed, requested.characters);
   if (!code) return { problem: "form" };
   const browserHash = hashSecret("sign-in", browser);
   // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
   const row = await db
     .updateTable("sign_in_codes")
-    .set((column) => ({ tries: column("tries", "+", 1) }))
+    .set((column) => ({ tries: column("tries", "+", 1), tried_at_ms: nowMs }))
     .where("browser_hash", "=", browserHash)
     .where("expires_at_ms", ">", nowMs)
     .where("tries", "<", maxTries)
@@ -136,11 +154,11 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
 }
 
 /** Normalizes a code that was typed with spaces, dashes or lower-case letters; `undefined` if it is malformed. */
-function readCode(typed: string, isLong: boolean): string | undefined {
+function readCode(typed: string, characters: number): string | undefined {
   const plain = typed.replace(/[\s-]/g, "").toUpperCase();
-  if (!isLong) return /^\d{6}$/.test(plain) ? plain : undefined;
+  if (characters === codeCharacters.short) return /^\d{6}$/.test(plain) ? plain : undefined;
   const read = plain.replaceAll("O", "0").replace(/[IL]/g, "1");
-  return read.length === longCharacters && [...read].every((letter) => longAlphabet.includes(letter))
+  return read.length === characters && [...read].every((letter) => longAlphabet.includes(letter))
     ? read
     : undefined;
 }

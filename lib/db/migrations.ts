@@ -331,6 +331,11 @@ export const migrations: Record<string, SchemaChange> = {
     accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null",
   },
   "185-renewal-networks": addColumns("local_sessions", "renewed_from text, in_turn_since_ms bigint"),
+  "220-longer-codes": addColumns("sign_in_codes", "characters bigint, tried_at_ms bigint"),
+  // Each request for a code counts the wrong tries of the last hour.
+  "221-wrong-codes": {
+    sign_in_codes_tried: "sign_in_codes (tried_at_ms) where tried_at_ms is not null",
+  },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

@@ -104,6 +104,10 @@ export type Tables = {
     share: Generated<string>;
     /** The hash of the client address that requested the code; null if unknown. */
     asker_hash: string | null;
+    /** The length of the code; null in rows of builds before. */
+    characters: number | null;
+    /** When the last wrong code was typed. */
+    tried_at_ms: number | null;
   };
   /** Emails for which codes were requested. The row serializes requests for its email, and holds its long code. */
   sign_in_emails: {

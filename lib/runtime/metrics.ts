@@ -72,6 +72,10 @@ function makeMetrics() {
       "How long ago the oldest open checkout began; Stripe ends one after a day.",
     ),
     mails: counter("mails_total", "Mails passed to the mail provider, by outcome.", "outcome"),
+    wrongCodes: gauge(
+      "wrong_sign_in_codes",
+      "Wrong sign-in codes of unknown browsers in the last hour. From 30 on, codes are longer, and more are not counted.",
+    ),
     outboxMails: gauge(
       "outbox_mails",
       "Mails in an outbox by state, except sent and stopped ones, counted up to 10,000.",

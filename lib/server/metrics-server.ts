@@ -1,6 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { isIP } from "node:net";
 import { hostname as machineName } from "node:os";
+import { countWrongCodes } from "@/lib/auth/wrong-codes";
 import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
@@ -47,13 +48,15 @@ async function measureStore(metrics: Metrics): Promise<void> {
   metrics.outboxMails.reset();
   metrics.outboxDue.reset();
   metrics.outboxOldestDueSeconds.reset();
+  metrics.wrongCodes.reset();
   try {
     const nowMs = Date.now();
     const db = await withTimeout(waitAtMostMs, store());
-    const [backlogs, states] = await withTimeout(
+    const [backlogs, states, wrongCodes] = await withTimeout(
       waitAtMostMs,
-      Promise.all([findBacklogs(db, nowMs), countByState(db)]),
+      Promise.all([findBacklogs(db, nowMs), countByState(db), countWrongCodes(db, nowMs)]),
     );
+    metrics.wrongCodes.set(wrongCodes);
     for (const { outbox, state, mails } of states) metrics.outboxMails.set({ outbox, state }, mails);
     for (const { outbox, mails, oldestDueAtMs } of backlogs) {
       metrics.outboxDue.set({ outbox }, mails);

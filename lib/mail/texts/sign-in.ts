@@ -5,14 +5,16 @@ import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content
 
 /** The mail with a sign-in code. */
 export function codeMail({ code, isLong }: { code: string; isLong: boolean }): MailContent {
-  if (isLong) return longCodeMail(code.replace(/(.{4})(?=.)/g, "$1-"));
+  const inFours = code.replace(/(.{4})(?=.)/g, "$1-");
+  if (isLong) return longCodeMail(inFours);
+  const shown = code.length > 6 ? inFours : code;
   return {
-    subject: `${code} is your sign-in code`,
+    subject: `${shown} is your sign-in code`,
     heading: "Your sign-in code",
     preview: `It works once and expires in ${codeMinutes} minutes.`,
     body: [
       "Enter this code where you requested it:",
-      { code },
+      { code: shown },
       `It works once, in the browser that requested it, and expires in ${codeMinutes} minutes. We’ll never ask for this code.`,
     ],
     footer: ["If you didn’t request it, ignore this email: no one can sign in without the code."],

@@ -49,6 +49,7 @@ describe.each(engines)("a code on $name", async (engine) => {
     expect(await findRequestedCode(db, browser, nowMs)).toEqual({
       email,
       isLong: false,
+      characters: 6,
       postedAtMs: nowMs,
       untilMs: nowMs + tenMinutesMs,
     });
@@ -186,6 +187,7 @@ describe.each(engines)("a code on $name", async (engine) => {
       expect(await findRequestedCode(db, third, nowMs)).toEqual({
         email,
         isLong: true,
+        characters: 12,
         postedAtMs: nowMs,
         untilMs: nowMs + sixHoursMs,
       });
@@ -266,5 +268,55 @@ describe.each(engines)("a code on $name", async (engine) => {
     const row = await codes.executeTakeFirstOrThrow();
     expect(JSON.stringify(row)).not.toContain(code);
     expect(row.code_hash).toMatch(/^[\w-]{43}$/);
+  });
+
+  describe("while someone guesses at many emails", async () => {
+    const atMs = nowMs + 100 * dayMs; // after the codes of the other tests
+    const guess = async (made: { browser: string; code: string }) => {
+      const wrong = made.code.startsWith("1") ? made.code.replace("1", "2") : `1${made.code.slice(1)}`;
+      return redeemCode(db, made.browser, wrong, atMs);
+    };
+
+    it("has eight characters, and six digits are no longer taken: not more than 30 are judged in all", async () => {
+      const asked = await Promise.all(Array.from({ length: 40 }, () => make({}, atMs)));
+      const known = await make({ isKnown: true }, atMs);
+      let judged = 0;
+      for (const made of asked) {
+        for (let n = 0; n < 5; n++) {
+          const result = await guess(made);
+          if (!("problem" in result && result.problem === "longer")) judged++;
+        }
+      }
+      expect(judged).toBe(30);
+      const [spared] = asked.slice(-1);
+      expect(await redeemCode(db, spared?.browser ?? "", spared?.code ?? "", atMs)).toEqual({
+        problem: "longer",
+      });
+      expect(await redeemCode(db, known.browser, known.code, atMs)).toEqual({ email: known.email });
+      const longer = await make({ email: spared?.email ?? "" }, atMs);
+      expect(longer.code).toMatch(/^[0-9A-HJKMNP-TV-Z]{8}$/);
+      expect(await findRequestedCode(db, longer.browser, atMs)).toMatchObject({
+        isLong: false,
+        characters: 8,
+      });
+      const typed = `${longer.code.slice(0, 4)}-${longer.code.slice(4)}`.toLowerCase();
+      expect(await redeemCode(db, longer.browser, typed, atMs)).toEqual({ email: longer.email });
+    });
+
+    it("has six digits again an hour after the last wrong one", async () => {
+      expect((await make({}, atMs + 60 * 60 * 1000 - 1)).code).toHaveLength(8);
+      expect((await make({}, atMs + 60 * 60 * 1000)).code).toMatch(/^\d{6}$/);
+    });
+
+    it("is not made longer by people who mistype and then sign in", async () => {
+      const laterMs = atMs + dayMs;
+      for (let n = 0; n < 12; n++) {
+        const { browser, code } = await make({}, laterMs);
+        for (let n = 0; n < 4; n++)
+          await redeemCode(db, browser, String((Number(code) + 1) % 1e6).padStart(6, "0"), laterMs);
+        expect(await redeemCode(db, browser, code, laterMs)).toHaveProperty("email");
+      }
+      expect((await make({}, laterMs)).code).toMatch(/^\d{6}$/);
+    });
   });
 });

@@ -60,7 +60,7 @@ The ids of your sessions that ended at Clerk | clerk_sessions_ended: ended_at`
   .map((line) => line.split(" | "));
 /** Columns that only our own work needs: ids, leases, and when what is not kept for long expires. */
 const ours =
-  /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.created_at$|^connect_state\.(?!payload)/;
+  /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
 /** Tables of which the document says nothing, because they are about no one who uses the service. */
 const noOnes =
   /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|connect_clients|signing_keys|link_keys|site_banner)/;

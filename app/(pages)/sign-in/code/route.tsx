@@ -20,7 +20,7 @@ export const GET = narrowPage(pages.code, async ({ url, headers, nowMs }) => {
   if (!requested) return { title: "We cannot check codes at the moment", content: unavailable };
   if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
   const { searchParams } = url;
-  const problem = findProblem(url, problemsOf(requested.isLong, Number(searchParams.get("left"))));
+  const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
   return {
     title: `Enter the ${requested.isLong ? "long " : ""}code`,
     problem,
@@ -38,10 +38,10 @@ const unavailable = (
 type TypeCodeProps = { requested: RequestedCode; problem: Problem | undefined; hasOpened: boolean };
 
 function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
-  const { email, isLong, untilMs } = requested;
+  const { email, isLong, characters, untilMs } = requested;
   return (
     <>
-      {isLong ? <AboutLongCode {...requested} /> : <AboutShortCode email={email} hasOpened={hasOpened} />}
+      {isLong ? <AboutLongCode {...requested} /> : <AboutShortCode {...requested} hasOpened={hasOpened} />}
       <form method="post" action={actions.redeemCode.path} className="stack">
         <ProblemNote problem={problem} />
         <label htmlFor="code">Code</label>
@@ -52,7 +52,7 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
           autoComplete="one-time-code"
           required
           {...problemOfField(problem)}
-          {...(isLong ? longCodeField : shortCodeField)}
+          {...(characters === 6 ? shortCodeField : longCodeField)}
         />
         <button type="submit">Sign in</button>
       </form>
@@ -94,11 +94,12 @@ const longCodeField = {
 } as const;
 
 /** A person who has just accepted an invitation already knows that the account exists, so the page may say so. */
-function AboutShortCode({ email, hasOpened }: { email: string; hasOpened: boolean }) {
+function AboutShortCode({ email, characters, hasOpened }: RequestedCode & { hasOpened: boolean }) {
   const isKnown = <strong>{email}</strong>;
+  const length = characters === 6 ? "six-digit" : "eight-character";
   return (
     <p>
-      {hasOpened ? "Your account is ready. A" : <>If {isKnown} has an account, a</>} six-digit code is on its
+      {hasOpened ? "Your account is ready. A" : <>If {isKnown} has an account, a</>} {length} code is on its
       way to {hasOpened ? isKnown : "it"}. It works once, in this browser, for {codeMinutes} minutes.
     </p>
   );
