@@ -34,7 +34,7 @@ const paidStates: string[] = ["active", "trialing"];
  * row's id is the idempotency key, so a repeated or interrupted attempt finds what it made. Who has a subscription that is
  * not paid is led to pay it.
  *
- * @returns the address of the checkout or the portal; `undefined` if the account has a licence, or has just paid for this one
+ * @returns the address of the checkout or the portal; `undefined` if the account pays for a licence, or has just bought this one
  */
 export async function beginCheckout(
   db: Db,
@@ -49,7 +49,7 @@ export async function beginCheckout(
       const customer = kind === "licence" && (await findCustomer(db, account.id))?.customer_id;
       const live = customer ? await readLiveStates(db, customer, nowMs) : [];
       if (live.some((state) => !paidStates.includes(state))) return await openPortal(db, account, nowMs);
-      if (kind === "licence" && (account.plan === "licensed" || live.length > 0)) return undefined;
+      if (live.length > 0) return undefined;
       const checkout = await openCheckout(db, account.id, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);
       if (session?.status === "open" && session.url && checkout.price_id === priceId) return session.url;

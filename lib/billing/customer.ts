@@ -95,21 +95,31 @@ export async function deleteCustomer(
   await recordAudit(db, { ...about, after: { fulfilled } }, nowMs);
 }
 
-/** Opens Stripe's billing portal for an account that has bought something. Returns its address. */
+/**
+ * Opens Stripe's billing portal for an account that has bought something. Returns its address.
+ *
+ * @param findFlow - what the owner is to do there; without it, or if Stripe refuses it, the portal's first page opens
+ */
 export async function openPortal(
   db: Db,
   { id, email }: { id: string; email: string },
   nowMs: number,
+  findFlow?: () => Promise<Stripe.BillingPortal.SessionCreateParams.FlowData>,
 ): Promise<string> {
   if (!(await findCustomer(db, id)) || !(await readBilling(db, id)).hasBought)
     throw new ApiError("paid_only");
   try {
     const customer = await ensureCustomer(db, { id, email }, `portal-${id}-${nowMs}`, nowMs);
     const return_url = `${settings().appUrl}${pages.billing.path}`;
-    const { url } = await readAtStripe((stripe) =>
-      stripe.billingPortal.sessions.create({ customer, return_url }),
+    const create = async (flow_data?: Stripe.BillingPortal.SessionCreateParams.FlowData) =>
+      readAtStripe((stripe) =>
+        stripe.billingPortal.sessions.create({ customer, return_url, ...(flow_data && { flow_data }) }),
+      );
+    const inFlow = findFlow?.().then(create);
+    const session = await inFlow?.catch((failure) =>
+      log().warn({ err: failure }, "the billing portal opens without the change of a licence"),
     );
-    return url;
+    return (session ?? (await create())).url;
   } catch (failure) {
     log().warn({ err: failure }, "the billing portal could not be opened");
     throw new ApiError("portal_failed");

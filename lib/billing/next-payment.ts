@@ -1,3 +1,4 @@
+import type { Stripe } from "stripe";
 import { KeptReadings, readForPage } from "@/lib/billing/kept-readings";
 import { readAtStripe } from "@/lib/billing/stripe";
 import type { Tables } from "@/lib/db/tables";
@@ -18,12 +19,15 @@ export function readNextPayment(
   { id, version, last_event_at_ms }: Tables["billing_subscriptions"],
   nowMs: number,
 ): Promise<NextPayment | undefined> {
-  const preview = async () => {
-    const invoice = await readAtStripe((stripe) => stripe.invoices.createPreview({ subscription: id }));
-    const { amount_due, total, total_excluding_tax, currency, next_payment_attempt, period_end } = invoice;
-    // A credit pays the tax as well.
-    const tax = amount_due === total ? total - (total_excluding_tax ?? total) : 0;
-    return { amount: amount_due, tax, currency, atMs: (next_payment_attempt ?? period_end) * 1000 };
-  };
+  const preview = async () =>
+    toPayment(await readAtStripe((stripe) => stripe.invoices.createPreview({ subscription: id })));
   return readForPage(payments().read(`${id} ${version} ${last_event_at_ms}`, nowMs, preview));
+}
+
+/** The payment of a previewed invoice. */
+export function toPayment(invoice: Stripe.Invoice): NextPayment {
+  const { amount_due, total, total_excluding_tax, currency, next_payment_attempt, period_end } = invoice;
+  // A credit pays the tax as well.
+  const tax = amount_due === total ? total - (total_excluding_tax ?? total) : 0;
+  return { amount: amount_due, tax, currency, atMs: (next_payment_attempt ?? period_end) * 1000 };
 }

@@ -98,6 +98,7 @@ const states: State[] = [
   { name: "code", path: "/sign-in", act: askForCode },
   { name: "invitation", path: "/invitation" },
   { name: "invitation-unknown", path: "/invitation?token=x" },
+  { name: "home-billing-change", path: "/home/billing?change=price_team", as: "renewing" },
   { name: "connect-program", path: "/connect", as: "licensed" },
   { name: "connect-site", path: "/connect", as: "licensed", act: askAsSite },
   { name: "connect-device", path: "/connect?user_code", as: "licensed", act: askAsDevice },

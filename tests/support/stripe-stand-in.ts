@@ -117,8 +117,23 @@ export class StripeStandIn {
     percent: 20,
     behavior: "inferred_by_currency",
   };
+  /** What the portal lets customers change. */
+  readonly subscriptionUpdate = {
+    enabled: true,
+    default_allowed_updates: ["price"],
+    products: [{ product: "prod_1", prices: ["price_month", "price_team"] }],
+    proration_behavior: "always_invoice",
+    billing_cycle_anchor: "unchanged",
+    trial_update_behavior: "end_trial",
+    schedule_at_period_end: { conditions: [] as { type: string }[] },
+  };
   /** The configurations of the portal, of which one is the default. */
-  portals = [{ id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true }];
+  portals = [
+    {
+      ...{ id: "bpc_1", object: "billing_portal.configuration", active: true, is_default: true },
+      features: { subscription_update: this.subscriptionUpdate },
+    },
+  ];
   taxStatus = "active";
   /** How far Stripe's clock is ahead of the service's. */
   clockSkewMs = 0;
@@ -341,21 +356,30 @@ export class StripeStandIn {
    */
   switchPrice(id: string, priceId: string, { isPaid = true } = {}): void {
     const item = this.itemOf(id);
-    const to = this.find(this.prices, priceId) as Stripe.Price;
-    const now = this.nowSeconds();
-    const rest = Math.max(0, item.current_period_end - now) / periodOf(item.price);
-    const unused = Math.floor((item.price.unit_amount ?? 0) * rest);
-    const isOtherPeriod = periodOf(to) !== periodOf(item.price);
+    const { to, due, isOtherPeriod } = this.changeOf(id, priceId);
     item.price = to;
     if (isOtherPeriod) {
-      item.current_period_start = now;
-      item.current_period_end = now + periodOf(to);
+      item.current_period_start = this.nowSeconds();
+      item.current_period_end = item.current_period_start + periodOf(to);
       const subscription = this.find(this.subscriptions, id);
       if (subscription.cancel_at_period_end) subscription.cancel_at = item.current_period_end;
     }
-    const due = Math.floor((to.unit_amount ?? 0) * (isOtherPeriod ? 1 : rest)) - unused;
     const invoice = this.bill(id, "subscription_update", due, isPaid);
     this.change(id, { status: invoice.status === "open" ? "past_due" : "active" });
+  }
+
+  /** What the change to another price costs at once, less what is left of the period. */
+  private changeOf(id: string, priceId: string) {
+    const { price, current_period_end } = this.itemOf(id);
+    const to = this.find(this.prices, priceId) as Stripe.Price;
+    const rest = Math.max(0, current_period_end - this.nowSeconds()) / periodOf(price);
+    const unused = Math.floor((price.unit_amount ?? 0) * rest);
+    const isOtherPeriod = periodOf(to) !== periodOf(price);
+    return {
+      to,
+      due: Math.floor((to.unit_amount ?? 0) * (isOtherPeriod ? 1 : rest)) - unused,
+      isOtherPeriod,
+    };
   }
 
   /** An operator deletes a customer in the dashboard. Its subscriptions end. */
@@ -488,15 +512,22 @@ export class StripeStandIn {
     return { total, total_excluding_tax };
   }
 
-  /** The invoice that a subscription would have next. */
-  private preview(id: string): Reply {
+  /** The invoice that a subscription would have next, or with a change. */
+  private preview(fields: URLSearchParams): Reply {
+    const id = fields.get("subscription") ?? "";
     const subscription = this.subscriptions.get(id);
     if (!subscription || this.isAnother)
       return refuse(404, "resource_missing", `No such subscription: '${id}'`);
     if (subscription.status === "canceled" || subscription.cancel_at_period_end)
       return refuse(404, "invoice_upcoming_none", "No upcoming invoices for customer.");
     const period_end = Math.min(...subscription.items.data.map((item) => item.current_period_end));
-    const sum = this.sumOf(id);
+    const priceId = fields.get("subscription_details[items][0][price]");
+    const change = priceId === null ? undefined : this.changeOf(id, priceId);
+    const isOnce =
+      change?.isOtherPeriod || fields.get("subscription_details[proration_behavior]") === "always_invoice";
+    const next = change ? (change.to.unit_amount ?? 0) : 0;
+    const total = change && change.due + (isOnce ? 0 : next);
+    const sum = total === undefined ? this.sumOf(id) : { total, total_excluding_tax: total };
     const credit = this.credits.get(String(subscription.customer)) ?? 0;
     return ok({
       ...{ id: `upcoming_${this.newId("in")}`, object: "invoice", status: "draft", ...sum },
@@ -697,7 +728,7 @@ export class StripeStandIn {
       case "GET invoice_payments":
         return list(this.listPayments(fields), fields);
       case "POST invoices/id":
-        return id === "create_preview" ? this.preview(fields.get("subscription") ?? "") : missing();
+        return id === "create_preview" ? this.preview(fields) : missing();
       case "GET prices/id":
         return of(this.prices);
       case "GET webhook_endpoints":
@@ -711,7 +742,14 @@ export class StripeStandIn {
       case "GET billing_portal/id":
         return list(this.portals, fields);
       case "POST billing_portal/id": {
-        const url = `${this.url}/portal/${customer}?to=${encodeURIComponent(fields.get("return_url") ?? "")}`;
+        const to = encodeURIComponent(fields.get("return_url") ?? "");
+        const change = fields.get("flow_data[subscription_update_confirm][items][0][price]");
+        const { enabled, products } = this.subscriptionUpdate;
+        if (change !== null && !enabled)
+          return refuse(400, undefined, "The subscription update feature in the portal is disabled.");
+        if (change !== null && !products.some(({ prices }) => prices.includes(change)))
+          return refuse(400, undefined, "The price is not in the portal's configuration.");
+        const url = `${this.url}/portal/${customer}?to=${to}${change === null ? "" : `&confirm=${change}`}`;
         this.returnUrl = fields.get("return_url") ?? "";
         return ok({ id: this.newId("bps"), object: "billing_portal.session", url });
       }

@@ -10,6 +10,7 @@ import { describeStart } from "@/lib/auth/session-name";
 import { startProgramSession } from "@/lib/auth/session-start";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer";
+import { openLicenceChange } from "@/lib/billing/licence-change";
 import { store } from "@/lib/db/store";
 import { withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
@@ -107,9 +108,17 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
     explainedOnBilling,
   ),
 
+  /** Opens Stripe's portal, where the owner confirms the change to a `licence` if one is named. */
   openPortal: ownerForm(
     ownerActions.openPortal,
-    async ({ nowMs }, owner) => ({ away: await openPortal(await store(), owner.account, nowMs) }),
+    async ({ field, nowMs }, { account: owner }) => {
+      const [db, priceId] = [await store(), field("licence")];
+      return {
+        away: priceId
+          ? await openLicenceChange(db, owner, priceId, nowMs)
+          : await openPortal(db, owner, nowMs),
+      };
+    },
     explainedOnBilling,
   ),
 

@@ -72,8 +72,7 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     const withoutCredits = (await given.browser.open("/home")).text;
     for (const text of [licensed, withoutCredits]) expect(text).toContain(words);
     expect(withoutCredits).toContain('<a href="/home/billing#packs">Buy credits</a>');
-    expect(licensed).not.toContain("€49.00");
-    expect(licensed).toContain("500 credits");
+    for (const sold of ["€49.00", "500 credits"]) expect(licensed).toContain(sold);
     expect(licensed).toContain("€10.00");
   });
 

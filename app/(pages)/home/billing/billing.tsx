@@ -137,19 +137,29 @@ function OfferList({ offers, kind, accountId }: OfferListProps) {
   if (offers.length === 0) return null;
   return (
     <ul className="rows">
-      {offers.map(({ priceId, name, amount = "Price shown at checkout" }) => (
-        <li key={priceId}>
-          <div>
-            <strong>{name}</strong>
-            <p className="quiet">{amount}</p>
-          </div>
+      {offers.map((offer) => (
+        <li key={offer.priceId}>
+          <OfferWords {...offer} />
           <PostForm action={actions.beginCheckout.path} hidden={{ account: accountId }}>
-            <button type="submit" name={kind} value={priceId} aria-label={`Buy ${name}`}>
+            <button type="submit" name={kind} value={offer.priceId} aria-label={`Buy ${offer.name}`}>
               Buy
             </button>
           </PostForm>
         </li>
       ))}
     </ul>
+  );
+}
+
+/** The name of what is sold, its price and what it includes. */
+export function OfferWords({ name, amount = "Price shown at checkout", limit }: Offer) {
+  return (
+    <div>
+      <strong>{name}</strong>
+      <p className="quiet">
+        {amount}
+        {limit !== undefined && `, up to ${limit} assistants`}
+      </p>
+    </div>
   );
 }

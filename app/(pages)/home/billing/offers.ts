@@ -3,13 +3,14 @@ import type { Account } from "@/lib/accounts/account";
 import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
 import { readBilling } from "@/lib/accounts/purchases";
 import { readForPage } from "@/lib/billing/kept-readings";
+import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence-change";
 import { readNextPayment } from "@/lib/billing/next-payment";
-import { amountInWords, readPrice } from "@/lib/billing/prices";
+import { amountInWords, limitOf, readPrice } from "@/lib/billing/prices";
 import { settings } from "@/lib/config/settings";
 import { readPart } from "../../read-part";
 
-/** A price as the page shows it; `amount` is undefined if only the checkout shows it. */
-export type Offer = { priceId: string; name: string; amount: string | undefined };
+/** A price as the page shows it; `amount` is undefined if only the checkout shows it, and `limit` of assistants without one. */
+export type Offer = { priceId: string; name: string; amount: string | undefined; limit: number | undefined };
 
 export type Purchases = NonNullable<Awaited<ReturnType<typeof readPurchases>>>;
 
@@ -46,15 +47,32 @@ export function sellsCreditsTo({ plan }: Account): boolean {
 /** Reads what is sold to the account. */
 export async function readOffersTo(account: Account, bought: Purchases, nowMs: number): Promise<Offers> {
   const { licencePrices = [], creditPrices = [] } = settings().billing ?? {};
-  const currency = bought.subscriptions.find((subscription) => subscription.currency)?.currency ?? undefined;
+  const currency = currencyOf(bought);
   const [licences, credits] = await Promise.all([
-    account.plan === "licensed" || liveOf(bought.subscriptions).length > 0
-      ? []
-      : readOffers(licencePrices, "Licence", nowMs, currency),
+    liveOf(bought.subscriptions).length > 0 ? [] : readOffers(licencePrices, "Licence", nowMs, currency),
     sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", nowMs, currency) : [],
   ]);
   return { licences, credits };
 }
+
+export type Changes = Awaited<ReturnType<typeof readChangesOf>>;
+
+/**
+ * Reads to which prices the owner may change the licence, and what the `chosen` one costs.
+ */
+export async function readChangesOf(bought: Purchases, chosen: string | undefined, nowMs: number) {
+  const licence = findChangeable(bought.subscriptions);
+  if (!licence) return undefined;
+  const ids = await readChanges(licence, nowMs);
+  const offers = await readOffers(ids, "Licence", nowMs, currencyOf(bought));
+  const offer = offers.find(({ priceId }) => priceId === chosen);
+  const cost = offer && (await readChangeCost(licence, offer.priceId, nowMs));
+  return { offers, offer, cost };
+}
+
+/** The currency in which Stripe charges a customer who has paid before. */
+const currencyOf = ({ subscriptions }: Purchases) =>
+  subscriptions.find(({ currency }) => currency)?.currency ?? undefined;
 
 /** Reads the offers of these prices, without those that are no longer sold. */
 export async function readOffers(
@@ -75,5 +93,6 @@ async function readOffer(priceId: string, fallbackName: string, currency: string
     readForPage(reading.then((price) => price && amountInWords(price, currency, nowMs))),
   ]);
   const name = price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName;
-  return { priceId, name, amount, isSold: price?.active !== false };
+  const limit = (price?.recurring && limitOf([{ price }])) || undefined;
+  return { priceId, name, amount, limit, isSold: price?.active !== false };
 }

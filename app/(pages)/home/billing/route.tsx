@@ -6,7 +6,8 @@ import { ownerPage } from "../owner-page";
 import { Billing } from "./billing";
 import { CheckoutNote } from "./checkout-note";
 import { Credits, readCredits } from "./credits";
-import { readOffersTo, readTerms } from "./offers";
+import { LicenceChange } from "./licence-change";
+import { readChangesOf, readOffersTo, readTerms } from "./offers";
 
 const problems = Object.fromEntries(
   explainedOnBilling.map((code) => {
@@ -18,8 +19,12 @@ const problems = Object.fromEntries(
 /** What the company costs, what it includes, and the history of its credits. */
 export const GET = ownerPage(pages.billing, problems, async (visit) => {
   const { account, bought, state, query, nowMs } = visit;
-  const [offers, terms] = bought
-    ? await Promise.all([readOffersTo(account, bought, nowMs), readTerms(bought, nowMs)])
+  const [offers, terms, changes] = bought
+    ? await Promise.all([
+        readOffersTo(account, bought, nowMs),
+        readTerms(bought, nowMs),
+        readChangesOf(bought, query.change, nowMs),
+      ])
     : [];
   const credits = await readCredits(account.id, query.before);
   return (
@@ -29,7 +34,10 @@ export const GET = ownerPage(pages.billing, problems, async (visit) => {
       <div className="columns">
         <div>
           {bought && offers ? (
-            <Billing account={account} bought={bought} offers={offers} terms={terms} />
+            <>
+              <Billing account={account} bought={bought} offers={offers} terms={terms} />
+              {changes && <LicenceChange account={account} {...changes} />}
+            </>
           ) : (
             <section className="card" aria-labelledby="plan">
               <h2 id="plan">Your plan</h2>

@@ -1,0 +1,132 @@
+import type { Stripe } from "stripe";
+import type { Account } from "@/lib/accounts/account";
+import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
+import { readBilling } from "@/lib/accounts/purchases";
+import { openPortal } from "@/lib/billing/customer";
+import { KeptReadings, readForPage } from "@/lib/billing/kept-readings";
+import { type NextPayment, toPayment } from "@/lib/billing/next-payment";
+import { readPrice } from "@/lib/billing/prices";
+import { readAtStripe, requireBilling } from "@/lib/billing/stripe";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
+import { processSingleton } from "@/lib/process-singleton";
+
+const portalKeptMs = 10 * 60 * 1000; // 10 minutes
+const costKeptMs = 60 * 1000; // 1 minute: what is left of a period becomes less
+
+type Row = Tables["billing_subscriptions"];
+type Portal = Stripe.BillingPortal.Configuration.Features.SubscriptionUpdate;
+
+/** What a change costs: a payment at once, or the next one, or the change waits for the end of the period. */
+export type ChangeCost =
+  | { at: "once" | "next payment"; payment: NextPayment }
+  | { at: "period end"; atMs: number };
+
+const portals = () => processSingleton("portal", () => new KeptReadings<Portal | undefined>(portalKeptMs));
+const costs = () => processSingleton("costs of changes", () => new KeptReadings<ChangeCost>(costKeptMs));
+
+/** What owners may change in Stripe's portal: `undefined` if they may not take another price there. */
+function readPortal(nowMs: number): Promise<Portal | undefined> {
+  return portals().read("portal", nowMs, async () => {
+    const expand = ["data.features.subscription_update.products"];
+    const { data } = await readAtStripe((stripe) =>
+      stripe.billingPortal.configurations.list({ active: true, is_default: true, limit: 1, expand }),
+    );
+    const update = data[0]?.features?.subscription_update;
+    return update?.enabled && update.default_allowed_updates.includes("price") ? update : undefined;
+  });
+}
+
+/** The subscription whose price its owner may change: one that renews, next to no other. */
+export function findChangeable(subscriptions: Row[]): Row | undefined {
+  const licence = currentLicence(subscriptions);
+  return licence && licenceStateOf(licence) === "renews" && liveOf(subscriptions).length === 1
+    ? licence
+    : undefined;
+}
+
+/** The prices that we sell and to which Stripe's portal lets a licence change; none if Stripe does not say so in time. */
+export async function readChanges({ price_id }: Row, nowMs: number): Promise<string[]> {
+  const portal = await readForPage(readPortal(nowMs));
+  const allowed = portal?.products?.flatMap(({ prices }) => prices) ?? [];
+  return requireBilling().licencePrices.filter((id) => id !== price_id && allowed.includes(id));
+}
+
+/** What the change to another price costs, as Stripe previews it; `undefined` if Stripe does not say so in time. */
+export function readChangeCost(
+  { id, version, last_event_at_ms }: Row,
+  priceId: string,
+  nowMs: number,
+): Promise<ChangeCost | undefined> {
+  const ask = async (): Promise<ChangeCost> => {
+    const [portal, { subscription, item }, to] = await Promise.all([
+      readPortal(nowMs),
+      readOnlyItem(id),
+      readPrice(priceId, nowMs),
+    ]);
+    if (!portal || !to) throw new Error("no such change is possible");
+    if (waitsForPeriodEnd(portal, item.price, to))
+      return { at: "period end", atMs: item.current_period_end * 1000 };
+    const endsTrial = subscription.status === "trialing" && portal.trial_update_behavior === "end_trial";
+    const isOnce =
+      endsTrial ||
+      (subscription.status !== "trialing" &&
+        (portal.proration_behavior === "always_invoice" ||
+          portal.billing_cycle_anchor === "now" ||
+          lengthOf(item.price) !== lengthOf(to)));
+    const subscription_details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails = {
+      items: [{ id: item.id, price: priceId, quantity: item.quantity ?? 1 }],
+      proration_behavior: portal.proration_behavior,
+    };
+    if (portal.billing_cycle_anchor === "now") subscription_details.billing_cycle_anchor = { type: "now" };
+    if (endsTrial) subscription_details.trial_end = "now";
+    const invoice = await readAtStripe((stripe) =>
+      stripe.invoices.createPreview({ subscription: id, subscription_details }),
+    );
+    return { at: isOnce ? "once" : "next payment", payment: toPayment(invoice) };
+  };
+  return readForPage(costs().read(`${id} ${version} ${last_event_at_ms} ${priceId}`, nowMs, ask));
+}
+
+/**
+ * Opens Stripe's portal where the owner confirms the change to another price, or where it begins if Stripe refuses that.
+ * Returns its address. Throws an {@link ApiError}.
+ */
+export async function openLicenceChange(
+  db: Db,
+  account: Account,
+  priceId: string,
+  nowMs: number,
+): Promise<string> {
+  const licence = findChangeable((await readBilling(db, account.id)).subscriptions);
+  if (!licence || !requireBilling().licencePrices.includes(priceId)) return openPortal(db, account, nowMs);
+  const { id } = licence;
+  return openPortal(db, account, nowMs, async () => {
+    const { item } = await readOnlyItem(id);
+    const items = [{ id: item.id, price: priceId, quantity: item.quantity ?? 1 }];
+    return { type: "subscription_update_confirm", subscription_update_confirm: { subscription: id, items } };
+  });
+}
+
+/** A subscription and its item. Throws for one that has several: the portal changes none of those. */
+async function readOnlyItem(id: string) {
+  const subscription = await readAtStripe((stripe) => stripe.subscriptions.retrieve(id));
+  const [item, another] = subscription.items.data;
+  if (!item || another) throw new ApiError("portal_failed");
+  return { subscription, item };
+}
+
+/** Whether the portal lets a change begin with the next period, which it can for cheaper prices and shorter periods. */
+function waitsForPeriodEnd({ schedule_at_period_end }: Portal, from: Stripe.Price, to: Stripe.Price) {
+  const isCheaper = (to.unit_amount ?? 0) < (from.unit_amount ?? 0);
+  const isShorter = lengthOf(to) < lengthOf(from);
+  return schedule_at_period_end.conditions.some(({ type }) =>
+    type === "decreasing_item_amount" ? isCheaper : type === "shortening_interval" && isShorter,
+  );
+}
+
+const daysIn: Record<string, number> = { day: 1, week: 7, month: 30, year: 365 };
+
+const lengthOf = ({ recurring }: Stripe.Price) =>
+  recurring ? (daysIn[recurring.interval] ?? 0) * recurring.interval_count : 0;

@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { moneyInWords } from "@/lib/config/money";
+import { startShop } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
+import type { Buyer } from "@/tests/support/shop";
+
+describe.each(engines.slice(0, 1))("another licence", async (engine) => {
+  const shop = await startShop(engine);
+  const { stripe } = shop;
+  const { subscriptionUpdate: portal } = stripe;
+  const [before, prices] = [{ ...portal }, [...stripe.prices]];
+  afterEach(() => {
+    Object.assign(portal, before);
+    for (const [id, price] of prices) stripe.prices.set(id, price);
+    stripe.faultOf = () => "none";
+    shop.pass(11 * 60_000); // what the portal allows is kept for ten minutes
+  });
+
+  const open = async ({ browser }: Buyer, query = "") => {
+    await browser.post("/sign-in/renew");
+    return (await browser.open(`/home/billing${query}`)).text;
+  };
+  const wordsIn = (text: string) => text.replaceAll(/<[^>]+>/g, "").replaceAll("\u00a0", " ");
+  const halfway = async () => {
+    const admitted = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    shop.pass(15 * dayMs);
+    await shop.reconcile();
+    return admitted;
+  };
+  const lastCharge = () => {
+    const { amount_paid, currency } = [...stripe.invoices.values()].at(-1) ?? expect.fail("no invoice");
+    return moneyInWords(amount_paid, currency);
+  };
+  const previews = () => stripe.requests.filter((request) => request.endsWith("create_preview")).length;
+
+  it("is offered with what it costs, and confirmed in the portal, which then charges what was shown", async () => {
+    const { buyer, subscription } = await halfway();
+    const offered = await open(buyer);
+    expect(wordsIn(offered)).toContain("Change your licenceTeam licence€990.00 a year, up to 25 assistants");
+    const [, link = ""] = /href="\/home\/billing(\?change=price_team)#change"/.exec(offered) ?? [];
+    const [ticking, atMs] = [stripe.nowMs, stripe.nowMs()];
+    stripe.nowMs = () => atMs;
+    onTestFinished(() => void Object.assign(stripe, { nowMs: ticking }));
+    const chosen = await open(buyer, link);
+    const [, now = ""] = /You pay (€[\d.]+) now\./.exec(wordsIn(chosen)) ?? [];
+    expect(now).toMatch(/^€965\.5\d$/);
+    const { text } = await buyer.browser.submit("/home/portal", { account: buyer.id, licence: "price_team" });
+    expect(/<a href="[^"]+"/.exec(text)?.[0]).toMatch(/\/portal\/cus_\w+\?to=[^"]+&#38;confirm=price_team"/);
+    stripe.switchPrice(subscription, "price_team");
+    expect(lastCharge()).toBe(now);
+    await shop.deliverAll();
+    expect(wordsIn(await open(buyer))).toContain("Team licence, up to 25 assistants. Renews on");
+  });
+
+  it("says when nothing is charged now: with the next invoice, or as the change waits for the period's end", async () => {
+    const { buyer } = await halfway();
+    const month = stripe.prices.get("price_more") ?? expect.fail("no price");
+    stripe.prices.set("price_team", { ...month, id: "price_team" });
+    portal.proration_behavior = "create_prorations";
+    shop.pass(11 * 60_000);
+    expect(wordsIn(await open(buyer, "?change=price_team"))).toMatch(
+      /You pay nothing now\. The next payment, on [\w ]+, is then €12[34]\.\d\d\./,
+    );
+    stripe.prices.set("price_team", { ...month, id: "price_team", unit_amount: 900 });
+    portal.schedule_at_period_end = { conditions: [{ type: "decreasing_item_amount" }] };
+    shop.pass(11 * 60_000);
+    expect(wordsIn(await open(buyer, "?change=price_team"))).toMatch(
+      /You pay nothing now: it begins on [\w ]+, when your present period ends\./,
+    );
+  });
+
+  it("is offered by the prices and the portal alone, to one licence that renews", async () => {
+    const { buyer, subscription } = await halfway();
+    portal.products = [];
+    shop.pass(11 * 60_000);
+    expect(await open(buyer)).not.toContain("Change your licence");
+    Object.assign(portal, before);
+    shop.pass(11 * 60_000);
+    const asked = previews();
+    for (const unknown of ["price_pack", "price_month", "price_more", "%00"])
+      expect(await open(buyer, `?change=${unknown}`)).toContain("Change your licence");
+    expect(previews() - asked, "at most the next payment is asked for").toBeLessThanOrEqual(1);
+    stripe.cancelAtPeriodEnd(subscription);
+    await shop.deliverAll();
+    expect(await open(buyer)).not.toContain("Change your licence");
+  });
+
+  it("leads to the portal's first page where Stripe refuses the change", async () => {
+    const { buyer } = await halfway();
+    await open(buyer);
+    portal.enabled = false;
+    const { status, text } = await buyer.browser.submit("/home/portal", {
+      account: buyer.id,
+      licence: "price_team",
+    });
+    expect(status).toBe(200);
+    expect(text).toMatch(/<a href="[^"]+\/portal\/cus_\w+\?to=[^"&]+"/);
+  });
+
+  it("has words for its cost while Stripe does not answer", async () => {
+    const { buyer } = await halfway();
+    await open(buyer);
+    stripe.faultOf = (request) => (request.startsWith("GET /v1/subscriptions/") ? "silent" : "none");
+    expect(await open(buyer, "?change=price_team")).toContain(
+      "We cannot say at the moment what it costs now. Stripe does, before you confirm it.",
+    );
+  });
+
+  it("is sold next to one that the operator gave, whose limit stays if it is higher", async () => {
+    const buyer = await shop.admit("--plan", "licensed", "--assistant-limit", "3");
+    const text = wordsIn(await open(buyer));
+    expect(text).toContain("The operator gave you a licence. It has no end, and costs you nothing here.");
+    expect(text).toContain("Team licence€990.00 a year, up to 25 assistantsBuy");
+    await shop.buy(buyer, { licence: "price_team" });
+    await shop.deliverAll();
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+    const again = await buyer.browser.submit("/home/checkout", { account: buyer.id, licence: "price_month" });
+    expect(again.headers.location).toBe("/home/billing?checkout=licensed");
+  });
+});
