@@ -12,6 +12,7 @@ import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
+import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
@@ -28,6 +29,12 @@ export async function authorizationServer(): Promise<Provider> {
     const library = await loadLibrary(() => import("oidc-provider"));
     const { default: Provider } = library;
     made = new Provider(settings().appUrl, configuration(library));
+    const { prototype } = made.Client;
+    const { redirectUriAllowed } = prototype;
+    // A native client may name any loopback port, and ours is one (RFC 8252 §7.3).
+    prototype.redirectUriAllowed = function (uri) {
+      return isAllowedRedirectUri(uri) && redirectUriAllowed.call(this, uri);
+    };
     // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.
     made.proxy = true;
     made.on("server_error", (_, failure) => {

@@ -13,10 +13,11 @@ const cursorRedirectUri = "cursor://anysphere.cursor-mcp/oauth/callback";
 export function isAllowedRedirectUri(uri: string): boolean {
   if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
   if (uri === cursorRedirectUri) return true;
-  const { protocol, hostname, origin, username, password, href } = new URL(uri);
+  const { protocol, hostname, port, username, password, href } = new URL(uri);
   if (href !== uri || username !== "" || password !== "" || hostname.endsWith(".")) return false;
   const ours = new URL(settings().appUrl);
-  if (protocol === "http:") return isLoopback(hostname) && origin !== ours.origin;
+  // Each loopback name leads to the same port.
+  if (protocol === "http:") return isLoopback(hostname) && !(isLoopback(ours.hostname) && port === ours.port);
   if (protocol === "https:") return !isLoopback(hostname) && hostname !== ours.hostname;
   return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
 }

@@ -45,8 +45,10 @@ describe.each(engines)("apps, on $name", async (engine) => {
     ["another path", "http://127.0.0.1:51515/callback/"],
     ["another host", "https://evil.example/callback"],
     ["a loopback look-alike", "http://127.0.0.1.evil.example/callback"],
+    ["us, whom any loopback port includes", `${service.url}/callback`],
+    ["us by another name of this computer", `http://[::1]:${new URL(service.url).port}/callback`],
   ])("cannot redirect the owner to %s", async (_, redirect_uri) => {
-    const path = pathOf((await app.ask({ redirect_uri })).address);
+    const path = pathOf((await app.ask({ client_id: "native", redirect_uri })).address);
     const { status, headers, text } = await owner.open(path);
     expect(status).toBe(400);
     expect(headers).not.toHaveProperty("location");

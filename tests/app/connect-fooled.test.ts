@@ -131,6 +131,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
     const office = await Service.start({ ...stage.environment, APP_URL: "https://office.example.com" });
     for (const [at, uri] of [
       [service, `${service.url}/callback`],
+      [service, `http://127.0.0.1:${new URL(service.url).port}/callback`],
       [office, "https://office.example.com/callback"],
       [office, "https://office.example.com:8443/"],
     ] as const) {
