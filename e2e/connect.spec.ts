@@ -15,7 +15,7 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
   await service.adminJson("account", "add", email, "--plan", "licensed");
   const app = await startApp(service);
   await page.goto(app.address);
-  await expect(page).toHaveURL("/connect");
+  await expect(page).toHaveURL(/\/connect\?request=/);
   await expect(heading(page)).toHaveText("Connect an app?");
   await expect(page.getByText("A program on this computer is asking for access")).toBeVisible();
   await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);

@@ -7,7 +7,14 @@ export function mintSecret(): string {
 
 /** Hashes a {@link mintSecret} for the store. A fast hash is enough, because the secret cannot be guessed. */
 export function hashSecret(
-  purpose: "client" | "connect" | "invitation" | `operator-${"link" | "session"}` | "sign-in" | "waitlist",
+  purpose:
+    | "client"
+    | "connect"
+    | "invitation"
+    | "request"
+    | `operator-${"link" | "session"}`
+    | "sign-in"
+    | "waitlist",
   secret: string,
 ): string {
   return createHash("sha256").update(`corner-office:${purpose}:v1:${secret}`).digest("base64url");

@@ -34,8 +34,8 @@ export const oauthSeconds = {
   request: 15 * 60,
   /** Time to type a device code: 10 minutes. */
   deviceCode: 10 * 60,
-  /** Time for an app to redeem its authorization code: 1 minute. */
-  code: 60,
+  /** Time for an app to redeem its authorization code, which its browser may first have to open it with: 5 minutes. */
+  code: 5 * 60,
   /** 1 hour, like every session token. */
   accessToken: 60 * 60,
   /** A refresh token: 30 days, in which its session ends without use, and 30 in which the app is told why it ended. */

@@ -21,16 +21,7 @@ export class OAuthState implements Adapter {
       TokenRotation.current().accessToken = payload;
       return;
     }
-    const { jti: _, consumed, ...stored } = payload;
-    const key = { kind: this.kind, id_hash: hashSecret("connect", id) };
-    const lookUp = payload.userCode ?? payload.uid;
-    const row = {
-      payload: JSON.stringify(stored),
-      grant_id: grantIdOf(payload),
-      look_up_hash: lookUp === undefined ? null : hashSecret("connect", lookUp),
-      consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
-      expires_at_ms: Date.now() + expiresInSeconds * 1000,
-    };
+    const { key, row } = this.rowOf(id, payload, expiresInSeconds);
     if (this.kind === "RefreshToken") {
       TokenRotation.current().issued = { ...key, ...row };
       return;
@@ -41,6 +32,21 @@ export class OAuthState implements Adapter {
       .values({ ...key, ...row })
       .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doUpdateSet(row))
       .execute();
+  }
+
+  protected rowOf(id: string, payload: AdapterPayload, expiresInSeconds: number) {
+    const { jti: _, consumed, ...stored } = payload;
+    const lookUp = payload.userCode ?? payload.uid;
+    return {
+      key: { kind: this.kind, id_hash: hashSecret("connect", id) },
+      row: {
+        payload: JSON.stringify(stored),
+        grant_id: grantIdOf(payload),
+        look_up_hash: lookUp === undefined ? null : hashSecret("connect", lookUp),
+        consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,
+        expires_at_ms: Date.now() + expiresInSeconds * 1000,
+      },
+    };
   }
 
   /** The payload of a row. A refresh token was read for the rate limit; the commit of its rotation decides on it. */

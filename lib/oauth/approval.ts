@@ -26,21 +26,30 @@ const ofDevice = (code: string) =>
 type AuthorizationRequest = ReturnType<typeof ofApp | typeof ofDevice>;
 
 /**
- * Reads the authorization request from a browser's cookie: the request that was started in this browser, or the device
- * code that was typed in it. So an attacker cannot send an owner their own request by a link (RFC 8628 §5.4).
+ * Reads an authorization request by its name in a browser's cookie: the request that was started in this browser, or the
+ * device code that was typed in it. So an attacker cannot send an owner their own request by a link (RFC 8628 §5.4).
  */
-export function readAuthorizationRequest(cookie: string | undefined): AuthorizationRequest | undefined {
-  if (!cookie) return undefined;
-  const [, sealed] = /^device\.(.+)$/.exec(cookie) ?? [];
-  if (!sealed) return ofApp(cookie);
+export function readAuthorizationRequest(name: string): AuthorizationRequest | undefined {
+  const [, sealed] = /^device\.(.+)$/.exec(name) ?? [];
+  if (!sealed) return ofApp(name);
   const code = unseal("connect-device:v1", "", sealed);
   return code === undefined ? undefined : ofDevice(code);
 }
 
-/** The cookie value for a typed device code; `undefined` if no device is waiting with this code. */
-export async function startDeviceApproval(typed: string): Promise<string | undefined> {
+/**
+ * The name in the cookie of a typed device code, which may have been typed before; `undefined` if no device is waiting with
+ * this code.
+ *
+ * @param known - the names in the cookie
+ */
+export async function startDeviceApproval(
+  typed: string,
+  known: readonly string[],
+): Promise<string | undefined> {
   const code = typed.toUpperCase().replace(/[^A-Z]/g, "");
-  return (await readPending(ofDevice(code))) ? `device.${seal("connect-device:v1", "", code)}` : undefined;
+  if (!(await readPending(ofDevice(code)))) return undefined;
+  const earlier = known.find((name) => readAuthorizationRequest(name)?.id === code);
+  return earlier ?? `device.${seal("connect-device:v1", "", code)}`;
 }
 
 /** The client of a pending request; `undefined` if the request was answered, has expired or never existed. */
@@ -174,7 +183,8 @@ export async function readPending(request: AuthorizationRequest): Promise<Adapte
   return stored && isPending(stored) ? stored : undefined;
 }
 
-function isPending({ result, accountId, error }: AdapterPayload): boolean {
+/** Whether a request, of an app or a device, waits for its owner. */
+export function isPending({ result, accountId, error }: AdapterPayload): boolean {
   return !result && !accountId && !error;
 }
 

@@ -9,7 +9,9 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
+import { Codes, Requests } from "@/lib/oauth/answered-requests";
 import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
+import { pageOfRequest } from "@/lib/oauth/browser-requests";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
 import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
@@ -53,16 +55,18 @@ class Grants extends OAuthState {
   }
 }
 
-function stateOf(kind: string): OAuthState {
-  if (kind === "Client") return new ClientStore(kind);
-  return kind === "Grant" ? new Grants(kind) : new OAuthState(kind);
-}
+const states: Record<string, typeof OAuthState> = {
+  Client: ClientStore,
+  Grant: Grants,
+  Interaction: Requests,
+  AuthorizationCode: Codes,
+};
 
 function configuration(library: Library): Configuration {
   const { errors } = library;
   const { connectClients } = settings();
   return {
-    adapter: stateOf,
+    adapter: (kind: string) => new (states[kind] ?? OAuthState)(kind),
     clients: [nativeClient],
     // The library insists on a key for ID tokens, which are not issued. Access tokens are session tokens of our own key ring.
     clientDefaults: { ...clientDefaults, id_token_signed_response_alg: "Ed25519" },
@@ -91,7 +95,7 @@ function configuration(library: Library): Configuration {
       RefreshToken: oauthSeconds.refreshToken,
     },
     // All clients are native, so the library asks for each grant, also for an app that was approved before.
-    interactions: { url: () => pages.connect.path },
+    interactions: { url: (_, { uid }) => pageOfRequest(uid) },
     findAccount,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
@@ -155,8 +159,9 @@ function explain(clientId: unknown, failure: Error, { errors }: Library): Refusa
     failure instanceof errors.InvalidClient || failure instanceof errors.InvalidClientMetadata;
   const { error_description = failure.message, error_detail } = failure as Partial<errors.OIDCProviderError>;
   const why = error_detail ?? rootCause(failure)?.message;
+  const isOver = failure instanceof errors.SessionNotFound;
   return {
-    fault: isOfClient ? findFault(String(clientId)) : "app",
+    fault: isOfClient ? findFault(String(clientId)) : isOver ? "over" : "app",
     reason: why ? `${error_description}: ${why}` : error_description,
   };
 }

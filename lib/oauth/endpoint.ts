@@ -6,16 +6,18 @@ import { mintSessionToken } from "@/lib/auth/session-token";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
+import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
 import { connectEndpoints, pages } from "@/lib/http/pages";
-import { errorParts, type HeaderList, type ResponseParts } from "@/lib/http/response";
+import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { appSessionId } from "@/lib/oauth/app-session";
+import { isPending } from "@/lib/oauth/approval";
 import { bodyFor, targetFor } from "@/lib/oauth/authorization-request";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
+import { findRequest, keepRequest, pageOfRequest, settleRequest } from "@/lib/oauth/browser-requests";
 import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
@@ -35,13 +37,13 @@ export function connectEndpoint(route: Route): RouteHandler {
 const forwardedHeaders = new Set(["accept", "authorization", "content-type"]);
 
 /** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
-const returnedHeaders = ["location", "www-authenticate"];
+const returnedHeaders = ["www-authenticate"];
 
 const maxLogged = 400; // characters of a client id
 
 async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { url, headers, body, context } = call;
-  const { authorization, revocation, token } = connectEndpoints;
+  const { authorization, resume, revocation, token } = connectEndpoints;
   const endsSessionAs = url.pathname === revocation.path ? "app end" : "app replay";
   const tokens = new TokenRotation(endsSessionAs, clientNetwork(headers));
   await tokens.run(() => consumeExchangeLimit(call));
@@ -57,7 +59,10 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     throw new RefusedRequest("response_mode is query, or not said.");
   }
   const { host, protocol } = new URL(settings().appUrl);
-  const uid = readCookie(headers, "office-request");
+  const uid =
+    url.pathname === resume.path ? findRequest(headers, url.searchParams.get("request")) : undefined;
+  if (uid && tokens.credential && isPending(tokens.credential)) return redirectTo({ to: pageOfRequest(uid) });
+  tokens.request = uid ?? "";
   const server = (await authorizationServer()).callback();
   const sent = Buffer.from(bodyFor(url, form));
   const request = {
@@ -89,11 +94,12 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     if (ended ?? !issued) return { status: 400, body: { error: "invalid_grant", error_description } };
   }
   if (statusCode === 400 && isForBrowsers(url)) throw refuseClient(call, JSON.parse(payload) as Refusal);
-  const { location } = responseHeaders;
+  if (tokens.code?.isOver) return redirectTo({ to: `${pages.connect.path}?answered=app` });
+  const location = responseHeaders.location && withCode(String(responseHeaders.location), tokens);
   // A redirect to a client before the owner was asked always carries an error.
-  const isError = isAuthorization && location !== undefined && location !== pages.connect.path;
+  const isError = isAuthorization && location && !location.startsWith(`${pages.connect.path}?`);
   if (isError && !(await mayRedirectError(url.searchParams.getAll("client_id")))) {
-    throw new RefusedRequest("The app asked in a way that cannot be answered.", refusalUrl(String(location)));
+    throw new RefusedRequest("The app asked in a way that cannot be answered.", refusalUrl(location));
   }
   const { "content-type": mediaType, "set-cookie": cookies } = responseHeaders;
   return {
@@ -101,10 +107,11 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     body: minted ? withTokens(payload, tokens, minted, issued?.successor) : payload || null,
     ...(typeof mediaType === "string" && { mediaType }),
     headers: [
+      ...(location ? ["location", location] : []),
       ...returnedHeaders.flatMap((name) =>
         name in responseHeaders ? [name, String(responseHeaders[name])] : [],
       ),
-      ...requestCookie([cookies ?? []].flat().map(String)),
+      ...cookieHeaders(uid ? [settleRequest(headers, uid)] : begunIn(headers, [cookies ?? []].flat())),
     ],
   };
 }
@@ -214,15 +221,15 @@ function isForBrowsers({ pathname }: URL): boolean {
 const appProblem = withProblem(pages.connect.path, "app");
 
 /**
- * Replaces the library's cookies by one of ours that names the request. The library's session cookie never reaches a
- * browser, so every approval checks again who is signed in.
+ * Replaces the library's cookies by ours that names the requests. The library's session cookie never reaches a browser, so
+ * every approval checks again who is signed in.
  */
-function requestCookie(cookies: string[]): HeaderList {
-  const [, resume] = /^_interaction_resume=([^;]*)/m.exec(cookies.join("\n")) ?? [];
-  if (resume === undefined) return [];
-  return cookieHeaders([
-    resume === ""
-      ? clearCookie("office-request")
-      : writeCookie("office-request", resume, oauthSeconds.request),
-  ]);
+function begunIn(headers: Headers, cookies: readonly (string | number)[]): string[] {
+  const [, uid] = /^_interaction_resume=([^;]+)/m.exec(cookies.join("\n")) ?? [];
+  return uid ? [keepRequest(headers, uid)] : [];
+}
+
+/** The redirect to an app with the code that is stored, which is not the one that the library made. */
+function withCode(location: string, { code }: TokenRotation): string {
+  return code ? location.replace(`code=${code.made}`, `code=${code.sent}`) : location;
 }

@@ -1,10 +1,10 @@
 import { hashSecret } from "@/lib/auth/secret";
 import { oauthBounds } from "@/lib/config/limits";
-import { readCookie } from "@/lib/http/cookies";
 import { tooManyRequests } from "@/lib/http/errors";
 import { type HandlerRequest, requireWithinLimit } from "@/lib/http/handler";
 import { connectEndpoints } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
+import { findRequest } from "@/lib/oauth/browser-requests";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { counter } from "@/lib/rate-limit/rate-limit";
 
@@ -44,7 +44,7 @@ const credentialFields: Record<string, CredentialKind> = {
 
 function readCredential(call: HandlerRequest): { kind: CredentialKind; id: string } | undefined {
   if (call.url.pathname === connectEndpoints.resume.path) {
-    const id = readCookie(call.headers, "office-request");
+    const id = findRequest(call.headers, call.url.searchParams.get("request"));
     return id ? { kind: "Interaction", id } : undefined;
   }
   const fields = new URLSearchParams(call.body.toString());

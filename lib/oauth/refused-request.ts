@@ -18,10 +18,11 @@ export const faults = {
   unreadable: "the app's metadata document could not be fetched or used",
   unknown: "the app never registered, or its registration has expired",
   app: "the app's request is not valid",
+  over: "the app's request was answered or has expired",
 };
 
 /** The fault of a client that the authorization server could not find. */
-export function findFault(clientId: string): Exclude<Fault, "app"> {
+export function findFault(clientId: string): Exclude<Fault, "app" | "over"> {
   if (!/^https?:/i.test(clientId)) return "unknown";
   return settings().connectClients.includes(clientId) ? "unreadable" : "unlisted";
 }

@@ -22,6 +22,9 @@ export class TokenRotation {
   used: { kind: string; id: string } | undefined;
   /** The refresh token that is issued. If another one was used, {@link commit} gives it another id. */
   issued: Omit<Tables["connect_state"], "parent_hash"> | undefined;
+  /** The uid of the request that is answered, and the code for it: as the library has made it, and as it is sent. */
+  request = "";
+  code: { made: string; sent: string; isOver: boolean } | undefined;
   /** What the library would store of the access token that is issued. */
   accessToken: AdapterPayload | undefined;
   /** The payload of the valid code or token that the request carries. */

@@ -5,6 +5,7 @@ import { isGeneratedSecret, readOrCreateSecret } from "@/lib/runtime/data-dir";
 
 /** The purpose of a derived key. A key for one purpose is useless for any other (RFC 5869 §3.2). */
 export type Purpose =
+  | "authorization-code:v1"
   | "client-address:v1"
   | "client-id:v1"
   | "connect-device:v1"

@@ -64,7 +64,7 @@ describe.each(engines)("the clients of the authorization server on $name", async
 
   it("that were added are shown by name, and get the answer at their own scheme", async () => {
     await service.adminJson("connect", "add", "studio", "Studio for iPhone", redirect);
-    expect((await ask("studio", redirect)).headers.location).toMatch(/\/connect$/);
+    expect((await ask("studio", redirect)).headers.location).toMatch(/\/connect\?request=[\w-]{12}$/);
     const page = await browser.open("/connect");
     expect(page.text).toContain("Studio for iPhone");
     expect(page.text).toContain("<strong>com.example.studio:</strong>");

@@ -119,7 +119,7 @@ describe.each(engines)("the metadata document of an agent, on $name", async (eng
     const [[, client_id, , to]] = agents;
     const { status, headers } = await service.ask(`${pathOf(client_id, to)}&prompt=select_account`);
     expect(status).toBe(303);
-    expect(headers.location).toBe("/connect");
+    expect(headers.location).toMatch(/\/connect\?request=[\w-]{12}$/);
   });
 
   it.each(agents)(

@@ -6,7 +6,7 @@ import { engines } from "@/tests/support/engines";
 import { mailsTo, mailTo } from "@/tests/support/mailbox";
 import { postLegacy } from "@/tests/support/mcp";
 import { type App, makeApp, redirectUri } from "@/tests/support/oauth-libraries";
-import { answerApp, answerDevice, answerShown, connectApp, readQuestion } from "@/tests/support/owner";
+import { answerApp, answerDevice, answerShown, connectApp, goOn, readQuestion } from "@/tests/support/owner";
 
 const email = "ceo@example.com";
 
@@ -26,7 +26,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     it("shows the owner the client, what it can and can never do, and both buttons", async () => {
       const { address } = await app.ask();
       const asked = await browser.open(address.href.replace(service.url, ""));
-      expect(asked.headers.location).toMatch(/\/connect$/);
+      expect(asked.headers.location).toMatch(/\/connect\?request=[\w-]{12}$/);
       const { text, status, headers } = await browser.open("/connect");
       expect(status).toBe(200);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
@@ -68,7 +68,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       const device = await app.askByDevice();
       expect(device.verification_uri).toBe(`${service.url}/connect`);
       const { headers } = await answerDevice(browser, ` ${device.user_code.toLowerCase()} `);
-      expect(headers.location).toBe("/connect?answered=user_code&outcome=approved");
+      expect(headers.location).toContain("/connect?answered=user_code&outcome=approved&");
       expect((await browser.open(headers.location ?? "")).text).toContain("Return to your device.");
       const tokens = await device.poll();
       expect(await entitlement(tokens.access_token)).toBe(200);
@@ -84,7 +84,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       await expect(redeem(back)).rejects.toMatchObject({ error: "access_denied" });
       const device = await app.askByDevice();
       const { headers } = await answerDevice(browser, device.user_code, "decline");
-      expect(headers.location).toBe("/connect?answered=user_code&outcome=declined");
+      expect(headers.location).toContain("/connect?answered=user_code&outcome=declined&");
       expect((await browser.open(headers.location ?? "")).text).toContain("Nothing was connected.");
       await expect(device.poll()).rejects.toMatchObject({ error: "access_denied" });
     });
@@ -156,9 +156,9 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     ["approved", "Connected", "Continue to the app"],
     ["declined", "Declined", "Nothing was connected. Return to the app"],
   ])("says that the request was %s before it leads to the app", async (outcome, heading, link) => {
-    const { text } = await browser.open(`/connect?answered=request&outcome=${outcome}`);
+    const { text } = await browser.open(`/connect?answered=request&outcome=${outcome}&request=abc`);
     expect(text).toContain(`<title>${heading} · Corner Office</title>`);
-    expect(text).toContain(`<h1>${heading}</h1><p><a href="/oauth/resume">${link}</a></p>`);
+    expect(text).toContain(`<h1>${heading}</h1><p><a href="/oauth/resume?request=abc">${link}</a></p>`);
   });
 
   /** Starts two requests, of an app in this browser and of a device. Returns how to open and answer each. */
@@ -181,7 +181,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       await open();
       const fields = await readQuestion(browser);
       for (const word of ["decline", "approve", "decline"])
-        expect(await say(fields, word)).toBe(`/connect?answered=${by}&outcome=declined`);
+        expect(await say(fields, word)).toContain(`/connect?answered=${by}&outcome=declined&`);
     }
     const entries = await service.audit(email);
     expect(entries.slice(0, 2).map(({ what }) => what)).toEqual(["app decline", "app decline"]);
@@ -202,8 +202,10 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       await open();
       const fields = await readQuestion(browser);
       const clicks = await Promise.all([1, 2, 3].map(() => say(fields, "approve")));
-      expect(new Set(clicks)).toEqual(new Set([`/connect?answered=${by}&outcome=approved`]));
-      if (by === "request") back = String((await browser.open("/oauth/resume")).headers.location);
+      const [answered = "", ...others] = new Set(clicks);
+      expect(others).toEqual([]);
+      expect(answered).toContain(`/connect?answered=${by}&outcome=approved&`);
+      if (by === "request") back = String((await goOn(browser, answered)).headers.location);
     }
     for (const tokens of [await redeem(new URL(back)), await poll()])
       expect(await entitlement(tokens.access_token)).toBe(200);

@@ -117,7 +117,9 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     const fields = await readQuestion(browser);
     clock.pass(15 * 60_000);
     const answered = await browser.submit("/connect/answer", { ...fields, answer: "approve" });
-    expect(answered.headers.location).toBe("/connect");
+    const late = await browser.open(String(answered.headers.location));
+    expect(late.headers.location).toBe("/connect?problem=over");
+    expect((await browser.open("/connect?problem=over")).text).toContain("This request is over");
   });
 
   it("is shown with its last check and what it was told", async () => {

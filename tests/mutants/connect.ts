@@ -4,8 +4,8 @@ export const connect: Mistakes = {
   "tests/app/connect-attacks.test.ts": {
     "app/(pages)/connect/actions.ts": {
       "an owner approves a request that another browser began": [
-        'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
-        'readAuthorizationRequest(field("request"))',
+        'return listRequests(headers).find((name) => name === field("request"));',
+        'return listRequests(headers).length > 0 ? field("request") : undefined;',
       ],
     },
     "lib/auth/token-audience.ts": {
@@ -29,13 +29,39 @@ export const connect: Mistakes = {
       "a request says what our address is": ['"content-type"])', '"content-type", "x-forwarded-host"])'],
     },
   },
-  "tests/app/connect-fooled.test.ts": {
+  "tests/app/connect-tabs.test.ts": {
     "app/(pages)/connect/actions.ts": {
       "a click on one app's page approves another that a later tab began": [
-        'field("request") === cookieValue ? readAuthorizationRequest(cookieValue) : undefined',
-        "readAuthorizationRequest(cookieValue)",
+        'return listRequests(headers).find((name) => name === field("request"));',
+        "return listRequests(headers)[0];",
       ],
     },
+    "lib/oauth/answered-requests.ts": {
+      "a code is sent again after it was used": ["|| earlier.consumed !== undefined", ""],
+      "a code that has expired is made anew": [
+        ".set({ consumed_at_ms: nowMs, expires_at_ms: nowMs + oauthSeconds.code * 1000 })",
+        ".set({ consumed_at_ms: nowMs })",
+      ],
+    },
+    "lib/oauth/browser-requests.ts": {
+      "a browser collects requests without end": ["entries.slice(0, maxRequests)", "entries"],
+    },
+  },
+  "tests/app/connect-parallel.test.ts": {
+    "lib/oauth/token-rotation.ts": {
+      "a session of an agent that wakes late ends those of all": [
+        "last !== undefined && last === this.network ? undefined : { replayOf: use.grant_id }",
+        "{ replayOf: use.grant_id }",
+      ],
+    },
+    "lib/auth/renewal-networks.ts": {
+      "one journey is taken for a copy": ["size >= 2", "size >= 1"],
+    },
+    "lib/oauth/app-session.ts": {
+      "an owner gets a mail with every change of the network": ["session.in_turn_since_ms === null && ", ""],
+    },
+  },
+  "tests/app/connect-fooled.test.ts": {
     "lib/oauth/redirect-uri.ts": {
       "a stranger's app asks in our name": " && hostname !== ours.hostname",
       "a dot at the end makes another host of one that the owner trusts": ' || hostname.endsWith(".")',

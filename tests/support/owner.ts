@@ -22,9 +22,17 @@ export async function answerApp(
   else await browser.open(address.replace(service.url, ""));
   const { headers } = await answerShown(browser, word);
   const outcome = word === "approve" ? "approved" : "declined";
-  const answered = `/connect?answered=${code ? "user_code" : "request"}&outcome=${outcome}`;
-  if (headers.location !== answered) throw new Error(`answered to ${headers.location}`);
-  return code ? "" : String((await browser.open("/oauth/resume")).headers.location);
+  const answered = `/connect?answered=${code ? "user_code" : "request"}&outcome=${outcome}&request=`;
+  const { location = "" } = headers;
+  if (!location.startsWith(answered)) throw new Error(`answered to ${location}`);
+  return code ? "" : String((await goOn(browser, location)).headers.location);
+}
+
+/** Follows the link to the app, on the page to which an answer leads. */
+export async function goOn(browser: Browser, answered: string | undefined): Promise<Answer> {
+  const { text } = await browser.open(String(answered));
+  const [, link] = /<a href="(\/oauth\/resume[^"]*)"/.exec(text) ?? [];
+  return browser.open(String(link));
 }
 
 /** Has an app ask, its owner approve, and the app redeem the code. */
@@ -58,9 +66,12 @@ export async function answerShown(browser: Browser, word: Word = "approve"): Pro
   return browser.submit("/connect/answer", { ...(await readQuestion(browser)), answer: word });
 }
 
-/** The hidden fields of the page's form. */
-export async function readQuestion(browser: Browser): Promise<{ request: string; account: string }> {
-  const { text } = await browser.open("/connect");
+/** The hidden fields of the page's form: by default, of the request that was begun last. */
+export async function readQuestion(
+  browser: Browser,
+  page = "/connect",
+): Promise<{ request: string; account: string }> {
+  const { text } = await browser.open(page);
   const read = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(text)?.[1] ?? "";
   return { request: read("request"), account: read("account") };
 }

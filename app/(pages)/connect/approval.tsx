@@ -17,8 +17,8 @@ type ApprovalProps = {
   /** The code that was typed, as the device shows it. */
   userCode: string | undefined;
   readersNetwork: string | undefined;
-  /** The cookie value that names the request, so that the answer applies to this request only. */
-  requestCookie: string;
+  /** The request's name in the cookie, so that the answer applies to this request only. */
+  request: string;
   reader: Reader;
   /** On a page that only shows what an approval looks like, its parts have no headings. */
   Part?: "h2" | "p";
@@ -28,7 +28,7 @@ type ApprovalProps = {
  * The app, the access that it asks for, and the form by which the owner approves or declines. Verified facts come first, in
  * bold. The name is the app's own claim: it is set apart, so that it cannot change the meaning of our sentences.
  */
-export function Approval({ requestCookie, client, reader, Part = "h2", ...read }: ApprovalProps) {
+export function Approval({ request, client, reader, Part = "h2", ...read }: ApprovalProps) {
   const { name, documentHost, origin } = client;
   return (
     <>
@@ -50,7 +50,7 @@ export function Approval({ requestCookie, client, reader, Part = "h2", ...read }
       </p>
       <Part className="part">What it can never do</Part>
       <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>
-      <PostForm action={actions.answerApp.path} hidden={{ request: requestCookie }} className="stack">
+      <PostForm action={actions.answerApp.path} hidden={{ request }} className="stack">
         <Answer reader={reader} />
       </PostForm>
       <p className="quiet">

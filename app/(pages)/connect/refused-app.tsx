@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { documentPages } from "@/lib/http/pages";
+import { documentPages, pages } from "@/lib/http/pages";
 import type { Fault } from "@/lib/oauth/refused-request";
 
 /** Why an app was refused before its owner was asked, and what the owner, its maker or the operator can do. */
@@ -60,6 +60,17 @@ const explanations: Record<Fault, { why: string; remedies: Record<string, ReactN
       "The operator": (
         <>
           add the app with <code>admin connect add</code> if it cannot register itself.
+        </>
+      ),
+    },
+  },
+  over: {
+    why: "This request is over: it was answered, or it was not answered in time.",
+    remedies: {
+      You: (
+        <>
+          look at your <a href={pages.access.path}>access page</a>. If the app is not there, start again from
+          the app.
         </>
       ),
     },

@@ -3,16 +3,19 @@ import { requireOwner } from "@/lib/accounts/require-owner";
 import { clientNetwork } from "@/lib/auth/session-network";
 import { renewingSession } from "@/lib/auth/session-renewal";
 import { store } from "@/lib/db/store";
-import { clearCookie, cookieHeaders, readCookie } from "@/lib/http/cookies";
+import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
+import { type Redirect, redirectTo, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, connectEndpoints, pages } from "@/lib/http/pages";
 import {
+  findOutcome,
   findRequestingClient,
   formatUserCode,
   keepSeenRequest,
   readAuthorizationRequest,
 } from "@/lib/oauth/approval";
+import { dropRequest, findRequest, handleOf, listRequests, pageOfAnswer } from "@/lib/oauth/browser-requests";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import { narrowPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
@@ -42,21 +45,26 @@ export const GET = narrowPage(
     }
     const isApproved = query.outcome === "approved";
     const outcome = isApproved ? "Connected" : "Declined";
+    const named = query.request ? `request=${encodeURIComponent(query.request)}` : "";
+    if (query.answered === "app") return { title: "Connected", content: <NothingToDo /> };
     if (query.answered === "user_code") {
-      // No request is pending in this browser now.
-      const headers = cookieHeaders([clearCookie("office-request")]);
+      const name = findRequest(call.headers, query.request);
+      const headers = cookieHeaders(name ? [dropRequest(call.headers, name)] : []);
       return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
     }
     if (query.answered === "request") {
       const link = isApproved ? "Continue to the app" : "Nothing was connected. Return to the app";
-      return { title: outcome, content: <Onward to={connectEndpoints.resume.path} link={link} /> };
+      const to = `${connectEndpoints.resume.path}${named && `?${named}`}`;
+      return { title: outcome, content: <Onward to={to} link={link} /> };
     }
     if (query.away !== undefined) {
-      const content = <Onward to={`${pages.connect.path}?problem=again`} link="See the request again" />;
-      return { title: "One moment", content };
+      const to = withProblem(`${pages.connect.path}${named && `?${named}`}`, "again");
+      return { title: "One moment", content: <Onward to={to} link="See the request again" /> };
     }
     const problem = findProblem(call.url, problems);
-    const { title, content } = await findQuestion(call, problem);
+    const found = await findQuestion(call, problem);
+    if ("to" in found) return redirectTo(found);
+    const { title, content } = found;
     return {
       title,
       problem,
@@ -73,18 +81,23 @@ export const GET = narrowPage(
 type Question = { title: string; content: ReactNode };
 
 /**
- * Shows the pending request of this browser, or the field for a device code. While a code is being typed no request is
- * shown: a mistyped code must not lead to the approval of another app, and a person who follows a link with a code has
- * to look at the device.
+ * Shows the request that the URL names, or the newest of this browser that waits, or the field for a device code. While a
+ * code is being typed no request is shown: a mistyped code must not lead to the approval of another app, and a person who
+ * follows a link with a code has to look at the device.
  */
-async function findQuestion(call: HandlerRequest, problem: Problem | undefined): Promise<Question> {
+async function findQuestion(
+  call: HandlerRequest,
+  problem: Problem | undefined,
+): Promise<Question | Redirect> {
   const { headers, url } = call;
+  const handle = url.searchParams.get("request");
   const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
-  const requestCookie = isTyping ? undefined : readCookie(headers, "office-request");
-  const authorizationRequest = readAuthorizationRequest(requestCookie);
-  const client = authorizationRequest && (await findRequestingClient(authorizationRequest));
-  if (!requestCookie || !client)
+  const shown = isTyping ? undefined : await findShown(headers, handle);
+  if (!shown) {
+    if (handle && !isTyping) return { to: await findEnd(headers, handle) };
     return { title: "Connect a device", content: <TypeCode problem={problem} /> };
+  }
+  const { name, authorizationRequest, client } = shown;
   const reader = await requireOwner(call).catch((failure: unknown) => {
     if (failure instanceof ApiError) return failure;
     throw failure;
@@ -96,7 +109,7 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
     title: `Connect ${client.origin.is === "device" ? "a device" : "an app"}?`,
     content: (
       <Approval
-        requestCookie={requestCookie}
+        request={name}
         client={client}
         userCode={
           authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.id) : undefined
@@ -106,6 +119,34 @@ async function findQuestion(call: HandlerRequest, problem: Problem | undefined):
       />
     ),
   };
+}
+
+/** The request of this handle, or the newest of this browser, that waits for its owner, and its client. */
+async function findShown(headers: Headers, handle: string | null) {
+  for (const name of listRequests(headers)) {
+    const authorizationRequest =
+      !handle || handleOf(name) === handle ? readAuthorizationRequest(name) : undefined;
+    const client = authorizationRequest && (await findRequestingClient(authorizationRequest));
+    if (client) return { name, authorizationRequest, client };
+  }
+  return undefined;
+}
+
+/** Where a page leads whose request waits no longer: to what became of it. */
+async function findEnd(headers: Headers, handle: string): Promise<string> {
+  const name = findRequest(headers, handle);
+  const request = name && readAuthorizationRequest(name);
+  const outcome = request && (await findOutcome(request));
+  return outcome ? pageOfAnswer(name, request.by, outcome) : withProblem(pages.connect.path, "over");
+}
+
+function NothingToDo() {
+  return (
+    <p>
+      The app has what it needs. You can close this page, or look at <a href={pages.access.path}>your apps</a>
+      .
+    </p>
+  );
 }
 
 function Refused({ to }: { to: URL }) {

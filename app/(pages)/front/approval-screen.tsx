@@ -15,7 +15,7 @@ export function ApprovalScreen() {
     >
       <div inert className="card">
         <p>Connect an app?</p>
-        <Approval {...example} Part="p" requestCookie="" userCode={undefined} readersNetwork={undefined} />
+        <Approval {...example} Part="p" request="" userCode={undefined} readersNetwork={undefined} />
       </div>
     </figure>
   );

@@ -1,7 +1,7 @@
 import type { Session } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
-import { readCookie } from "@/lib/http/cookies";
 import { pages } from "@/lib/http/pages";
+import { listUnsent } from "@/lib/oauth/browser-requests";
 import { Clock } from "../clock";
 import { readSessions, usedInWords } from "./access/sessions";
 import { readSignInMethods } from "./access/sign-in-methods";
@@ -29,7 +29,7 @@ export const GET = ownerPage(pages.home, {}, async (visit) => {
       <CheckResult {...visit}>
         {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
       </CheckResult>
-      {readCookie(visit.headers, "office-request") !== undefined && (
+      {listUnsent(visit.headers).length > 0 && (
         <p className="notice">
           An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
         </p>

@@ -91,7 +91,7 @@ const cookies = (): Record<CookieName, string | false | undefined> => ({
     isLocal() &&
     `Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | ${describeSeconds(knownSeconds)}`,
   "office-email": `Keeps the email that you typed for the next form | ${describeSeconds(typedEmailSeconds)}`,
-  "office-request": `Names the app that waits for your approval | ${describeSeconds(Math.max(oauthSeconds.request, oauthSeconds.deviceCode))}`,
+  "office-request": `Names the apps that wait for your approval | ${describeSeconds(Math.max(oauthSeconds.request, oauthSeconds.deviceCode))}`,
   "office-notice": `Remembers the notice that you dismissed | ${describeSeconds(dismissedSeconds)}`,
   "office-probe": `Shows that your browser keeps cookies | ${describeSeconds(probeSeconds)}`,
 });

@@ -120,7 +120,9 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", async
       };
       const pkce = { code_challenge: "v".repeat(43), code_challenge_method: "S256" };
       const authorize = new URLSearchParams({ ...asked, ...pkce });
-      expect((await owner.open(`/oauth/authorize?${authorize}`)).headers.location).toBe("/connect");
+      expect((await owner.open(`/oauth/authorize?${authorize}`)).headers.location).toMatch(
+        /\/connect\?request=[\w-]{12}$/,
+      );
       tokens = await app.refresh(tokens.refresh_token);
 
       // What waits is sealed anew with its next attempt, and `check` says until when the previous secret is needed.
