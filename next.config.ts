@@ -1,6 +1,11 @@
+import { initialEnv } from "@next/env";
 import type { NextConfig } from "next";
+import { loadEnvFiles } from "@/lib/config/env-files";
 import { assetsVersion } from "@/lib/http/assets";
 import { files } from "@/lib/http/pages";
+
+// Next has loaded them by now, and replaced what follows a `$`.
+loadEnvFiles((complaint) => process.emitWarning(complaint), initialEnv);
 
 const forGood = [{ key: "Cache-Control", value: "public, max-age=31536000, immutable" }];
 

@@ -1,17 +1,44 @@
-import nextEnv from "@next/env";
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 
 /** Settings by name, as the environment has them; none is empty. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Loads the `.env` files into the environment as Next does. Variables that are already set keep their value.
+ * Loads the `.env` files into the environment, the same ones as Next and in its order, but as they are written: Next replaces
+ * what follows a `$`, also in quotes and in variables of the environment.
  *
- * @param complain - called for each file that cannot be read
+ * @param complain - called for each file that cannot be read, and for each value that Next would have read otherwise
+ * @param given - the variables that are already set: they keep their value
  */
-export function loadEnvFiles(complain: (complaint: string) => void): void {
-  const isDevelopment = process.env.NODE_ENV !== "production";
-  nextEnv.loadEnvConfig(process.cwd(), isDevelopment, {
-    info() {},
-    error: (...words: unknown[]) => complain(words.join(" ")),
+export function loadEnvFiles(
+  complain: (complaint: string) => void,
+  given: Environment = { ...process.env },
+): void {
+  const mode = given.NODE_ENV === "production" ? "production" : "development";
+  const files = [".env", `.env.${mode}`, ".env.local", `.env.${mode}.local`].map((file) => {
+    const values = parseEnv(quoteHashes(read(file, complain)));
+    for (const [name, value] of Object.entries(values)) {
+      if (value?.includes("\\$"))
+        complain(`${file}: ${name} has a \\ before a $, which is part of the value: no $ is replaced`);
+    }
+    return values;
   });
+  Object.assign(process.env, ...files, given);
+}
+
+/** The text of a file, without the mark that editors on Windows put before it. A folder of that name is none. */
+function read(file: string, complain: (complaint: string) => void): string {
+  try {
+    return readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+  } catch (failure) {
+    const { code = "" } = failure as NodeJS.ErrnoException;
+    if (code !== "ENOENT" && code !== "EISDIR") complain(`${file} cannot be read (${code})`);
+    return "";
+  }
+}
+
+/** Quotes a value like `pa#ss`: for shells and systemd a comment begins only after a blank, and Node would cut it there. */
+function quoteHashes(text: string): string {
+  return text.replace(/^([^\S\n]*(?:export[^\S\n]+)?\w+=)([^\s#'"`][^\s'"`]*#[^\s']*)[^\S\n]*$/gm, "$1'$2'");
 }
