@@ -3,7 +3,7 @@ import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { toFields } from "@/lib/config/instants";
 import { addClient, listClients, removeClient } from "@/lib/oauth/operator-clients";
-import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
+import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { listRegisteredClients } from "@/lib/oauth/registered-clients";
 
 const parseClientId = matching(
@@ -12,8 +12,8 @@ const parseClientId = matching(
 );
 
 const parseRedirect = parser(
-  (text) => (isAllowedRedirectUri(text) ? text : undefined),
-  "It must be HTTPS, a loopback address or a scheme like com.example.app:, in its canonical spelling, without a user name, # or *.",
+  (text) => (findRedirectFault(text) ? undefined : text),
+  "It must be HTTPS, a loopback address or a scheme of the app, like com.example.app:, in its canonical spelling, without a user name, # or *.",
 );
 
 /** `connect list|add|remove`. */

@@ -14,7 +14,7 @@ import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { pageOfRequest } from "@/lib/oauth/browser-requests";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
-import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
+import { findRedirectFault, respellRedirectUri } from "@/lib/oauth/redirect-uri";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
@@ -35,7 +35,8 @@ export async function authorizationServer(): Promise<Provider> {
     const { redirectUriAllowed } = prototype;
     // A native client may name any loopback port, and ours is one (RFC 8252 §7.3).
     prototype.redirectUriAllowed = function (uri) {
-      return isAllowedRedirectUri(uri) && redirectUriAllowed.call(this, uri);
+      if (findRedirectFault(uri)) return false;
+      return redirectUriAllowed.call(this, uri) || redirectUriAllowed.call(this, respellRedirectUri(uri));
     };
     // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.
     made.proxy = true;

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { unnamedClient } from "@/lib/oauth/clients";
-import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
+import { readClientName } from "@/lib/oauth/clients";
+import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { processSingleton } from "@/lib/process-singleton";
 import { readBounded } from "@/lib/runtime/read-bounded";
 
@@ -13,8 +13,10 @@ const maxBytes = 5 * 1024; // draft-ietf-oauth-client-id-metadata-document §6.6
 const metadata = z
   .object({
     client_id: z.string(),
-    client_name: z.string().max(80).default(unnamedClient),
-    redirect_uris: z.array(z.string()).transform((uris) => uris.filter(isAllowedRedirectUri)),
+    client_name: z.unknown().optional(),
+    redirect_uris: z
+      .array(z.unknown())
+      .transform((uris) => uris.filter((uri) => typeof uri === "string" && !findRedirectFault(uri))),
     token_endpoint_auth_method: z.string().default("none"),
     token_endpoint_auth_methods_supported: z.array(z.string()).default([]),
     client_secret: z.never({ error: "must not be published" }).optional(),
@@ -27,7 +29,11 @@ const metadata = z
       ),
     { error: "offers no token_endpoint_auth_method of none" },
   )
-  .transform(({ client_id, client_name, redirect_uris }) => ({ client_id, client_name, redirect_uris }));
+  .transform(({ client_id, client_name, redirect_uris }) => ({
+    client_id,
+    client_name: readClientName(client_name),
+    redirect_uris,
+  }));
 
 /** Fetches a client's metadata document for the authorization server. Throws if it cannot be used. */
 export async function fetchMetadataDocument(...request: Parameters<typeof fetch>): Promise<Response> {

@@ -1,9 +1,10 @@
 import type { AdapterPayload, ClientMetadata } from "oidc-provider";
+import { readableName } from "@/lib/auth/readable-name";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { findClient } from "@/lib/oauth/operator-clients";
-import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
+import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { findRegisteredClient } from "@/lib/oauth/registered-clients";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 
@@ -38,6 +39,14 @@ export const nativeClient = {
 /** The name of a client that registered without one. */
 export const unnamedClient = "An app that gave no name";
 
+const maxNameCharacters = 80;
+
+/** The name that a client gives itself, of which people can read 80 characters; it may be anything. */
+export function readClientName(claimed: unknown): string {
+  const name = typeof claimed === "string" ? readableName(claimed) : undefined;
+  return name === undefined ? unnamedClient : [...name].slice(0, maxNameCharacters).join("").trim();
+}
+
 /**
  * The clients that the authorization server knows without a fetch: those that the operator added, those that registered
  * (RFC 7591), and holders.
@@ -51,7 +60,7 @@ export class ClientStore extends OAuthState {
       (connectRegistration ? await findRegisteredClient(db, id, Date.now()) : undefined);
     if (!known) return findHolder(id);
     // Older builds accepted spellings of redirect URIs that are not allowed now.
-    const redirect_uris = known.redirectUris.filter(isAllowedRedirectUri);
+    const redirect_uris = known.redirectUris.filter((uri) => !findRedirectFault(uri));
     return { client_id: known.id, client_name: known.name, redirect_uris };
   }
 }

@@ -1,23 +1,41 @@
-import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
 
-/** Cursor's redirect URI. Its scheme is no reversed host name, so exactly this URI is allowed and no other. */
-const cursorRedirectUri = "cursor://anysphere.cursor-mcp/oauth/callback";
+/** Schemes of browsers and systems, which lead to no app: some of them run scripts. */
+const ofSystems =
+  /^(?:about|blob|chrome.*|data|devtools|edge|file|filesystem|ftps?|intent|jar|javascript|mailto|moz-extension|ms-.*|resource|search-ms|sms|tel|urn|vbscript|view-source|wss?):$/;
+
+const loopback = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Whether a redirect URI is allowed: a loopback address on any port, HTTPS, or a private-use scheme that is a reversed
- * host name (RFC 8252 §7). It must be spelled canonically and have no user name and no dot at the end of its host, so
- * that owners, browsers and our code all read the same host (RFC 3986 §7.6). It must not be ours, because the approval
- * names the host that asks.
+ * Why a redirect URI is not allowed, as the end of a sentence; `undefined` if it is: a loopback address on any port,
+ * HTTPS, or an app's own scheme (RFC 8252 §7). It must be spelled canonically and have no user name and no dot at the end
+ * of its host, so that owners, browsers and our code all read the same host (RFC 3986 §7.6). It must not be ours, because
+ * the approval names the host that asks. Schemes need not be reversed host names: those of most editors are not.
  */
-export function isAllowedRedirectUri(uri: string): boolean {
-  if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return false;
-  if (uri === cursorRedirectUri) return true;
+export function findRedirectFault(uri: string): string | undefined {
+  const canonical = "is not spelled as the URL standard does, or has a fragment, * or \\";
+  if (!/^[!-~]+$/.test(uri) || /[#*\\]/.test(uri) || !URL.canParse(uri)) return canonical;
   const { protocol, hostname, port, username, password, href } = new URL(uri);
-  if (href !== uri || username !== "" || password !== "" || hostname.endsWith(".")) return false;
+  const spelled = uri.replace(/^[^:]*/, (scheme) => scheme.toLowerCase());
+  if (withSlash(spelled) !== href) return canonical;
+  if (username !== "" || password !== "") return "has a user name";
+  if (hostname.endsWith(".")) return "has a dot at the end of its host";
   const ours = new URL(settings().appUrl);
+  if (protocol === "http:" && !loopback.includes(hostname)) return "is HTTP, and not a loopback address";
+  if (protocol === "https:" && loopback.includes(hostname)) return "is a loopback address, and not HTTP";
   // Each loopback name leads to the same port.
-  if (protocol === "http:") return isLoopback(hostname) && !(isLoopback(ours.hostname) && port === ours.port);
-  if (protocol === "https:") return !isLoopback(hostname) && hostname !== ours.hostname;
-  return /^[a-z][a-z0-9-]*(?:\.[a-z0-9-]+)+:$/.test(protocol);
+  const isOurPort = loopback.includes(ours.hostname) && port === ours.port;
+  if (protocol === "http:" ? isOurPort : protocol === "https:" && hostname === ours.hostname)
+    return "is ours";
+  return ofSystems.test(protocol) ? "has a scheme that opens no app" : undefined;
+}
+
+/** The other spelling of a redirect URI without a path: with the slash that the URL standard adds, or without. */
+export function respellRedirectUri(uri: string): string {
+  const respelled = withSlash(uri);
+  return respelled === uri ? uri.replace(/^(https?:\/\/[^/?]+)\/(?=\?|$)/i, "$1") : respelled;
+}
+
+function withSlash(uri: string): string {
+  return uri.replace(/^(https?:\/\/[^/?]+)(?=\?|$)/i, "$1/");
 }

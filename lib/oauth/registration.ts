@@ -1,49 +1,56 @@
-import * as z from "zod";
-import { readableName } from "@/lib/auth/readable-name";
-import { inKibibytes, oauthBounds } from "@/lib/config/limits";
+import { oauthBounds } from "@/lib/config/limits";
 import { createHandler } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { connectEndpoints } from "@/lib/http/pages";
 import type { ResponseParts } from "@/lib/http/response";
-import { clientDefaults, unnamedClient } from "@/lib/oauth/clients";
-import { isAllowedRedirectUri } from "@/lib/oauth/redirect-uri";
+import { clientDefaults, readClientName } from "@/lib/oauth/clients";
+import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { issueClient } from "@/lib/oauth/registered-clients";
 
 const { registrationBytes } = oauthBounds;
-
-/** The metadata that we accept (RFC 7591 §2). Others are replaced by our defaults, which the response shows. */
-const application = z.object({
-  client_name: z
-    .string()
-    .max(80)
-    .transform((name) => readableName(name))
-    .pipe(z.string())
-    .default(unnamedClient),
-  redirect_uris: z.array(z.string().max(400).refine(isAllowedRedirectUri)).min(1).max(10),
-});
+const maxUris = 10;
+const maxUriCharacters = 400;
 
 /**
  * The route handler of dynamic client registration (RFC 7591), unless the operator has disabled it. The client is public
- * like every client, its name is unverified, and it expires after a day unless an owner approves it.
+ * like every client, its name is unverified, and it expires after a day unless an owner approves it. What we cannot use
+ * of its metadata is left out or replaced by our defaults, which the response shows (§3.2.1): a client sends the
+ * addresses of all its platforms, and one that is refused for one of them cannot be connected at all.
  */
 export const register = createHandler(connectEndpoints.registration, ({ body, nowMs }) => {
-  const requested = application.safeParse(parseJson(body));
-  if (!requested.success) {
-    const isRedirectUri = requested.error.issues.some(({ path }) => path[0] === "redirect_uris");
-    return refuse(isRedirectUri ? "invalid_redirect_uri" : "invalid_client_metadata");
+  const sent = parseJson(body);
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
+    return refuse("invalid_client_metadata", "The body is not a JSON object.");
   }
-  if (Buffer.byteLength(JSON.stringify(requested.data)) > registrationBytes) {
-    return refuse("invalid_client_metadata");
+  const { client_name, redirect_uris }: { client_name?: unknown; redirect_uris?: unknown } = sent;
+  const asked = [redirect_uris ?? []].flat();
+  const allowed = asked.filter((uri) => !findFault(uri)).map(String);
+  const application = {
+    client_name: readClientName(client_name),
+    redirect_uris: [...new Set(allowed)].slice(0, maxUris),
+  };
+  while (Buffer.byteLength(JSON.stringify(application)) > registrationBytes) application.redirect_uris.pop();
+  if (application.redirect_uris.length === 0) {
+    const fault = asked.length === 0 ? "is missing" : (findFault(asked[0]) ?? "is too long");
+    return refuse(
+      "invalid_redirect_uri",
+      `No redirect URI can be used: the first of redirect_uris ${fault}.`,
+    );
   }
-  return { status: 201, body: { ...clientDefaults, ...issueClient(requested.data, nowMs) } };
+  return { status: 201, body: { ...clientDefaults, ...issueClient(application, nowMs) } };
 });
 
+function findFault(uri: unknown): string | undefined {
+  if (typeof uri !== "string") return "is not a string";
+  return uri.length > maxUriCharacters
+    ? `has more than ${maxUriCharacters} characters`
+    : findRedirectFault(uri);
+}
+
 /** An error response (RFC 7591 §3.2.2). */
-function refuse(error: "invalid_redirect_uri" | "invalid_client_metadata"): ResponseParts {
-  const error_description = {
-    invalid_redirect_uri:
-      "redirect_uris takes one to ten, spelled canonically: loopback, HTTPS, or a scheme with a dot in it, and none of this server.",
-    invalid_client_metadata: `Send a JSON object; client_name has 80 characters at most, and with redirect_uris ${inKibibytes(registrationBytes)}.`,
-  }[error];
+function refuse(
+  error: "invalid_redirect_uri" | "invalid_client_metadata",
+  error_description: string,
+): ResponseParts {
   return { status: 400, body: { error, error_description } };
 }

@@ -54,7 +54,7 @@ describe.each(engines)("the clients of the authorization server on $name", async
   it.each([
     ["http://office.example.com/callback", "It must be HTTPS, a loopback address or a scheme"],
     ["javascript:alert(1)", "It must be HTTPS, a loopback address or a scheme"],
-    ["studio:/callback", "It must be HTTPS, a loopback address or a scheme"],
+    ["ms-settings:privacy", "It must be HTTPS, a loopback address or a scheme"],
     ["https://a@app.example/", "in its canonical spelling"],
   ])("take no answer at %s", async (uri, words) => {
     const { code, stderr } = await service.admin("connect", "add", "odd", "Odd", uri);

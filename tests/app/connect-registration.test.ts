@@ -4,7 +4,7 @@ import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import { engines } from "@/tests/support/engines";
-import { authorizePath, register } from "@/tests/support/oauth-libraries";
+import { authorizePath, redeemCode, register } from "@/tests/support/oauth-libraries";
 import { answerApp, connectDevice } from "@/tests/support/owner";
 import { Service } from "@/tests/support/service";
 
@@ -28,8 +28,8 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
     JSON.parse((await registerNew({ redirect_uris: [redirect], ...client })).text).client_id;
   const addressFor = (client_id: string, redirect_uri = redirect) =>
     service.url + authorizePath(client_id, redirect_uri);
-  const opens = async (client_id: string) =>
-    (await browser.open(addressFor(client_id).replace(service.url, ""))).status;
+  const opens = async (client_id: string, redirect_uri?: string) =>
+    (await browser.open(addressFor(client_id, redirect_uri).replace(service.url, ""))).status;
 
   it("finds the endpoint in the metadata, and becomes a public client with the name that it sent", async () => {
     const { text } = await service.ask("/.well-known/oauth-authorization-server");
@@ -115,23 +115,117 @@ describe.each(engines)("an app that registers itself, on $name", async (engine) 
   it.each([
     ["no JSON", "{", "invalid_client_metadata"],
     ["no address", { client_name: "Desk" }, "invalid_redirect_uri"],
-    [
-      "another's address of a known scheme",
-      { redirect_uris: ["cursor://evil/callback"] },
-      "invalid_redirect_uri",
-    ],
-    ["a script", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
-    ["eleven addresses", { redirect_uris: Array(11).fill(redirect) }, "invalid_redirect_uri"],
-    [
-      "more than is kept in its id",
-      { redirect_uris: Array(3).fill(`${redirect}?${"x".repeat(350)}`) },
-      "invalid_client_metadata",
-    ],
-    ["a long name", { client_name: "x".repeat(81), redirect_uris: [redirect] }, "invalid_client_metadata"],
+    ["null", "null", "invalid_client_metadata"],
+    ["a list", [], "invalid_client_metadata"],
+    ["no list of addresses", { redirect_uris: null }, "invalid_redirect_uri"],
+    ["an empty list", { redirect_uris: [] }, "invalid_redirect_uri"],
   ])("is refused with %s", async (_, body, error) => {
     const { status, text } = await registerNew(body);
     expect(status).toBe(400);
     expect(JSON.parse(text).error).toBe(error);
+  });
+
+  it.each([
+    ["javascript:alert(1)", "has a scheme that opens no app"],
+    ["vbscript:x", "has a scheme that opens no app"],
+    ["data:text/html,x", "has a scheme that opens no app"],
+    ["file:///etc/passwd", "has a scheme that opens no app"],
+    ["mailto:a@b.example", "has a scheme that opens no app"],
+    ["ms-msdt:/id", "has a scheme that opens no app"],
+    ["http://app.example/", "is HTTP, and not a loopback address"],
+    ["http://127.0.0.2/", "is HTTP, and not a loopback address"],
+    ["https://localhost/", "is a loopback address, and not HTTP"],
+    ["https://app.example./", "has a dot at the end of its host"],
+    ["https://a@app.example/", "has a user name"],
+    ["/callback", "is not spelled as the URL standard does, or has a fragment, * or \\"],
+    [`${service.url}/callback`, "is ours"],
+    [`https://app.example/${"x".repeat(400)}`, "has more than 400 characters"],
+    [7, "is not a string"],
+    [null, "is not a string"],
+  ])("has an address left out that cannot be used, and is told why if none is left: %s", async (odd, why) => {
+    const kept = JSON.parse((await registerNew({ redirect_uris: [odd, redirect, odd] })).text);
+    expect(kept.redirect_uris).toEqual([redirect]);
+    const refused = await registerNew({ redirect_uris: [odd] });
+    expect([refused.status, JSON.parse(refused.text)]).toEqual([
+      400,
+      {
+        error: "invalid_redirect_uri",
+        error_description: `No redirect URI can be used: the first of redirect_uris ${why}.`,
+      },
+    ]);
+  });
+
+  it.each([
+    "warp://mcp/oauth2callback",
+    "windsurf://codeium.windsurf",
+    "vscode://vscode.github-authentication/did-authenticate",
+    "vscode-insiders://x/y",
+    "workbuddy:/callback",
+    "Zed://oauth/callback",
+    "exp+studio://signed-in",
+    "com.example.studio:/signed-in",
+    "http://127.0.0.1:8787",
+    "http://[::1]:8787",
+    "http://localhost",
+    "https://app.example",
+  ])("gets the answer at %s", async (uri) => {
+    const { text } = await registerNew({ redirect_uris: [uri] });
+    const { client_id, redirect_uris } = JSON.parse(text);
+    expect(redirect_uris).toEqual([uri]);
+    const back = await answerApp(browser, service, addressFor(client_id, uri));
+    expect(back.toLowerCase().startsWith(uri.toLowerCase())).toBe(true);
+    expect(new URL(back).searchParams.get("code")).toMatch(/./);
+    expect((await redeemCode(service, client_id, uri, back)).status).toBe(200);
+  });
+
+  it("gets the answer at a host alone, with or without the slash of the URL standard, and as native too", async () => {
+    for (const [uri, asked] of [
+      ["http://127.0.0.1:8787", "http://127.0.0.1:9000/"],
+      ["http://127.0.0.1:8787/", "http://127.0.0.1:9000"],
+      ["https://app.example", "https://app.example/"],
+      ["https://app.example/", "https://app.example"],
+    ] as const)
+      expect((await browser.open(authorizePath(await idOf({ redirect_uris: [uri] }), asked))).status).toBe(
+        303,
+      );
+    expect(await opens("native", "http://127.0.0.1:8787")).toBe(303);
+    expect(await opens("native", "http://127.0.0.1:8787/other")).toBe(400);
+  });
+
+  it("keeps ten addresses at most, as many as fit into its id, and one that is not in a list", async () => {
+    const uris = Array.from({ length: 12 }, (_, n) => `https://app.example/${n}`);
+    const registered = async (client: object) =>
+      JSON.parse((await registerNew(client)).text).redirect_uris as string[];
+    expect(await registered({ redirect_uris: [uris[0], ...uris] })).toEqual(uris.slice(0, 10));
+    const long = uris.slice(0, 6).map((uri) => `${uri}?${"x".repeat(350)}`);
+    expect(await registered({ redirect_uris: long })).toEqual(long.slice(0, 2));
+    expect(await registered({ redirect_uris: redirect })).toEqual([redirect]);
+  });
+
+  it("keeps 80 characters of a name, and whatever else is odd in its metadata is not kept", async () => {
+    const { status, text } = await registerNew({
+      client_name: "\u{1F3E2}".repeat(100),
+      redirect_uris: [redirect],
+      logo_uri: "",
+      contacts: null,
+      grant_types: ["authorization_code", "implicit", "client_credentials"],
+      response_types: ["code", "token"],
+      scope: ["openid", "mcp:tools"],
+      software_statement: "not.a.jwt",
+      jwks: 7,
+      application_type: "web",
+      token_endpoint_auth_method: "private_key_jwt",
+    });
+    expect(status).toBe(201);
+    const { client_id, client_id_issued_at, ...client } = JSON.parse(text);
+    expect(client).toEqual({
+      client_name: "\u{1F3E2}".repeat(80),
+      redirect_uris: [redirect],
+      application_type: "native",
+      token_endpoint_auth_method: "none",
+      response_types: ["code"],
+      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
+    });
   });
 
   it("is unknown under a forged or altered id, and after the operator has removed it", async () => {

@@ -180,12 +180,12 @@ The operator registers the HTTPS redirect URI of your server: \`connect add stud
 | Client | The owner sees | Redirect URIs |
 | --- | --- | --- |
 | \`${nativeClient.client_id}\` | “A program on this computer”; for a code, “a device”, with the time and network of the request | loopback addresses on any port; none for a device code |
-| one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback, its own scheme, or HTTPS |
+| one that the operator added | the redirect URI, and the name from the operator as the app's own claim | exactly those that the operator registered: loopback (on any port), its own scheme, or HTTPS |
 | the HTTPS URL of its metadata document | the redirect URI, and its name as the app's own claim, with the host of the document | those in the document; the operator lists the addresses of the documents, by default those of known agents |
 
 An app can register itself (RFC 7591) where the metadata has a \`registration_endpoint\`, which an operator can switch off, and present a metadata document where it has \`client_id_metadata_document_supported\`. Of a document we read \`client_name\`, \`redirect_uris\` and whether it offers \`none\` as \`token_endpoint_auth_method\` or among \`token_endpoint_auth_methods_supported\`. A registration expires after a day, or ${describeSeconds(oauthSeconds.usedClient)} after an owner last approved or kept the app. If a request fails before the owner is asked, such an app learns about it only if a person follows the link on our page (RFC 9700).
 
-A redirect URI must be normalized (equal to \`new URL(uri).href\`), without a user name, white space, a backslash or a fragment. Invisible characters and text direction marks are removed from names.
+A redirect URI is HTTPS at another host than ours, HTTP at \`127.0.0.1\`, \`[::1]\` or \`localhost\` on any port, or has a scheme of your app. It must be normalized (equal to \`new URL(uri).href\`, but a host alone may go without its slash), without a user name, white space, a backslash, \`*\` or a fragment. What cannot be used of a registration or a document is left out, which the answer to a registration shows: other redirect URIs, those after the tenth, and of a name what follows its 80th character. Only if no redirect URI is left is it refused, with the reason. Invisible characters and text direction marks are removed from names.
 
 All clients need PKCE with \`S256\` and have no client secret. The metadata is at ${linkToPage(publications.authorizationServer)} (RFC 8414), and for libraries that only know OpenID Connect's path also at ${linkToPage(publications.openIdConfiguration)}, so a library such as \`openid-client\`, \`oauth4webapi\` or AppAuth only needs our URL, without a slash at the end. There is no ID token.
 
