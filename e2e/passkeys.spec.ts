@@ -68,6 +68,67 @@ test("an owner adds a passkey, signs in by autofill and by button, and removes i
   await expect.poll(() => countHeld(device)).toBe(0);
 });
 
+/* What browsers do with the credentials of password managers: objects that only look like theirs. */
+const ofManagers: [what: string, breakIt: () => void][] = [
+  [
+    "whose credential is an object that the browser's toJSON does not take, with arrays of bytes",
+    () => {
+      const { create, get } = CredentialsContainer.prototype;
+      const rebuild = (made: Credential | null) => {
+        const { id, rawId, type, response } = made as PublicKeyCredential;
+        const { attestationObject } = response as AuthenticatorAttestationResponse;
+        const { authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse;
+        const bytes = (buffer?: ArrayBuffer | null) => buffer && new Uint8Array(buffer);
+        const own = (value: unknown) => ({ value, enumerable: true });
+        const parts = Object.create(Object.getPrototypeOf(response), {
+          clientDataJSON: own(bytes(response.clientDataJSON)),
+          ...(attestationObject && { attestationObject: own(bytes(attestationObject)) }),
+          ...(signature && {
+            signature: own(bytes(signature)),
+            authenticatorData: own(bytes(authenticatorData)),
+          }),
+          ...(userHandle && { userHandle: own(bytes(userHandle)) }),
+        });
+        const fields = { id: own(id), rawId: own(bytes(rawId)), type: own(type), response: own(parts) };
+        return Object.create(PublicKeyCredential.prototype, fields);
+      };
+      CredentialsContainer.prototype.create = async function (options) {
+        return rebuild(await create.call(this, options));
+      };
+      CredentialsContainer.prototype.get = async function (options) {
+        return rebuild(await get.call(this, options));
+      };
+    },
+  ],
+  [
+    "whose credential has no toJSON",
+    () => {
+      Reflect.deleteProperty(PublicKeyCredential.prototype, "toJSON");
+    },
+  ],
+  [
+    "whose toJSON leaves parts out",
+    () => {
+      const toJSON = { value: () => ({ response: {} }) };
+      Object.defineProperty(PublicKeyCredential.prototype, "toJSON", toJSON);
+    },
+  ],
+];
+
+for (const [what, breakIt] of ofManagers) {
+  test(`an owner adds a passkey and signs in with a password manager ${what}`, async ({
+    page,
+    office: { service },
+  }) => {
+    await page.addInitScript(breakIt);
+    await openWithPasskey(page, service, `manager-${ofManagers.findIndex(([one]) => one === what)}`);
+    await signOut(page);
+    await page.waitForURL("/");
+    await page.goto("/sign-in");
+    await page.waitForURL("/home");
+  });
+}
+
 test("a second device has a passkey of its own, and one removed there no longer signs in here", async ({
   page,
   browser,

@@ -35,7 +35,7 @@ export async function signWithPasskey(
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await (await post(options)).json());
   const credential = await navigator.credentials.get({ publicKey, ...how });
   try {
-    return (await (await post(action, JSON.stringify(credential))).json()).to;
+    return (await (await post(action, toJson(credential))).json()).to;
   } catch (failure) {
     const { rpId = "" } = publicKey;
     if (credential && failure instanceof Refused && failure.status === 404)
@@ -51,8 +51,38 @@ export async function createPasskey(
 ): Promise<void> {
   const answer = await post(options, new URLSearchParams(fields));
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(await answer.json());
-  await post(action, JSON.stringify(await navigator.credentials.create({ publicKey })));
+  await post(action, toJson(await navigator.credentials.create({ publicKey })));
 }
+
+/**
+ * A credential as JSON (WebAuthn §5.1.3), made from its fields: the `toJSON` of some password managers' credentials is that
+ * of the browser, which does not take them, and others' leaves parts out.
+ */
+function toJson(credential: Credential | null): string {
+  const { rawId, type, response } = credential as PublicKeyCredential;
+  const { attestationObject } = response as AuthenticatorAttestationResponse;
+  const { authenticatorData, signature, userHandle } = response as AuthenticatorAssertionResponse;
+  const id = toBase64url(rawId);
+  const clientDataJSON = toBase64url(response.clientDataJSON);
+  const parts = { attestationObject, authenticatorData, signature, userHandle };
+  const written = Object.entries(parts).map(([name, bytes]) => [
+    name,
+    bytes?.byteLength ? toBase64url(bytes) : undefined,
+  ]);
+  return JSON.stringify({
+    id,
+    rawId: id,
+    type,
+    response: { clientDataJSON, ...Object.fromEntries(written) },
+  });
+}
+
+/** Takes a buffer or, from some managers, an array of bytes. */
+const toBase64url = (bytes: ArrayBuffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
 
 async function post(address: string, body: BodyInit | null = null): Promise<Response> {
   const answer = await fetch(address, { method: "POST", body });
