@@ -43,7 +43,7 @@ export const maxUnreadBytes = 64 * 1024 * 1024; // 64 MiB
  */
 export const discardBounds = { bytes: 16 * 1024 * 1024, withinMs: 2000 };
 
-/** Maximum open connections. Beyond it, the one that has been idle longest is closed. */
+/** Maximum open connections. Beyond it, the largest network's longest idle one is closed. */
 export const maxConnections = 10_000;
 
 /** Maximum requests with a body at once of one client's network: an IPv4 address or an IPv6 /48. */

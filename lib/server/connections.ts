@@ -2,22 +2,26 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { exchangeWithinMs, maxConnections, maxUnreadBytes } from "@/lib/config/limits";
 import { maxOpenFiles } from "@/lib/config/open-files";
+import { groupAddress } from "@/lib/rate-limit/client-address";
 import { ResumedConnection } from "@/lib/server/resumed-connection";
 
 const reservedFiles = 256; // for the store, the log and other files
 
+/** The connections of a network: those that are open, and of these the idle ones, the longest idle one first. */
+type Network = { name: string; open: Set<Socket>; idle: Set<Socket> };
+
+/** Its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
+type Connection = { network: Network; latest?: { outgoing: ServerResponse; begunAtMs: number } | undefined };
+
 /**
- * The open connections of a server, limited. At the limit, the longest idle connection is closed; one with an incomplete
- * head counts as idle. If every connection has a request in work, the new one is refused.
+ * The open connections of a server, limited and shared by network: an IPv4 address or an IPv6 /48. At the limit, the largest
+ * network with idle ones loses its longest idle one. One with an incomplete head counts as idle, and so does one whose
+ * client leaves its answer unread. If all are in work, the largest network loses its oldest. A network with more than half
+ * of all takes no more from others.
  */
 export class Connections {
-  /** The longest idle one first. */
-  private readonly idle = new Set<Socket>();
-  /** Each with its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
-  private readonly open = new Map<
-    Socket,
-    { latest?: { outgoing: ServerResponse; begunAtMs: number } | undefined }
-  >();
+  private readonly open = new Map<Socket, Connection>();
+  private readonly networks = new Map<string, Network>();
   private readonly max = Math.min(maxConnections, Math.max(1, maxOpenFiles() - reservedFiles));
 
   constructor(
@@ -36,8 +40,10 @@ export class Connections {
 
   private admit(socket: Socket): void {
     if (socket instanceof ResumedConnection) this.forget(socket.original);
+    // Behind a proxy all connections are the proxy's.
+    const name = groupAddress(socket.remoteAddress ?? "unknown", 48);
     if (this.open.size >= this.max) {
-      const [leaving] = this.idle;
+      const leaving = this.chooseLeaving(name);
       if (!leaving) {
         socket.destroy();
         return;
@@ -45,26 +51,53 @@ export class Connections {
       this.forget(leaving);
       leaving.destroy();
     }
-    this.open.set(socket, {});
-    this.idle.add(socket);
+    const network = this.networks.get(name) ?? { name, open: new Set(), idle: new Set() };
+    this.networks.set(name, network);
+    this.open.set(socket, { network });
+    network.open.add(socket);
+    network.idle.add(socket);
     socket.once("close", () => this.forget(socket));
   }
 
-  private forget(socket: Socket): void {
-    this.open.delete(socket);
-    this.idle.delete(socket);
+  /** The connection that ends for one of this network; none if the new one is refused. */
+  private chooseLeaving(newcomer: string): Socket | undefined {
+    let largest: Network | undefined;
+    let mostIdle: Network | undefined;
+    for (const network of this.networks.values()) {
+      if (network.open.size > (largest?.open.size ?? 0)) largest = network;
+      if (network.idle.size > 0 && network.open.size > (mostIdle?.open.size ?? 0)) mostIdle = network;
+    }
+    const own = this.networks.get(newcomer)?.open.size ?? 0;
+    const mayGrow = own <= this.max / 2 || mostIdle?.name === newcomer;
+    if (mostIdle && mayGrow) return mostIdle.idle.values().next().value;
+    // Those that opened first have most likely worked longest.
+    return largest && largest.open.size > own + 1 ? largest.open.values().next().value : undefined;
   }
 
-  /** Notes that a request has arrived: its connection is idle again when its response is sent. */
+  private forget(socket: Socket): void {
+    const { network } = this.open.get(socket) ?? {};
+    this.open.delete(socket);
+    network?.idle.delete(socket);
+    network?.open.delete(socket);
+    if (network?.open.size === 0) this.networks.delete(network.name);
+  }
+
+  /**
+   * Notes that a request has arrived. Its connection is in work from when the responses before it are read until its own is
+   * handed over: a client that leaves it unread is idle.
+   */
   begin({ socket }: IncomingMessage, outgoing: ServerResponse): void {
     const connection = this.open.get(socket);
     if (!connection) return;
+    const { idle } = connection.network;
     connection.latest = { outgoing, begunAtMs: performance.now() };
-    this.idle.delete(socket);
+    if (outgoing.socket) idle.delete(socket);
+    else outgoing.once("socket", () => idle.delete(socket));
+    outgoing.once("prefinish", () => {
+      if (this.open.has(socket)) idle.add(socket);
+    });
     outgoing.on("close", () => {
-      if (connection.latest?.outgoing !== outgoing) return;
-      connection.latest = undefined;
-      if (this.open.has(socket)) this.idle.add(socket);
+      if (connection.latest?.outgoing === outgoing) connection.latest = undefined;
     });
   }
 

@@ -192,7 +192,8 @@ describe("connections", () => {
     await own.stop();
   });
 
-  it("above the limit of open files close the longest idle one, and none hangs", async () => {
+  /** Starts a service that may hold 44 connections: 300 files minus 256 reserved ones. */
+  async function startSmall() {
     const port = await reservePort();
     const program = join(createFolder(), "few-files.sh");
     const { PATH } = process.env;
@@ -211,8 +212,13 @@ describe("connections", () => {
     });
     await eventually(() => open("127.0.0.1", port));
     for (const socket of opened.splice(0)) socket.destroy();
+    return { child, port, readLog: () => log };
+  }
+
+  it("above the limit of open files close the longest idle one, and none hangs", async () => {
+    const { child, port, readLog } = await startSmall();
     const warned = "the limit of open files is 300: raise it (ulimit -n, LimitNOFILE) to 1024 or more";
-    await eventually(() => expect(log).toContain(warned));
+    await eventually(() => expect(readLog()).toContain(warned));
     const working = await open("127.0.5.250", port);
     await askWithoutBody(working);
     const sockets: Socket[] = [];
@@ -226,6 +232,31 @@ describe("connections", () => {
     await eventually(() => expect(served[0]?.closed).toBe(true));
     working.write("abc");
     expect(statuses(String(await once(working, "data")))).toEqual(["400"]);
+    child.kill();
+  });
+
+  it("of an address that reads no answer, or sends no body, make room for those of others", async () => {
+    const { child, port } = await startSmall();
+    const resident = await open("127.0.6.2", port);
+    /** Fills the server from one address; those that it resets meanwhile do not matter. */
+    const hold = async (begin: (socket: Socket) => Promise<unknown>) => {
+      const sockets: Socket[] = [];
+      for (let n = 0; n < 43; n++) {
+        const socket = await open("127.0.6.1", port);
+        sockets.push(socket);
+        await Promise.race([begin(socket), once(socket, "close")]).catch(() => {});
+      }
+      return sockets;
+    };
+    const unread = await hold(async (socket) => {
+      socket.write(get(publications.llmsFull.path).repeat(9));
+      await once(socket, "readable");
+    });
+    for (let n = 0; n < 20; n++) expect(await answersOn(await open("127.0.6.3", port))).toEqual(["200"]);
+    expect(await answersOn(resident), "idle for longer, but the only one of its network").toEqual(["200"]);
+    for (const socket of unread) socket.destroy();
+    await hold((socket) => askWithoutBody(socket));
+    for (let n = 0; n < 20; n++) expect(await answersOn(await open("127.0.6.4", port))).toEqual(["200"]);
     child.kill();
   });
 
