@@ -15,3 +15,8 @@ export function describeSeconds(seconds: number): string {
   const count = seconds / size;
   return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
+
+/** A number of seconds as such: `1 second`, `120 seconds`. */
+export function inSeconds(seconds: number): string {
+  return `${seconds} second${seconds === 1 ? "" : "s"}`;
+}

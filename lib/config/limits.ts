@@ -86,6 +86,15 @@ export const concurrency = {
   waitMs: 5000,
 };
 
+/** Maximum bytes that all counters of a process keep, by estimate; beyond it, the largest forgets who asked longest ago. */
+export const maxCounterBytes = 12 * 1024 * 1024; // 12 MiB
+
+/**
+ * Maximum clients of an IPv6 /48 that are counted one by one, in ten minutes; its others are one more client. A household
+ * has one /64 or a few, and a site that uses hundreds does not ask from each.
+ */
+export const maxClientsOfNetwork = 256;
+
 /** Default rate limits per client address. */
 export const quotas = {
   health: { requests: 120, windowSeconds: 60 },
@@ -96,10 +105,9 @@ export const quotas = {
 export type QuotaName = keyof typeof quotas;
 
 /**
- * Requests in a window: of one client (a browser that has signed in before, an IPv4 address or an IPv6 /64), of one
- * network (an IPv4 address or an IPv6 /48, which one customer may hold), and of all clients together. Browsers that have
- * signed in before, and others in their networks, do not count in all and are not refused by it: strangers cannot use up
- * their share. Where addresses are unknown, only the last holds.
+ * Requests in a window: of one client (a browser that has signed in before, an IPv4 address or an IPv6 /64), of one network
+ * (the account of such a browser, an IPv4 address or an IPv6 /48, which one customer may hold), and of all strangers. Browsers
+ * that have signed in before have as much in all for themselves. Where addresses are unknown, only the last holds.
  */
 export type RateLimit = {
   perClient?: number;
@@ -112,6 +120,9 @@ export type RateLimit = {
 
 const tenMinutes = { windowSeconds: 10 * 60 };
 const minute = { windowSeconds: 60 };
+
+/** The requests of a network in a window that count in the half of all that is kept for those who ask for little. */
+export const littleOfNetwork = 10;
 
 /** The limits of requests without a published quota. */
 export const rateLimits = {
@@ -136,7 +147,7 @@ export const rateLimits = {
   },
   /** A provider sends from few addresses, and delivers again what was refused. */
   webhooks: { perClient: 6000, ...minute },
-  /** Authorization requests: all together in 15 minutes are fewer than `oauthBounds.pendingRows`, so that none is evicted. */
+  /** Authorization requests: strangers' and owners' in 15 minutes are fewer than `oauthBounds.pendingRows`: none is evicted. */
   connect: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
   /** Requests of apps, before it is known whether their credential is valid. */
   exchanges: { perClient: 6000, perNetwork: 24_000, ...tenMinutes },
@@ -147,7 +158,7 @@ export const rateLimits = {
   /** Pages that are rendered for each request: enough for a whole office behind one address. */
   pages: { perClient: 300, perNetwork: 1200, ...minute },
   /** Calls to Clerk that requests cause. */
-  clerkCalls: { perClient: 30, inAll: 600, ...minute },
+  clerkCalls: { perClient: 30, perNetwork: 120, inAll: 600, ...minute },
   /** Requests to the operators' office; all behind one proxy or tunnel are one client. */
   office: { perClient: 1200, ...minute },
 } as const satisfies Record<string, RateLimit>;

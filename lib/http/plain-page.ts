@@ -1,3 +1,4 @@
+import { inSeconds } from "@/lib/config/durations";
 import { versioned } from "@/lib/http/assets";
 import type { ApiError } from "@/lib/http/errors";
 import { files } from "@/lib/http/pages";
@@ -42,7 +43,7 @@ export function askToWait(error: ApiError, headers: Headers): ResponseParts {
   if (!headers.get("accept")?.includes("text/html")) return answer;
   const seconds = error.headers["retry-after"];
   const content = `<p>${error.message}</p>
-<p>Nothing is lost. This page reloads in ${seconds} seconds.</p>`;
+<p>Nothing is lost. This page reloads in ${inSeconds(Number(seconds))}.</p>`;
   const reload = `<meta http-equiv="refresh" content="${seconds}">\n`;
   return { ...answer, ...plainPage("One moment, please", content, reload) };
 }

@@ -1,5 +1,6 @@
 import { type CallToolResult, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
 import type { Caller } from "@/lib/accounts/caller";
+import { inSeconds } from "@/lib/config/durations";
 import { ApiError } from "@/lib/http/errors";
 import { unexpectedError } from "@/lib/http/handler";
 import type { RequestContext } from "@/lib/http/request-context";
@@ -50,7 +51,8 @@ export async function callTool(
     const result = resultOf(body, tool.output?.safeParse(body).success === true);
     if (error.status === 403) return result;
     const wait = error.headers["retry-after"];
-    if (wait) result.content.push({ type: "text", text: `Wait ${wait} seconds before trying again.` });
+    if (wait)
+      result.content.push({ type: "text", text: `Wait ${inSeconds(Number(wait))} before trying again.` });
     return { ...result, isError: true };
   }
 }

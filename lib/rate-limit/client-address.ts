@@ -1,4 +1,5 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
+import { maxClientsOfNetwork } from "@/lib/config/limits";
 import { type Settings, settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
@@ -16,7 +17,31 @@ export const isFrontServer = () => socketOwner().isFrontServer;
 
 /** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
 export function rateLimitKey(headers: Headers): string {
-  return hashAddress(groupAddress(clientAddress(headers) ?? "unknown"));
+  const client = groupAddress(clientAddress(headers) ?? "unknown");
+  return hashAddress(client.endsWith("::/64") ? countedGroup(client) : client);
+}
+
+const crowdsFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 4 MB
+
+/**
+ * The client of IPv6 itself, or its /48 if that has had {@link maxClientsOfNetwork} others lately: one customer may hold
+ * 65,536 of them, each of which would be a key of every counter.
+ */
+function countedGroup(client: string, nowMs = performance.now()): string {
+  const crowds = processSingleton("clients of networks", () => ({
+    networks: new Map<string, Set<string>>(),
+    clients: 0,
+    untilMs: 0,
+  }));
+  if (nowMs >= crowds.untilMs || crowds.clients >= crowdsFor.clients)
+    Object.assign(crowds, { networks: new Map(), clients: 0, untilMs: nowMs + crowdsFor.ms });
+  const network = client.replace(/:[^:]*::\/64$/, "::/48");
+  const members = crowds.networks.get(network) ?? new Set();
+  if (members.has(client)) return client;
+  if (members.size >= maxClientsOfNetwork) return network;
+  crowds.networks.set(network, members.add(client));
+  crowds.clients++;
+  return client;
 }
 
 /** The key of a client with a known address. Unknown ones share one wide limit, so that none blocks all others. */

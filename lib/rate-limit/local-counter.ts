@@ -1,4 +1,5 @@
-import { RecentCache } from "@/lib/runtime/recent-cache";
+import { maxCounterBytes } from "@/lib/config/limits";
+import { processSingleton } from "@/lib/process-singleton";
 
 /** A counter's decision on one request. */
 export type RateLimitDecision = {
@@ -9,44 +10,117 @@ export type RateLimitDecision = {
   retryAfterSeconds?: number;
 };
 
+// As measured, and rather too much.
+const bytesOfKey = 300;
+const bytesOfRequest = 16;
+
+/** What all counters of a process keep together, in bytes. */
+export class CounterMemory {
+  private readonly counters: LocalCounter[] = [];
+  private bytes = 0;
+
+  constructor(readonly maxBytes: number) {}
+
+  add(counter: LocalCounter): void {
+    this.counters.push(counter);
+  }
+
+  /** Notes that counters keep more, or less. Beyond the bound, the largest one forgets what it has not used lately. */
+  grow(bytes: number): void {
+    this.bytes += bytes;
+    while (this.bytes > this.maxBytes)
+      this.counters.reduce((one, other) => (other.bytes > one.bytes ? other : one)).forgetOld();
+  }
+}
+
+const ofProcess = () => processSingleton("memory of counters", () => new CounterMemory(maxCounterBytes));
+
+type Window = { acceptedAtMs: number[]; first: number };
+type Generation = { windows: Map<string, Window>; bytes: number };
+
 /**
  * An exact sliding window in this process: a request is accepted if fewer than `limit` of its key were accepted in the
- * last `windowMs`. It keeps the latest half of `maxKeys` keys at least, and drops idle ones after at most two windows.
+ * last `windowMs`. It keeps the keys used lately in two generations: idle ones at most for two windows, and all of them at
+ * most for a quarter of the memory, because dropping a whole generation is cheaper than key by key.
  */
 export class LocalCounter {
-  private readonly windows: RecentCache<{ acceptedAtMs: number[]; first: number }>;
+  private young: Generation = { windows: new Map(), bytes: 0 };
+  private old: Generation = { windows: new Map(), bytes: 0 };
+  private beganAtMs = 0;
 
   constructor(
     private readonly limit: number,
     private readonly windowMs: number,
-    maxKeys = 100_000,
+    private readonly memory = ofProcess(),
   ) {
-    this.windows = new RecentCache(maxKeys, windowMs);
+    memory.add(this);
   }
 
-  /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock. */
-  consume(key: string, nowMs = performance.now()): RateLimitDecision {
-    // Most clients send one request, and a push to an empty list allocates room for seventeen.
-    const known = this.windows.get(key);
-    const recent = known ?? { acceptedAtMs: [nowMs], first: 0 };
-    this.windows.set(key, recent, nowMs);
-    if (!known) return { allowed: true, remaining: this.limit - 1 };
+  get bytes(): number {
+    return this.young.bytes + this.old.bytes;
+  }
+
+  /** What a request of this key would get at `nowMs`, without counting it. It keeps nothing. */
+  peek(key: string, nowMs = performance.now()): RateLimitDecision {
+    const recent = this.find(key);
+    if (!recent) return { allowed: true, remaining: this.limit - 1 };
     const { acceptedAtMs } = recent;
     while ((acceptedAtMs[recent.first] ?? nowMs) <= nowMs - this.windowMs) recent.first++;
-    // Half at a time: removing one per request would move all others, 20 µs for a hundred thousand.
-    if (recent.first * 2 > acceptedAtMs.length) {
-      acceptedAtMs.splice(0, recent.first);
-      recent.first = 0;
+    const remaining = this.limit - (acceptedAtMs.length - recent.first) - 1;
+    if (remaining >= 0) return { allowed: true, remaining };
+    return refusal((acceptedAtMs[recent.first] ?? nowMs) + this.windowMs - nowMs);
+  }
+
+  /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock, unless it is refused. */
+  consume(key: string, nowMs = performance.now()): RateLimitDecision {
+    if (nowMs - this.beganAtMs >= this.windowMs || this.young.bytes > this.memory.maxBytes / 4) {
+      this.forgetOld();
+      this.beganAtMs = nowMs;
     }
-    const oldestAtMs = acceptedAtMs[recent.first] ?? nowMs;
-    if (acceptedAtMs.length - recent.first >= this.limit) return refusal(oldestAtMs + this.windowMs - nowMs);
+    const decision = this.peek(key, nowMs);
+    const recent = this.find(key);
+    // Most clients send one request, and a push to an empty list allocates room for seventeen.
+    const kept = recent ?? { acceptedAtMs: [nowMs], first: 0 };
+    if (!this.young.windows.has(key)) {
+      this.young.windows.set(key, kept);
+      this.grow(bytesOfKey + bytesOfRequest * kept.acceptedAtMs.length);
+    }
+    if (recent && decision.allowed) this.accept(recent, nowMs);
+    return decision;
+  }
+
+  private find(key: string): Window | undefined {
+    return this.young.windows.get(key) ?? this.old.windows.get(key);
+  }
+
+  private accept(recent: Window, nowMs: number): void {
+    const { acceptedAtMs, first } = recent;
+    // Half at a time: removing one per request would move all others, 20 µs for a hundred thousand.
+    if (first * 2 > acceptedAtMs.length) {
+      acceptedAtMs.splice(0, first);
+      recent.first = 0;
+      this.grow(-bytesOfRequest * first);
+    }
     acceptedAtMs.push(nowMs);
-    return { allowed: true, remaining: this.limit - (acceptedAtMs.length - recent.first) };
+    this.grow(bytesOfRequest);
+  }
+
+  private grow(bytes: number): void {
+    this.young.bytes += bytes;
+    this.memory.grow(bytes);
+  }
+
+  /** Drops what was last used in the generation before this one. */
+  forgetOld(): void {
+    const { bytes } = this.old;
+    this.old = this.young;
+    this.young = { windows: new Map(), bytes: 0 };
+    this.memory.grow(-bytes);
   }
 
   /** Takes the latest request of this key back. */
   refund(key: string): void {
-    const recent = this.windows.get(key);
+    const recent = this.find(key);
     if (recent && recent.acceptedAtMs.length > recent.first) recent.acceptedAtMs.pop();
   }
 }

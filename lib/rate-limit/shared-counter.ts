@@ -1,4 +1,5 @@
 import type { Ratelimit } from "@upstash/ratelimit";
+import { processSingleton } from "@/lib/process-singleton";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit, type Policy, removeLatest } from "@/lib/rate-limit/exact-window";
 import { type LocalCounter, type RateLimitDecision, refusal } from "@/lib/rate-limit/local-counter";
@@ -7,7 +8,7 @@ import { metrics } from "@/lib/runtime/metrics";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const probeEveryMs = 1000; // 1 second
-const maxRefusals = 100_000;
+const maxRefusals = 10_000; // of all counters: 2 MB
 const maxRound = 500; // calls: half a megabyte, of which Upstash takes one at once
 
 type Options = Policy & {
@@ -22,6 +23,9 @@ export function decideWithoutStore(name: string, inProcess: LocalCounter): Optio
     name === "health" ? { allowed: true, remaining: 0 } : inProcess.consume(key, nowMs);
 }
 
+const refusals = () =>
+  processSingleton("refusals of shared counters", () => new RecentCache<number>(maxRefusals));
+
 type Spend = { key: string; nowMs: number; decide: (decision: RateLimitDecision) => void };
 
 /**
@@ -29,11 +33,11 @@ type Spend = { key: string; nowMs: number; decide: (decision: RateLimitDecision)
  * slow or wrong is away, and is asked at most once a second until it answers again.
  *
  * The store is asked in rounds, one at a time: what comes while a round is under way goes with the next. So a burst
- * waits for itself, and the deadline is the store's alone, one for a round. A refusal is remembered until it ends.
+ * waits for itself, and the deadline is the store's alone, one for a round. A refusal is remembered until it ends, but the
+ * store is asked once a second all the same: while it is away, no one is refused for what it said.
  */
 export class SharedCounter {
   private readonly ratelimit: Ratelimit;
-  private readonly refusedUntilMs = new RecentCache<number>(maxRefusals);
   private waiting: Spend[] = [];
   private isAsking = false;
   private isAway = false;
@@ -46,13 +50,18 @@ export class SharedCounter {
     this.ratelimit = exactRatelimit(store, options);
   }
 
+  /** What a request of this key gets as far as this process knows. It keeps nothing. */
+  peek(key: string, nowMs = performance.now()): RateLimitDecision {
+    const leftMs = this.isAway ? 0 : (refusals().get(this.nameOf(key)) ?? 0) - nowMs;
+    return leftMs > 0 ? refusal(leftMs) : { allowed: true, remaining: this.options.limit - 1 };
+  }
+
   /** Spends one request of this key at `nowMs`, which is `performance.now()`. */
   consume(key: string, nowMs = performance.now()): RateLimitDecision | Promise<RateLimitDecision> {
-    if (!this.isAway) {
-      const leftMs = (this.refusedUntilMs.get(key) ?? 0) - nowMs;
-      if (leftMs > 0) return refusal(leftMs);
-    } else if (nowMs < this.probeAtMs) {
-      return this.options.fallback(key, nowMs);
+    if (nowMs < this.probeAtMs) {
+      if (this.isAway) return this.options.fallback(key, nowMs);
+      const known = this.peek(key, nowMs);
+      if (!known.allowed) return known;
     }
     this.probeAtMs = nowMs + probeEveryMs;
     return new Promise((decide) => {
@@ -63,7 +72,7 @@ export class SharedCounter {
 
   /** Takes the latest request of this key back, if the store answers. */
   refund(key: string): void {
-    this.refusedUntilMs.set(key, 0);
+    refusals().set(this.nameOf(key), 0);
     removeLatest(this.store, this.options.name, `{${key}}`).catch(() => {});
   }
 
@@ -89,8 +98,12 @@ export class SharedCounter {
     this.isAsking = false;
   }
 
+  private nameOf(key: string): string {
+    return `${this.options.name} ${key}`;
+  }
+
   private refuse(key: string, waitMs: number): RateLimitDecision {
-    this.refusedUntilMs.set(key, performance.now() + waitMs);
+    refusals().set(this.nameOf(key), performance.now() + waitMs);
     return refusal(waitMs);
   }
 

@@ -4,6 +4,7 @@ import {
   clientAddress,
   groupAddress,
   parseAddress,
+  rateLimitKey,
   trustForwardedPeer,
 } from "@/lib/rate-limit/client-address";
 
@@ -91,4 +92,15 @@ describe("groupAddress", () => {
   ])("%s is one client with %s", (address, group) => {
     expect(groupAddress(address)).toBe(group);
   });
+});
+
+it("a /48 with more than 256 clients in ten minutes is one more client to the counters, and its neighbours are not", () => {
+  const keyOf = (address: string) => rateLimitKey(new Headers({ "x-forwarded-for": address }));
+  const first = Array.from({ length: 256 }, (_, n) => keyOf(`2001:db8:9:${n.toString(16)}::1`));
+  expect(new Set(first).size).toBe(256);
+  const others = ["2001:db8:9:1000::1", "2001:db8:9:1001::1", "2001:db8:9:ffff:2:3:4:5"].map(keyOf);
+  expect(new Set(others).size).toBe(1);
+  expect(first).not.toContain(others[0]);
+  expect(keyOf("2001:db8:9:5::77"), "one of the first").toBe(first[5]);
+  expect(keyOf("2001:db8:a:1::1")).not.toBe(keyOf("2001:db8:a:2::1"));
 });

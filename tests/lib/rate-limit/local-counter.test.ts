@@ -1,18 +1,55 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { LocalCounter } from "@/lib/rate-limit/local-counter";
+import { maxCounterBytes } from "@/lib/config/limits";
+import { CounterMemory, LocalCounter } from "@/lib/rate-limit/local-counter";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 const windowMs = 60_000;
 const start = 1_000 * windowMs;
 
+const kibibyte = 1024;
+
 it("keeps the latest keys, so that a flood of them takes a bounded memory and does not clear those in use", () => {
-  const counter = new LocalCounter(1, windowMs, 1000);
+  const counter = new LocalCounter(1, windowMs, new CounterMemory(600 * kibibyte));
   for (let n = 0; n < 5000; n++) {
     counter.consume(`key ${n}`, start + n);
     expect(counter.consume("in use", start + n).allowed).toBe(n === 0);
   }
   expect(counter.consume("key 4501", start + 5000).allowed).toBe(false);
   expect(counter.consume("key 0", start + 5000).allowed).toBe(true);
+});
+
+it("all counters share one memory: a flood of one takes it from the largest, and what others count stays", () => {
+  const memory = new CounterMemory(4000 * kibibyte);
+  const [small, ...flooded] = Array.from({ length: 30 }, () => new LocalCounter(5, windowMs, memory));
+  small?.consume("in all", start);
+  let most = 0;
+  for (let n = 0; n < 10_000; n++) {
+    for (const counter of flooded) counter.consume(`key ${n}`, start + n / 1000);
+    most = Math.max(
+      most,
+      [small, ...flooded].reduce((sum, counter) => sum + (counter?.bytes ?? 0), 0),
+    );
+  }
+  expect(most).toBeLessThanOrEqual(4000 * kibibyte);
+  expect(most).toBeGreaterThan(2000 * kibibyte);
+  expect(small?.consume("in all", start + 11).remaining).toBe(3);
+});
+
+it("a million requests from new clients to each of thirty counters leave 20 MB, and a look at a counter leaves nothing", () => {
+  const memory = new CounterMemory(maxCounterBytes);
+  const counters = Array.from({ length: 30 }, () => new LocalCounter(120, windowMs, memory));
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (let n = 0; n < 1_000_000; n++) counters[n % 30]?.consume(`a hash of 22 letters ${n % 400_000}`, start);
+  for (let n = 0; n < 100_000; n++) counters[n % 30]?.peek(`another hash, of more letters ${n}`, start);
+  collectGarbage();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(20_000_000);
+  expect(counters.some(({ bytes }) => bytes > 0)).toBe(true);
 });
 
 /** Requests of a few clients: how long after the one before each comes, at any instant that a clock may begin with. */
