@@ -1,4 +1,6 @@
+import { inSeconds } from "@/lib/config/durations";
 import { notAnEmail } from "@/lib/config/email-address";
+import { tooManyOf } from "@/lib/http/errors";
 
 /** The message about a form that failed. */
 export type Problem = {
@@ -9,11 +11,13 @@ export type Problem = {
 
 /** Finds the problem that the address names, among the page's own and those common to all forms. */
 export function findProblem({ searchParams }: URL, own: Record<string, Problem> = {}): Problem | undefined {
+  const of = searchParams.get("of");
+  const whose = of === "client" || of === "all" ? of : "network";
   const problems: Record<string, Problem> = {
     email: { words: notAnEmail.email, isTyped: true },
     letters: { words: notAnEmail.letters, isTyped: true },
     "too-many": {
-      words: `Too many attempts from your network. ${waitInWords(Number(searchParams.get("wait")))}`,
+      words: `${tooManyOf[whose]}. ${waitInWords(Number(searchParams.get("wait")))}`,
     },
     account: {
       words:
@@ -35,7 +39,7 @@ export function findProblem({ searchParams }: URL, own: Record<string, Problem> 
 function waitInWords(seconds: number): string {
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 600) return "Try again in a few minutes.";
   const minutes = Math.ceil(seconds / 60);
-  return `Wait ${seconds < 90 ? `${seconds} seconds` : `${minutes} minutes`}, then try again.`;
+  return `Wait ${seconds < 90 ? inSeconds(seconds) : `${minutes} minutes`}, then try again.`;
 }
 
 /** Shows the problem above a form, and what to do; renders nothing if there is none. */

@@ -21,8 +21,8 @@ export async function callClerk<T>(headers: Headers, call: () => Promise<T>): Pr
   if (calls.running >= maxConcurrent) throw new ClerkCallLimitError("Clerk has enough to do");
   calls.running++;
   try {
-    const waitSeconds = await consumeLimit("clerk", rateLimits.clerkCalls, { headers, browser: undefined });
-    if (waitSeconds !== undefined) throw new ClerkCallLimitError("Clerk was asked enough");
+    if (await consumeLimit("clerk", rateLimits.clerkCalls, { headers, browser: undefined }))
+      throw new ClerkCallLimitError("Clerk was asked enough");
     return await withTimeout(answersWithinMs.clerk, call());
   } catch (failure) {
     if (failure instanceof TimeoutError) calls.unavailableUntilMs = performance.now() + pauseMs;

@@ -109,7 +109,7 @@ export async function signIn(
     cookies: [
       writeCookie("office-client", secret, browserSessionSeconds),
       writeSession(session),
-      rememberBrowser(headers, email),
+      rememberBrowser(headers, { ...account, email }, nowMs),
       ...(["office-code", "office-back", "office-email"] as const).map(clearCookie),
     ],
   };

@@ -1,4 +1,5 @@
 import { askUs } from "@/lib/config/contact";
+import { inSeconds } from "@/lib/config/durations";
 import {
   bodyLimits,
   headBoundsInWords,
@@ -210,10 +211,32 @@ export class ApiError extends Error {
   }
 }
 
+/** Whose attempts are too many, in words: of a client, its network, or all that count together. */
+export const tooManyOf = {
+  client: "Too many attempts from your browser or address",
+  network: "Too many attempts from your network or account",
+  all: "Too many attempts from all networks together",
+};
+
+/** A 429 of a limit of ours. */
+export class LimitError extends ApiError {
+  constructor(
+    readonly whose: keyof typeof tooManyOf,
+    seconds: number,
+  ) {
+    const headers = { "retry-after": String(seconds) };
+    super("unavailable", {
+      status: 429,
+      headers,
+      message: `${tooManyOf[whose]}: wait ${inSeconds(seconds)}.`,
+    });
+  }
+}
+
 /** A 429 (RFC 6585 §4), which names the seconds. Its code is `unavailable`, because the list of codes is closed. */
 export function tooManyRequests(
   seconds: number,
-  message = `Too many requests: wait ${seconds} seconds.`,
+  message = `Too many requests: wait ${inSeconds(seconds)}.`,
 ): ApiError {
   return new ApiError("unavailable", { status: 429, headers: { "retry-after": String(seconds) }, message });
 }

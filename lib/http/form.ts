@@ -1,5 +1,5 @@
 import { cookieHeaders } from "@/lib/http/cookies";
-import type { PublicErrorCode } from "@/lib/http/errors";
+import { LimitError, type PublicErrorCode } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
 import {
   createHandler,
@@ -59,7 +59,8 @@ export function form<Who = undefined>(
         if (error === provesNothing) return back(call, "confirm#ways");
         if (explained && !call.headers.get("accept")?.includes("text/html")) return errorParts(error);
         if (explained?.includes(code)) return back(call, code);
-        if (status === 429) return back(call, `too-many&wait=${error.headers["retry-after"]}`);
+        const whose = error instanceof LimitError ? error.whose : "network";
+        if (status === 429) return back(call, `too-many&of=${whose}&wait=${error.headers["retry-after"]}`);
         if (status >= 500) return back(call, "unavailable");
         if (status === 409) return back(call, "account");
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });

@@ -4,10 +4,10 @@ import { isOutage } from "@/lib/db/store-outage";
 import { readBody } from "@/lib/http/body";
 import { cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { allowNames } from "@/lib/http/cors";
-import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { ApiError, LimitError, tooManyRequests } from "@/lib/http/errors";
 import { requireHostOfOffice, requireOurHost } from "@/lib/http/host-check";
 import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
-import { readKnownBrowser } from "@/lib/http/known-browser";
+import { findKnownBrowser } from "@/lib/http/known-browser";
 import { createRequestContext, type RequestContext } from "@/lib/http/request-context";
 import {
   type Answer,
@@ -24,7 +24,7 @@ import { overloaded, Turns } from "@/lib/http/turns";
 import { processSingleton } from "@/lib/process-singleton";
 import { rateLimitKey } from "@/lib/rate-limit/client-address";
 import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
-import { circlesOf, type Sender } from "@/lib/rate-limit/sender";
+import { circlesOf, type KnownBrowser, type Sender } from "@/lib/rate-limit/sender";
 import { log } from "@/lib/runtime/log";
 
 type Check = {
@@ -55,6 +55,7 @@ const checks: readonly Check[] = [
   { isAsked: ({ needsCookies }) => needsCookies, ofPost: true, run: probeCookies }, // 307, 400
   // A link that is not ours is told so before its sender's limit: to verify one costs no more than a refusal.
   { isAsked: ({ credential }) => credential === "link", run: identify }, // 400
+  { isAsked: ({ limit }) => limit, run: recognize },
   { isAsked: ({ limit }) => limit, run: requireWithinOwnLimit }, // 429
   { isAsked: ({ needsBilling }) => needsBilling, run: requireBilling }, // 503
   { isAsked: ({ contentType }) => contentType, ofPost: true, run: requireContentType }, // 415
@@ -76,6 +77,8 @@ export class HandlerRequest {
   isRouted = false;
   quotaHeaders: HeaderList = [];
   who: unknown;
+  /** Its browser, if that has signed in before to an account that still exists. */
+  browser: KnownBrowser | undefined;
 
   constructor(
     readonly request: Request,
@@ -98,11 +101,6 @@ export class HandlerRequest {
   /** Reads such a field for the redirect to the form's page: from the page's own address, if no body was read. */
   get fieldOfPage(): (name: string) => string {
     return this.body.length > 0 ? this.field : readerOf(this.headers.get("referer")?.split("?", 2)[1]);
-  }
-
-  /** The id of its browser, if that has signed in before. */
-  get browser(): string | undefined {
-    return readKnownBrowser(this.headers);
   }
 }
 
@@ -284,11 +282,20 @@ function probeCookies({ url, headers, route }: HandlerRequest): ResponseParts | 
   return { status: 307, body: null, headers: ["location", `${route.path}?probed`, ...cookies] };
 }
 
-async function requireWithinOwnLimit(call: HandlerRequest): Promise<void> {
-  const { limit, site } = call.route;
+function recognize(call: HandlerRequest): Promise<void> | undefined {
+  const { headers, nowMs, route } = call;
   // On the office's port the peer counts, whatever stands in front of the public one.
-  const sender = site === "office" ? { headers: call.headers, browser: rateLimitKey(call.headers) } : call;
-  if (limit) await requireWithinLimit(limit, sender);
+  const peer = rateLimitKey(headers);
+  if (route.site === "office") call.browser = { id: peer, account: peer };
+  const found = route.site === "office" ? undefined : findKnownBrowser(headers, nowMs);
+  return found?.then((browser) => {
+    call.browser = browser;
+  });
+}
+
+async function requireWithinOwnLimit(call: HandlerRequest): Promise<void> {
+  const { limit } = call.route;
+  if (limit) await requireWithinLimit(limit, call);
 }
 
 /** Spends one request of the sender's. Throws a 429, or the error that the limit names. */
@@ -298,13 +305,12 @@ export async function requireWithinLimit(
   counter: string = name,
 ): Promise<void> {
   const limit: RateLimit = rateLimits[name];
-  const wait = await consumeLimit(counter, limit, sender);
-  if (wait === undefined) return;
-  if (limit.refusedAs) {
-    const { code, ...words } = limit.refusedAs;
-    throw new ApiError(code, { ...words, headers: { "retry-after": String(wait) } });
-  }
-  throw tooManyRequests(wait, "Too many attempts from your network.");
+  const refused = await consumeLimit(counter, limit, sender);
+  if (!refused) return;
+  const { whose, waitSeconds } = refused;
+  if (!limit.refusedAs) throw new LimitError(whose, waitSeconds);
+  const { code, ...words } = limit.refusedAs;
+  throw new ApiError(code, { ...words, headers: { "retry-after": String(waitSeconds) } });
 }
 
 /** Whether a request failed because of the store or of us, and not of another service or of too many at once. */

@@ -1,19 +1,47 @@
 import { randomBytes } from "node:crypto";
+import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
+import { store } from "@/lib/db/store";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
+import { processSingleton } from "@/lib/process-singleton";
+import type { KnownBrowser } from "@/lib/rate-limit/sender";
 import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /*
- * A browser that has signed in keeps a cookie: `<id>.<HMAC of the id>.<HMAC of an email>…`. The cookie does not sign in.
- * It gives the browser rate limits of its own, for forms and for the codes of those emails, which strangers cannot use up.
+ * A browser that has signed in keeps a cookie: `<id>.<HMAC of the id>.<account>~<seconds>~<HMAC of these>.<HMAC of an
+ * email>…`. The cookie does not sign in. It gives the browser a share of its own of every limit, which strangers cannot use
+ * up, as long as its account exists, and of the codes of those emails.
  */
 
 export const knownSeconds = 180 * 24 * 60 * 60; // 180 days after the last sign-in
 const maxEmails = 4;
 const purpose = "known-browser:v1";
 
-/** The id of a browser that has signed in before; `undefined` for any other, and if the HMAC is wrong. */
-export function readKnownBrowser(headers: Headers): string | undefined {
-  return readKnown(headers)?.id;
+const askedAgainAfterMs = 10_000; // 10 seconds
+type Found = { exists: Promise<boolean>; untilMs: number };
+const found = () => processSingleton("accounts of known browsers", () => new RecentCache<Found>(10_000));
+
+/** A browser that has signed in before to an account that exists; `undefined` for any other, or if an HMAC is wrong. */
+export function findKnownBrowser(
+  headers: Headers,
+  nowMs: number,
+  exists = hasAccount,
+): Promise<KnownBrowser | undefined> | undefined {
+  const { id, account, atSeconds = 0 } = readKnown(headers) ?? {};
+  if (!id || !account || nowMs / 1000 - atSeconds > knownSeconds) return undefined;
+  return exists(account).then((isThere) => (isThere ? { id, account } : undefined));
+}
+
+/** Asked at most every ten seconds. While the store is away, an account is taken to exist. */
+function hasAccount(id: string): Promise<boolean> {
+  const known = found().get(id);
+  if (known && performance.now() < known.untilMs) return known.exists;
+  const exists = store()
+    .then((db) => hasRow(accountBy(db, "id", id).select("id")))
+    .catch(() => true);
+  found().set(id, { exists, untilMs: performance.now() + askedAgainAfterMs });
+  return exists;
 }
 
 /** Whether this browser has signed in with this email before. */
@@ -22,15 +50,29 @@ export function isKnownTo(headers: Headers, email: string): boolean {
   return proofs.some((proof) => isKeyedHash(proof, purpose, `${id}.${email}`));
 }
 
-/** The `Set-Cookie` of a browser that has just signed in with this email. It keeps the previous emails. */
-export function rememberBrowser(headers: Headers, email: string): string {
+/** The `Set-Cookie` of a browser that has just signed in to this account. It keeps the emails of previous ones. */
+export function rememberBrowser(
+  headers: Headers,
+  { id: account, email }: { id: string; email: string },
+  nowMs: number,
+): string {
   const { id, proofs } = readKnown(headers) ?? { id: randomBytes(16).toString("base64url"), proofs: [] };
   const others = proofs.filter((proof) => !isKeyedHash(proof, purpose, `${id}.${email}`));
   const emails = [keyedHash(purpose, `${id}.${email}`), ...others].slice(0, maxEmails);
-  return writeCookie("office-known", [id, keyedHash(purpose, id), ...emails].join("."), knownSeconds);
+  const signedIn = `${account}~${Math.floor(nowMs / 1000)}`;
+  const since = `${signedIn}~${keyedHash(purpose, `${id}.${signedIn}`)}`;
+  return writeCookie("office-known", [id, keyedHash(purpose, id), since, ...emails].join("."), knownSeconds);
 }
 
-function readKnown(headers: Headers): { id: string; proofs: string[] } | undefined {
-  const [id, proof = "", ...proofs] = readCookie(headers, "office-known")?.split(".", 2 + maxEmails) ?? [];
-  return id && isKeyedHash(proof, purpose, id) ? { id, proofs } : undefined;
+type Known = { id: string; proofs: string[]; account?: string; atSeconds?: number };
+
+/** One that an earlier build wrote has no account and no date. */
+function readKnown(headers: Headers): Known | undefined {
+  const [id, proof = "", ...rest] = readCookie(headers, "office-known")?.split(".", 3 + maxEmails) ?? [];
+  if (!id || !isKeyedHash(proof, purpose, id)) return undefined;
+  const [account, seconds, hash] = rest[0]?.split("~", 3) ?? [];
+  if (!account || !hash) return { id, proofs: rest };
+  const proofs = rest.slice(1);
+  const isProven = isKeyedHash(hash, purpose, `${id}.${account}~${seconds}`);
+  return isProven ? { id, proofs, account, atSeconds: Number(seconds) } : { id, proofs };
 }

@@ -1,16 +1,21 @@
-import { answersWithinMs, type QuotaName, quotas, type RateLimit } from "@/lib/config/limits";
+import { inSeconds } from "@/lib/config/durations";
+import {
+  answersWithinMs,
+  littleOfNetwork,
+  type QuotaName,
+  quotas,
+  type RateLimit,
+} from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
-import { knownClientKey, ownNetworkKey } from "@/lib/rate-limit/client-address";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
-import type { Sender } from "@/lib/rate-limit/sender";
+import { type Circle, circlesOf, type Sender } from "@/lib/rate-limit/sender";
 import { decideWithoutStore, SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { metrics } from "@/lib/runtime/metrics";
-import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** The headers that every counted answer carries, as names and values in turn, and what a refused client is told. */
 type RateLimitResult = {
@@ -44,22 +49,18 @@ export async function consumeRateLimit(name: QuotaName, key: string): Promise<Ra
 
 /** The refusal of a client that has spent its quota. */
 export function rateLimitMessage(limit: number, windowSeconds: number, waitSeconds: number): string {
-  return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds, so wait ${waitSeconds} seconds.`;
+  return `Too many requests: ${limit} are allowed in ${windowSeconds} seconds, so wait ${inSeconds(waitSeconds)}.`;
 }
 
-const maxKnownNetworks = 10_000;
-const knownNetworks = () => processSingleton("known networks", () => new RecentCache<true>(maxKnownNetworks));
+/** Whose share is used up, and the seconds until there is some of it again. */
+export type LimitRefusal = { whose: "client" | "network" | "all"; layer: string; waitSeconds: number };
 
-/** Whether one has signed in before in this browser or, while this process runs, in another of its network. */
-export function isKnownSender({ headers, browser }: Sender): boolean {
-  const network = ownNetworkKey(headers);
-  if (browser && network) knownNetworks().set(network, true);
-  return browser !== undefined || (network !== undefined && knownNetworks().get(network) === true);
-}
+type Share = Omit<LimitRefusal, "waitSeconds"> & { limit: number; key: string };
 
 /**
- * Spends one request of a limit: of the client's, of its network's, and of all. Returns the seconds to wait if one of them
- * is spent.
+ * Spends one request of a limit: of the client's share, of its network's, and of all strangers' or all known browsers'. Half
+ * of all is for networks that have asked for little, so those that ask for much leave something to newcomers. Where a share
+ * is known to be used up nothing is counted, and no key is made.
  *
  * @param name - of its counters; several may have the same limit
  */
@@ -67,32 +68,41 @@ export async function consumeLimit(
   name: string,
   { perClient, perNetwork, inAll, windowSeconds }: RateLimit,
   sender: Sender,
-): Promise<number | undefined> {
-  const { headers, browser } = sender;
-  const [client, network] = [browser ?? knownClientKey(headers), ownNetworkKey(headers)];
-  const layers: [name: string, limit: number | undefined, key: string | undefined][] = [
-    [name, perClient, client],
-    [`${name}-of-network`, perNetwork, browser ? network && `known ${network}` : network],
-    [`${name}-in-all`, inAll, isKnownSender(sender) ? undefined : "all"],
+): Promise<LimitRefusal | undefined> {
+  const { known, network, client } = circlesOf(sender);
+  const share = (whose: Share["whose"], suffix: string, limit: number | undefined, key: Circle): Share[] =>
+    limit === undefined || typeof key === "symbol" ? [] : [{ whose, layer: name + suffix, limit, key }];
+  const own = [
+    ...share("client", "", perClient, client),
+    ...share("network", "-of-network", perNetwork, network),
   ];
-  for (const [layer, limit, key] of layers) {
-    if (limit === undefined || key === undefined) continue;
-    const { allowed, retryAfterSeconds } = await counter(layer, limit, windowSeconds).consume(key);
-    if (allowed) continue;
-    metrics()?.quotaRefusals.inc({ quota: layer });
-    return retryAfterSeconds ?? windowSeconds;
-  }
-  return undefined;
+  const half = inAll && inAll / 2;
+  const ofAll = share("all", "-in-all", half, known);
+  const ofNewcomers = share("all", "-in-all", half, `${known} who ask for little`);
+  const decide = async (how: "peek" | "consume"): Promise<LimitRefusal | undefined> => {
+    let asked = 0;
+    let refused: LimitRefusal | undefined;
+    const isRefused = async ({ whose, layer, limit, key }: Share) => {
+      const decision = await counter(layer, limit, windowSeconds)[how](key);
+      if (whose === "network") asked = limit - decision.remaining;
+      const { allowed, retryAfterSeconds: waitSeconds = windowSeconds } = decision;
+      refused = allowed ? undefined : { whose, layer, waitSeconds };
+      return !allowed;
+    };
+    for (const one of own) if (await isRefused(one)) return refused;
+    for (const one of asked <= littleOfNetwork ? [...ofNewcomers, ...ofAll] : ofAll)
+      if (!(await isRefused(one))) return undefined;
+    return refused;
+  };
+  const refused = (await decide("peek")) ?? (await decide("consume"));
+  if (refused) metrics()?.quotaRefusals.inc({ quota: refused.layer });
+  return refused;
 }
 
 /** Gives a request back to the client's limit, because it failed because of us. Its network's counts it still. */
-export function refundLimit(
-  name: string,
-  { perClient, windowSeconds }: RateLimit,
-  { headers, browser }: Sender,
-): void {
-  const client = browser ?? knownClientKey(headers);
-  if (perClient && client) counter(name, perClient, windowSeconds).refund(client);
+export function refundLimit(name: string, { perClient, windowSeconds }: RateLimit, sender: Sender): void {
+  const { client } = circlesOf(sender);
+  if (perClient && typeof client === "string") counter(name, perClient, windowSeconds).refund(client);
 }
 
 /** The counter of that name: shared by all instances where a shared store is configured, else of this process. */

@@ -113,11 +113,11 @@ export const bounds: Mistakes = {
     },
     "lib/server/connections.ts": {
       "a connection with a request in work is closed for a new one": [
-        "this.idle.delete(socket);\n    outgoing",
-        "outgoing",
+        "if (outgoing.socket) idle.delete(socket);",
+        "if (!outgoing.socket) idle.delete(socket);",
       ],
       "a connection that was answered counts as in work for ever":
-        "if (this.open.has(socket)) this.idle.add(socket);",
+        "if (this.open.has(socket)) idle.add(socket);",
     },
   },
   "tests/app/unsubscribe.test.ts": {

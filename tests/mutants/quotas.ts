@@ -3,18 +3,9 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 export const quotas: Mistakes = {
   "tests/lib/rate-limit/local-counter.test.ts": {
     "lib/rate-limit/local-counter.ts": {
-      "one request more than the limit is accepted": [
-        "recent.first >= this.limit",
-        "recent.first > this.limit",
-      ],
-      "the number of keys has no bound": [
-        "new RecentCache(maxKeys, windowMs)",
-        "new RecentCache(1e9, windowMs)",
-      ],
-      "a refusal is counted too": [
-        "return refusal(oldestAtMs",
-        "return acceptedAtMs.push(nowMs) && refusal(oldestAtMs",
-      ],
+      "one request more than the limit is accepted": ["- recent.first) - 1", "- recent.first)"],
+      "the number of keys has no bound": ["this.bytes > this.maxBytes", "this.bytes > 100 * this.maxBytes"],
+      "a refusal is counted too": ["if (recent && decision.allowed)", "if (recent)"],
     },
   },
   "tests/lib/rate-limit/client-address.test.ts": {
@@ -56,11 +47,11 @@ export const quotas: Mistakes = {
     },
   },
   "tests/app/pages/sign-in-attacks.test.ts": {
-    "lib/rate-limit/rate-limit.ts": {
-      "a neighbour uses up the forms of a browser that signed in before": [
-        "[browser ?? knownClientKey(headers), ownNetworkKey(headers)]",
-        "[knownClientKey(headers), ownNetworkKey(headers)]",
-      ],
+    "lib/rate-limit/sender.ts": {
+      "a neighbour uses up the forms of a browser that signed in before": ["if (browser)", "if (!headers)"],
+    },
+    "lib/http/known-browser.ts": {
+      "a browser stays known whose person was erased": ["(isThere ?", "(isThere || id ?"],
     },
     "lib/config/limits.ts": {
       "where clients cannot be told apart, one of them closes the forms for all": [
@@ -98,10 +89,11 @@ export const quotas: Mistakes = {
   },
   "tests/lib/rate-limit/rate-limit.test.ts": {
     "lib/rate-limit/rate-limit.ts": {
-      "every network counts as one that signed in before": [
-        "if (browser && network) knownNetworks",
-        "if (network) knownNetworks",
+      "those who ask for much leave nothing to newcomers": [
+        "[...ofNewcomers, ...ofAll] : ofAll",
+        "[...ofNewcomers, ...ofAll] : [...ofAll, ...ofNewcomers]",
       ],
+      "what is refused makes keys": ['(await decide("peek")) ?? ', ""],
     },
   },
   "tests/lib/rate-limit/shared-counter.drill.ts": {

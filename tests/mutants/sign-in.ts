@@ -100,7 +100,7 @@ export const signIn: Mistakes = {
   },
   "tests/app/pages/sign-in.test.ts": {
     "lib/http/handler.ts": {
-      "forms have no bound": ["if (wait === undefined) return;", "return;"],
+      "forms have no bound": ["if (!refused) return;\n", "return;\n"],
     },
     "lib/http/cookies.ts": {
       "scripts read our cookies": "HttpOnly; ",

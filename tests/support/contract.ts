@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { inSeconds } from "@/lib/config/durations";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
 import type { Answer, Service } from "@/tests/support/service";
@@ -63,7 +64,7 @@ export function expectQuotaSpent(
 ): void {
   const { headers } = answer;
   const wait = Number(headers["retry-after"]);
-  const message = `Too many requests: ${requests} are allowed in 60 seconds, so wait ${wait} seconds.`;
+  const message = `Too many requests: ${requests} are allowed in 60 seconds, so wait ${inSeconds(wait)}.`;
   expectRefusal(service, answer, { status: 429, code: "unavailable", message });
   expect(wait).toEqual(between(1, 60));
   expect(headers["ratelimit-policy"]).toBe(`"${quota}";q=${requests};w=60`);

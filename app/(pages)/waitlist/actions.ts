@@ -17,8 +17,8 @@ export const waitlistHandlers = {
     const typed = call.field("email");
     const email = parseTypedEmail(typed);
     if (!email) return { to: withProblem(page, whyNotAnEmail(typed)) };
-    if (await consumeLimit("waitlist", rateLimits.waitlist, call))
-      return { to: withProblem(page, "network") };
+    const refused = await consumeLimit("waitlist", rateLimits.waitlist, call);
+    if (refused) return { to: withProblem(page, refused.whose === "all" ? "all" : "network") };
     if (await joinWaitlist(await store(), email, call.nowMs)) return { to: `${page}?joined` };
     log().warn("the waitlist is full: no one can join until some are invited or removed");
     return { to: withProblem(page, "full") };

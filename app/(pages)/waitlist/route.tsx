@@ -10,6 +10,7 @@ import { PostForm } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 
 const problems: Record<string, Problem> = {
+  all: { words: "Too many people joined today, from all networks together. Try again tomorrow." },
   network: { words: "Too many people joined from your network today. Try again tomorrow." },
   full: { words: "The waitlist is full at the moment. Try again in a few days." },
   link: { words: "This link does not work any more. Join again, and we send a new one." },

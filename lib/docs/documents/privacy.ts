@@ -89,7 +89,7 @@ const cookies = (): Record<CookieName, string | false | undefined> => ({
     `Leads you back to the page on which you were asked to confirm that it is you | ${describeSeconds(codeCookieSeconds)}`,
   "office-known":
     isLocal() &&
-    `Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | ${describeSeconds(knownSeconds)}`,
+    `Shows that you have signed in with this browser before, when, and to which account, so that strangers cannot use up your sign-in codes or your share of our limits | ${describeSeconds(knownSeconds)}`,
   "office-email": `Keeps the email that you typed for the next form | ${describeSeconds(typedEmailSeconds)}`,
   "office-request": `Names the apps that wait for your approval | ${describeSeconds(Math.max(oauthSeconds.request, oauthSeconds.deviceCode))}`,
   "office-notice": `Remembers the notice that you dismissed | ${describeSeconds(dismissedSeconds)}`,

@@ -137,6 +137,17 @@ describe.each(engines)("on $name", async (engine) => {
     }
   });
 
+  it("does not know a browser any more whose person was erased", async () => {
+    const email = `${crypto.randomUUID()}@example.com`;
+    await service.adminJson("account", "add", email, "--plan", "licensed");
+    const owner = new Browser(service);
+    await signIn(owner, email);
+    const neighbour = new Browser(service, owner.address);
+    for (let sent = 0; sent < 31; sent++) await sendForm(neighbour);
+    await service.adminJson("person", "erase", email);
+    expect(isRefused(await sendForm(owner))).toBe(true);
+  });
+
   it("ignores a problem in the address that is not one of ours", async () => {
     const invited = await service.adminJson<{ url: string }>("invite", `${crypto.randomUUID()}@example.com`);
     const { pathname, search } = new URL(invited.url);

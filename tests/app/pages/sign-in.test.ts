@@ -68,7 +68,7 @@ describe.each(engines)("local sign-in on $name", async (engine) => {
       ),
       "office-client": expect.stringMatching(/^[\w-]{43}; Path=\/; Max-Age=7776000; HttpOnly; SameSite=Lax$/),
       "office-known": expect.stringMatching(
-        /^[\w-]{22}\.[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
+        /^[\w-]{22}\.[\w-]{43}\.acc_[\w-]{22}~\d{10}~[\w-]{43}\.[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/,
       ),
       "office-code": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
       "office-back": "; Path=/; Max-Age=0; HttpOnly; SameSite=Lax",
@@ -262,11 +262,13 @@ it("accepts behind a proxy thirty forms in ten minutes from one address, whateve
     expect(headers.location).toBe("/sign-in?problem=email");
   }
   const refused = await service.submit("/sign-in/send", { email: "" }, from("9.9.9.9"));
-  expect(refused.headers.location).toMatch(/^\/sign-in\?problem=too-many&wait=[1-9]\d{0,2}$/);
+  expect(refused.headers.location).toMatch(/^\/sign-in\?problem=too-many&of=client&wait=[1-9]\d{0,2}$/);
   const page = await service.ask(refused.headers.location ?? "");
-  expect(page.text).toMatch(/Too many attempts from your network\. Wait \d+ (minutes|seconds), then/);
+  expect(page.text).toMatch(
+    /Too many attempts from your browser or address\. Wait \d+ (minutes|seconds), then/,
+  );
   const elsewhere = await service.submit("/waitlist/join", { email: "" }, from("9.9.9.9"));
-  expect(elsewhere.headers.location).toMatch(/^\/waitlist\?problem=too-many&wait=\d+$/);
+  expect(elsewhere.headers.location).toMatch(/^\/waitlist\?problem=too-many&of=client&wait=\d+$/);
   await service.stop();
 });
 

@@ -95,7 +95,7 @@ describe("/privacy and /terms", async () => {
       "| The mails to you, in files | 730 days after they were written |",
       "| `office-client` | Keeps you signed in | 90 days |",
       "| `__session` | Shows that you are signed in | 1 minute |",
-      "| `office-known` | Shows that you have signed in with this browser before, so that strangers cannot use up your sign-in codes | 180 days |",
+      "| `office-known` | Shows that you have signed in with this browser before, when, and to which account, so that strangers cannot use up your sign-in codes or your share of our limits | 180 days |",
     ]) {
       expect(text).toContain(line);
     }

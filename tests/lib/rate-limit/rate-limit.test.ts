@@ -1,30 +1,86 @@
 import { describe, expect, it, vi } from "vitest";
-import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
+import type { LocalCounter } from "@/lib/rate-limit/local-counter";
+import { consumeLimit, consumeRateLimit, counter, refundLimit } from "@/lib/rate-limit/rate-limit";
 import { createFolder } from "@/tests/support/leash";
 
 Object.assign(process.env, { DATA_DIR: createFolder(), TRUSTED_PROXY_HOPS: "1" });
 
 describe("a limit of ours", () => {
-  const limit = { perClient: 2, perNetwork: 4, inAll: 6, windowSeconds: 600 };
-  /** Sends from an address, with the id of a browser if it has signed in before. Returns whether it is accepted. */
-  const sender = (address: string, browser?: string) => ({
-    headers: new Headers({ "x-forwarded-for": address }),
-    browser,
+  const limit = { perClient: 2, perNetwork: 4, inAll: 8, windowSeconds: 600 };
+  /** Who sends from an address, in a browser that has signed in before if it is named: `<account> <id>`. */
+  const sender = (address: string, known = "") => {
+    const [account = "", id = ""] = known.split(" ");
+    return {
+      headers: new Headers({ "x-forwarded-for": address }),
+      browser: known ? { id, account } : undefined,
+    };
+  };
+  /** Whose share refuses each of these in turn; `undefined` for one that is accepted. */
+  const sendTo =
+    (name: string, more: Partial<typeof limit> = {}) =>
+    async (...senders: [address: string, known?: string][]) => {
+      const refusals = [];
+      for (const [address, known] of senders)
+        refusals.push((await consumeLimit(name, { ...limit, ...more }, sender(address, known)))?.whose);
+      return refusals;
+    };
+  const times = <T>(count: number, make: (n: number) => T) =>
+    Array.from({ length: count }, (_, n) => make(n));
+
+  it("holds for a client, a network and all strangers, and says whose share is used up", async () => {
+    const send = sendTo("a limit");
+    expect(await send(["2001:db8:2:1::1"], ["2001:db8:2:1::2"], ["2001:db8:2:1::3"])).toEqual([
+      undefined,
+      undefined,
+      "client",
+    ]);
+    expect(await send(...times(3, (n) => [`2001:db8:2:${n + 2}::1`] as [string]))).toEqual([
+      undefined,
+      undefined,
+      "network",
+    ]);
+    expect(await send(...times(5, (n) => [`10.0.0.${n}`] as [string]))).toEqual([
+      ...times(4, () => undefined),
+      "all",
+    ]);
   });
 
-  it("holds per /64, per /48 and in all, and leaves known browsers and their networks their share", async () => {
-    const send = async (address: string, browser?: string) =>
-      (await consumeLimit("a limit", limit, sender(address, browser))) === undefined;
-    expect(await send("2001:db8:1:ffff::1", "known"), "from here on its network is known").toBe(true);
-    const ofOneClient = ["::1", "::2", "::3"].map((host) => send(`2001:db8:2:1${host}`));
-    expect(await Promise.all(ofOneClient)).toEqual([true, true, false]);
-    const ofOneNetwork = ["2", "3", "4"].map((subnet) => send(`2001:db8:2:${subnet}::1`));
-    expect(await Promise.all(ofOneNetwork)).toEqual([true, true, false]);
-    const ofAll = ["10.0.0.1", "10.0.0.2", "10.0.0.3"].map((address) => send(address));
-    expect(await Promise.all(ofAll)).toEqual([true, true, false]);
-    expect(await send("2001:db8:1:1::1"), "a stranger in a known network").toBe(true);
-    expect(await send("2001:db8:2:9::1", "known"), "a known browser next to the flood").toBe(true);
-    expect(await send("2001:db8:2:9::1", "known"), "beyond its own limit").toBe(false);
+  it("has as much for known browsers as for strangers: for one, for an account, and for all; in no network of theirs", async () => {
+    const send = sendTo("known browsers");
+    const known = (who: string): [string, string] => ["10.1.1.1", who];
+    const [one, two, three] = [known("a 1"), known("a 2"), known("a 3")];
+    expect(await send(...times(8, (n) => [`10.0.1.${n}`] as [string]))).toEqual(times(8, () => undefined));
+    expect(await send(["10.0.1.9"], one, one, one)).toEqual(["all", undefined, undefined, "client"]);
+    expect(await send(["10.1.1.1"]), "a stranger next to a known browser").toEqual(["all"]);
+    expect(await send(two, two, three), "four of an account").toEqual([undefined, undefined, "network"]);
+    expect(await send(...times(5, (n) => ["10.1.1.1", `other${n} b${n}`] as [string, string]))).toEqual([
+      ...times(4, () => undefined),
+      "all",
+    ]);
+  });
+
+  it("keeps half of all for networks that have asked for little, whatever others ask for", async () => {
+    const more = { perClient: 1000, perNetwork: 1000, inAll: 2 * 100 };
+    const send = sendTo("little", more);
+    const greedy = times(6, (network) => times(100, () => [`10.2.${network}.1`] as [string])).flat();
+    const refused = await send(...greedy);
+    expect(refused.filter((whose) => whose === undefined)).toHaveLength(100 + 6 * 10);
+    expect(new Set(refused)).toEqual(new Set([undefined, "all"]));
+    const newcomers = times(4, (network) => times(10, () => [`10.3.${network}.1`] as [string])).flat();
+    expect(new Set(await send(...newcomers))).toEqual(new Set([undefined]));
+    expect(await send(["10.3.9.1"]), "beyond that half").toEqual(["all"]);
+  });
+
+  it("keeps nothing of what it refuses", async () => {
+    const send = sendTo("nothing kept", { perClient: 10 });
+    const first = times(4, (n) => [`2001:db8:5:${n}::1`] as [string]);
+    expect(await send(...first)).toEqual(times(4, () => undefined));
+    const counters = ["nothing kept", "nothing kept-of-network", "nothing kept-in-all"];
+    const kept = () => counters.map((name) => (counter(name, 0, 0) as LocalCounter).bytes);
+    const before = kept();
+    const others = times(100, (n) => [`2001:db8:5:1${n}::1`] as [string]);
+    expect(new Set(await send(...others))).toEqual(new Set(["network"]));
+    expect(kept()).toEqual(before);
   });
 
   it("gives a request back to its client, but not to the network", async () => {
@@ -36,7 +92,7 @@ describe("a limit of ours", () => {
     }
     expect(accepted).toEqual([true, true, true, true, false, false]);
 
-    const known = sender("2001:db8:4:1::1", "known");
+    const known = sender("2001:db8:4:1::1", "an-account known");
     for (let n = 0; n < 3; n++) {
       expect(await consumeLimit("given back", limit, known)).toBeUndefined();
       refundLimit("given back", limit, known);

@@ -29,6 +29,8 @@ const service = await startService({
   RESEND_WEBHOOK_SECRET: `whsec_${Buffer.alloc(24, "k").toString("base64")}`,
 });
 await service.ask("/sign-in");
+await service.adminJson("account", "add", "reader@example.com", "--plan", "licensed");
+const [, token] = (await service.unsubscribePath("reader@example.com")).split("token=");
 
 const opened: Socket[] = [];
 afterEach(() => {
@@ -88,8 +90,8 @@ describe("a body", () => {
 
   it.each([
     ["/sign-in/send", 4 * 1024, { Origin: true, Cookie: "office-probe=1" }],
-    [`${unsubscribe.path}?token=x`, 4 * 1024, {}],
-    ["/unsubscribe?token=x", 4 * 1024, { Origin: true }],
+    [`${unsubscribe.path}?token=${token}`, 4 * 1024, {}],
+    [`/unsubscribe?token=${token}`, 4 * 1024, { Origin: true }],
     ["/hooks/resend", 256 * 1024, {}],
     ["/mcp", 64 * 1024, { "Content-Type": "application/json" }],
   ])(
@@ -132,8 +134,8 @@ describe("a body", () => {
       const [first] = await once(socket, "data");
       return String(first).split("\r\n")[0];
     };
-    expect(await firstWords(`${unsubscribe.path}?token=x`, 3)).toBe("HTTP/1.1 100 Continue");
-    expect(await firstWords(`${unsubscribe.path}?token=x`, tenMebibytes)).toBe(
+    expect(await firstWords(`${unsubscribe.path}?token=${token}`, 3)).toBe("HTTP/1.1 100 Continue");
+    expect(await firstWords(`${unsubscribe.path}?token=${token}`, tenMebibytes)).toBe(
       "HTTP/1.1 413 Payload Too Large",
     );
     expect(await firstWords(health.path, 3)).toBe("HTTP/1.1 405 Method Not Allowed");
@@ -154,9 +156,8 @@ describe("connections", () => {
     return statuses(String(await once(socket, "data")));
   };
   const askWithoutBody = async (socket: Socket, more = "") => {
-    socket.write(
-      `POST ${unsubscribe.path}?token=x HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nExpect: 100-continue\r\n${more}\r\n`,
-    );
+    const host = `Host: localhost:${socket.remotePort}\r\nContent-Type: application/json\r\n`;
+    socket.write(`POST /mcp HTTP/1.1\r\n${host}Content-Length: 3\r\nExpect: 100-continue\r\n${more}\r\n`);
     return statuses(String(await once(socket, "data")));
   };
 
@@ -164,7 +165,7 @@ describe("connections", () => {
     ["an address", {}, "", "127.0.4.1"],
     ["a forwarded /48", { TRUSTED_PROXY_HOPS: "1" }, "X-Forwarded-For: 2001:db8:1:%::1\r\n", "127.0.0.1"],
   ])("of %s hold at most 256 requests in work, and others are not cut", async (_, settings, line, from) => {
-    const own = await Service.start({ RATE_LIMIT_HEALTH: "100000", ...settings });
+    const own = await Service.start({ RATE_LIMIT_HEALTH: "100000", RATE_LIMIT_MCP: "100000", ...settings });
     const headerOf = (n: number) => line.replace("%", n.toString(16));
     const work = async (_: unknown, n: number) => {
       const socket = await open(from, own.port);
