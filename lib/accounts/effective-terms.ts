@@ -97,10 +97,12 @@ export function differs<Row extends object>(row: Row, values: Partial<Row>): boo
   return Object.entries(values).some(([name, value]) => row[name as keyof Row] !== value);
 }
 
-/** The operator's terms after a licence: a trial has its rest, unless LAPSED_PLAN is hobby. */
+/** The operator's terms after a licence: a trial has its rest, unless LAPSED_PLAN is hobby, which has a limit. */
 function lapsedTerms(given: Terms): Terms {
-  if (given.plan !== "trial" || settings().billing?.lapsedPlan !== "hobby") return given;
-  return { ...given, plan: "hobby", trial_ends_at_ms: null };
+  const { lapsedPlan, lapsedLimit } = settings().billing ?? {};
+  if (given.plan !== "trial" || lapsedPlan !== "hobby") return given;
+  const assistant_limit = given.assistant_limit ?? lapsedLimit ?? null;
+  return { plan: "hobby", trial_ends_at_ms: null, assistant_limit };
 }
 
 /** For example `licensed, at most 25 assistants`. */

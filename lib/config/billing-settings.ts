@@ -3,7 +3,14 @@ import { isLoopback } from "@/lib/config/loopback";
 
 const needed = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_LICENCE_PRICES"] as const;
 /** They stand alone, but tell that billing is meant. */
-const others = ["LAPSED_PLAN", "LICENCE_GRACE_DAYS", "STRIPE_TAX", "STRIPE_PROMOTION_CODES"];
+const others = [
+  "LAPSED_PLAN",
+  "LAPSED_ASSISTANT_LIMIT",
+  "REFUNDS",
+  "LICENCE_GRACE_DAYS",
+  "STRIPE_TAX",
+  "STRIPE_PROMOTION_CODES",
+];
 
 const maxPrices = 10; // each is read at Stripe to show it
 

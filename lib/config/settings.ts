@@ -110,6 +110,10 @@ export function parseSettings(environment: Record<string, string | undefined>) {
       ...billing,
       /** The plan of an account on a trial after its licence. */
       lapsedPlan: env.LAPSED_PLAN,
+      /** How many assistants an account may hire on the hobby plan after its licence, unless its trial had a limit. */
+      lapsedLimit: env.LAPSED_ASSISTANT_LIMIT,
+      /** The operator's sentence about refunds. */
+      refunds: env.REFUNDS,
       /** How long a licence goes on after the end of what was paid, while Stripe still tries to collect. */
       graceDays: env.LICENCE_GRACE_DAYS,
       hasTax: env.STRIPE_TAX === "automatic",
@@ -227,6 +231,8 @@ const environmentSchema = z.object({
   OFFICE_URL: z.string().transform(parseOrigin).optional(),
   LOG_LEVEL: oneOf("debug", "info", "warn", "error").default("info"),
   LAPSED_PLAN: oneOf("trial-ended", "hobby").default("trial-ended"),
+  LAPSED_ASSISTANT_LIMIT: wholeNumber(0, 1_000_000).default(3),
+  REFUNDS: z.string().trim().min(1).default("We refund nothing."),
   LICENCE_GRACE_DAYS: wholeNumber(0, 999).default(14),
   STRIPE_TAX: oneOf("none", "automatic").default("none"),
   STRIPE_PROMOTION_CODES: oneOf("off", "on").default("off"),

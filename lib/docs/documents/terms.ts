@@ -38,7 +38,7 @@ A version or an operation of the API is retired at least ${minNoticeDays} days a
 
 ## End
 
-You can stop at any time: delete your account, as [Privacy](${to.privacy}) describes. A running licence ends with it and is not refunded. The operator can end an account.
+You can stop at any time: delete your account, as [Privacy](${to.privacy}) describes. A running licence ends with it. ${settings().billing?.refunds ?? "Nothing is refunded here."} The operator can end an account.
 
 ## Software
 

@@ -1,7 +1,7 @@
 import { graceMs } from "@/lib/accounts/leaving";
-import { liveOf } from "@/lib/accounts/licence-state";
 import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
 import { settings } from "@/lib/config/settings";
+import { liveOf } from "@/lib/http/licence-state";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
@@ -75,7 +75,7 @@ function Consequences({ bought, nowMs }: Pick<ProvingVisit, "bought" | "nowMs">)
       </p>
       {licence && (
         <p>
-          Your licence ends with the account, and is not billed again. We refund nothing.
+          Your licence ends with the account, and is not billed again. {settings().billing?.refunds}
           {renews && (
             <>
               {" "}
