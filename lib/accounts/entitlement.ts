@@ -1,7 +1,6 @@
 import type { z } from "zod";
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
-import { currentLicence, endOf } from "@/lib/accounts/licence-state";
 import { readBilling } from "@/lib/accounts/purchases";
 import { challenge } from "@/lib/auth/credential";
 import { recordCheck } from "@/lib/auth/session-use";
@@ -10,6 +9,7 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { type AccountEnd, endWords } from "@/lib/http/entitlement-words";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import { currentLicence, endOf } from "@/lib/http/licence-state";
 import { pages } from "@/lib/http/pages";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 import { jitter } from "@/lib/runtime/jitter";

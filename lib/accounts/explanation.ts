@@ -3,7 +3,6 @@ import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/effective-terms";
 import { decideEntitlement } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
-import { currentLicence, endOf } from "@/lib/accounts/licence-state";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-limits";
@@ -13,6 +12,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { endWords } from "@/lib/http/entitlement-words";
+import { currentLicence, endOf } from "@/lib/http/licence-state";
 import { pages } from "@/lib/http/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 
@@ -49,8 +49,16 @@ export function factQueries(db: Db, email: string, nowMs: number) {
       .where("is_deleted", "=", 0),
     subscriptions: db
       .selectFrom("billing_subscriptions")
-      .select(["id", "status", "period_ends_ms", "ends_at_ms", "licence_until_ms", "price_id"])
-      .select(["invoice_id", "invoice_status", "amount_due", "currency"])
+      .select([
+        "id",
+        "status",
+        "status_reason",
+        "period_ends_ms",
+        "ends_at_ms",
+        "licence_until_ms",
+        "price_id",
+      ])
+      .select(["unpaid_since_ms", "invoice_id", "invoice_status", "amount_due", "currency"])
       .where("account_id", "=", id)
       .orderBy("created_at_ms", "desc"),
     customers: db.selectFrom("billing_customers").select(customerColumns).where("account_id", "=", id),

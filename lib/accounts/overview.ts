@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type SelectQueryBuilder, sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
+import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { countSealedMails } from "@/lib/mail/outbox";
@@ -78,6 +79,14 @@ export async function readOverview(db: Db, nowMs: number) {
           .where("created_at_ms", "<", nowMs - dayMs),
       ),
       orphanedIn30Days: await audited("purchase without account", "subscription for another price"),
+      retiredPrices: await inTurn(
+        subscriptions
+          .select(["price_id as id", count])
+          .where("licence_until_ms", ">", 0)
+          .where("price_id", "not in", settings().billing?.licencePrices ?? [""])
+          .groupBy("price_id")
+          .orderBy("price_id"),
+      ),
       // Payments that came back, or credits that could not.
       returnedIn30Days: await audited(
         "subscription refunded",

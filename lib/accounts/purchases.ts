@@ -50,14 +50,19 @@ export async function keepCustomer(
   });
 }
 
-/** The purchases of an account, as last read at Stripe: its subscriptions, and whether it has bought anything. */
+/**
+ * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence beside
+ * them, and whether it has bought anything.
+ */
 export async function readBilling(db: Db, accountId: string) {
-  const subscriptions = await db
+  const rows = await db
     .selectFrom("billing_subscriptions")
     .selectAll()
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", "desc")
     .execute();
+  const isBesideGift = (await findCustomer(db, accountId))?.plan_before === "licensed";
+  const subscriptions = rows.map((row) => ({ ...row, isBesideGift }));
   const checkouts = db.selectFrom("billing_checkouts").select("id").where("account_id", "=", accountId);
   const hasPaid = await hasRow(checkouts.where("state", "=", "fulfilled"));
   return { subscriptions, hasBought: subscriptions.length > 0 || hasPaid };

@@ -1,9 +1,9 @@
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
 import { decideEntitlement, type Entitlement } from "@/lib/accounts/entitlement";
-import { endOf, type Licence, licenceStateOf } from "@/lib/accounts/licence-state";
 import { dayMs } from "@/lib/config/durations";
-import { type Status, wordsOf } from "@/lib/http/entitlement-words";
+import { isDue, type Status, wordsOf } from "@/lib/http/entitlement-words";
+import { endOf, type Licence, licenceStateOf } from "@/lib/http/licence-state";
 import type { LightColour } from "@/lib/status/parts";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
@@ -44,8 +44,9 @@ function lightOf(decided: Entitlement, licence: Licence | undefined, nowMs: numb
   if (decided.status === "unavailable") return ["unknown", "Unknown"];
   if (!decided.ok) return ["stopped", "Stopped"];
   const state = licence && licenceStateOf(licence);
-  if (state === "past due" || state === "unpaid") return ["soon", "Payment due"];
-  const endsAtMs = state === "cancelled" ? licence?.ends_at_ms : null;
+  if (state && (isDue(state) || (state === "unpaid" && decided.status !== "licensed")))
+    return ["soon", "Payment due"];
+  const endsAtMs = state && ["cancelled", "pausing", "unknown"].includes(state) ? licence?.ends_at_ms : null;
   const leftMs = (decided.trialEndsAt ? Date.parse(decided.trialEndsAt) : (endsAtMs ?? Infinity)) - nowMs;
   return leftMs < soonMs ? ["soon", "Ends soon"] : ["good", "Runs"];
 }

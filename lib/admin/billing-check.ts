@@ -65,10 +65,20 @@ export async function checkBilling(billing: BillingSettings): Promise<CheckResul
     late > 0 ? `${late} subscriptions stay past due although their licences ended` : undefined,
     "Have Stripe cancel them: Settings, Billing, Subscriptions and emails, Manage failed payments.",
   );
+  const retired = await subscriptions
+    .select("price_id")
+    .distinct()
+    .where("licence_until_ms", ">", 0)
+    .where("price_id", "not in", licencePrices)
+    .execute();
+  const ids = retired.map(({ price_id }) => price_id).join(", ");
+  const stillPaid = ids && `; no longer sold, and still paid: ${ids}`;
   if (problems.length === 0)
-    return fine(`Stripe has ${licencePrices.length + creditPrices.length} prices and the webhook endpoint`);
+    return fine(
+      `Stripe has ${licencePrices.length + creditPrices.length} prices and the webhook endpoint${stillPaid}`,
+    );
   const remedies = new Set(problems.map(({ remedy }) => remedy));
-  return fault(problems.map(({ what }) => what).join("; "), [...remedies].join(" "));
+  return fault(`${problems.map(({ what }) => what).join("; ")}${stillPaid}`, [...remedies].join(" "));
 }
 
 function complainOfPrice(price: Stripe.Price | undefined, isLicence: boolean): string | undefined {

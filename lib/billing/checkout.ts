@@ -13,11 +13,12 @@ import {
   requireBilling,
   StripeFailure,
 } from "@/lib/billing/stripe";
-import { readLiveStates } from "@/lib/billing/subscription";
+import { endAtStripe, readLive } from "@/lib/billing/subscription";
 import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import { isReplaceable } from "@/lib/http/licence-state";
 import { actions, pages } from "@/lib/http/pages";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
@@ -26,13 +27,12 @@ type Kind = "licence" | "credits";
 type Sale = Pick<Checkout, "kind" | "price_id" | "thousandths">;
 
 const maxRounds = 3;
-const paidStates: string[] = ["active", "trialing"];
 
 /**
  * Begins to buy at Stripe Checkout. An account has one open checkout of each kind, whichever tab it was begun in: the
  * same price leads to the same checkout, another price ends the earlier one. No row is locked while Stripe is asked; the
  * row's id is the idempotency key, so a repeated or interrupted attempt finds what it made. Who has a subscription that is
- * not paid is led to pay it.
+ * not paid is led to pay it; one that gives nothing and asks for nothing is ended first.
  *
  * @returns the address of the checkout or the portal; `undefined` if the account pays for a licence, or has just bought this one
  */
@@ -47,9 +47,12 @@ export async function beginCheckout(
   try {
     for (let round = 0; round < maxRounds; round++) {
       const customer = kind === "licence" && (await findCustomer(db, account.id))?.customer_id;
-      const live = customer ? await readLiveStates(db, customer, nowMs) : [];
-      if (live.some((state) => !paidStates.includes(state))) return await openPortal(db, account, nowMs);
-      if (live.length > 0) return undefined;
+      const live = customer ? await readLive(db, customer, nowMs) : [];
+      if (live.some(({ status }) => status === "past_due" || status === "unpaid"))
+        return await openPortal(db, account, nowMs);
+      if (!live.every(isReplaceable)) return undefined;
+      for (const replaced of live) await endAtStripe(db, replaced, nowMs);
+      if (live.length > 0) continue;
       const checkout = await openCheckout(db, account.id, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);
       if (session?.status === "open" && session.url && checkout.price_id === priceId) return session.url;
@@ -67,6 +70,11 @@ export async function beginCheckout(
 /** Throws an {@link ApiError} if this is not sold to the account. */
 async function describeSale(account: Account, kind: Kind, price_id: string, nowMs: number): Promise<Sale> {
   const { licencePrices, creditPrices } = requireBilling();
+  if (account.deletes_at_ms !== null)
+    throw new ApiError("invalid_request", {
+      message: "Nothing is sold to an account that will be deleted.",
+      hint: `Keep the account first, at ${settings().appUrl}${pages.account.path}.`,
+    });
   if (kind === "credits" && creditPrices.length === 0) throw new ApiError("credits_not_configured");
   if (kind === "credits" && account.plan !== "licensed") throw new ApiError("paid_only");
   const sold = kind === "licence" ? licencePrices : creditPrices;
@@ -133,6 +141,23 @@ async function findOrCreateSession(
   }
   const open = updateOpen(db, id).set({ session_id: session.id });
   return (await hasRow(open.returning("id"))) ? session : undefined;
+}
+
+/** Ends the open checkouts of accounts that will be deleted, so that no one pays for them. */
+export async function endCheckoutsOfLeavers(db: Db, nowMs: number): Promise<void> {
+  const open = await db
+    .selectFrom("billing_checkouts")
+    .innerJoin("accounts", "accounts.id", "account_id")
+    .select("session_id")
+    .where("state", "=", "open")
+    .where("deletes_at_ms", "is not", null)
+    .where("session_id", "is not", null)
+    .$narrowType<{ session_id: string }>()
+    .execute();
+  for (const { session_id } of open) {
+    await expireSession(session_id);
+    await fulfil(db, { checkout: session_id }, "account leave", nowMs);
+  }
 }
 
 /** Ends a checkout that no one can pay, so that the next one is a new one. */

@@ -1,15 +1,33 @@
 import type { Stripe } from "stripe";
 import { limitOf } from "@/lib/billing/prices";
-import { idOf, requireBilling } from "@/lib/billing/stripe";
+import { idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
 import { isWhollyReturned } from "@/lib/billing/stripe-charge";
+import { readBefore } from "@/lib/billing/unpaid-change";
 import { dayMs } from "@/lib/config/durations";
+import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
 export type Row = Tables["billing_subscriptions"];
 type Terms = Pick<
   Row,
-  "status" | "assistant_limit" | "period_ends_ms" | "unpaid_since_ms" | "ends_at_ms" | "licence_until_ms"
+  | "status"
+  | "status_reason"
+  | "price_id"
+  | "assistant_limit"
+  | "period_ends_ms"
+  | "unpaid_since_ms"
+  | "ends_at_ms"
+  | "licence_until_ms"
 >;
+
+/** What a subscription is, and until when it is a licence by that. */
+type State = Pick<Terms, "status" | "unpaid_since_ms"> & { status_reason: Reason | null; untilMs: number };
+
+/**
+ * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
+ * paused, its `trial` ended without a card, or it was paused by `request`.
+ */
+export type Reason = "change" | "invoice" | "collection" | "trial" | "request";
 
 /** Whether a subscription has ended at Stripe. */
 export const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>
@@ -18,78 +36,145 @@ export const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>
 const graceMs = () => requireBilling().graceDays * dayMs;
 
 /**
- * Until when a subscription is a licence, by its own state and its items' current period: an active one some days beyond
- * the period, because Stripe may be away when it begins the next one; one that is not paid, those days beyond what was
- * paid, while Stripe still tries to collect. One that is over keeps the end that its owner was told.
+ * Until when a subscription is a licence, and what it contains. What was paid runs to its end; then there are days of grace
+ * while Stripe still tries to collect, or if Stripe is away. While a change is not paid, it contains what it did before.
  */
 export async function readTerms(
+  db: Db,
   subscription: Stripe.Subscription,
   items: Stripe.SubscriptionItem[],
   known: Row | undefined,
   nowMs: number,
 ): Promise<Terms> {
-  const { id, customer, cancel_at_period_end, ended_at } = subscription;
   const [item] = (items.length > 0 ? items : subscription.items.data).toSorted(
     (one, other) => other.current_period_end - one.current_period_end,
   );
   if (!item) throw new Error("a subscription has no item");
-  const { current_period_start: start, current_period_end: end } = item;
-  const countsAsPaid = ["active", "trialing", "past_due"].includes(subscription.status);
-  const isReturned = countsAsPaid && (await isWhollyReturned(idOf(customer), id, start));
-  const status = isReturned ? "refunded" : subscription.status;
-  const isUnpaid = ["past_due", "unpaid", "paused"].includes(status);
-  const unpaidSinceMs = isUnpaid ? (known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item)) : null;
-  // A renewal that is not paid gives nothing back, for example after a refund.
-  const isOver = known?.licence_until_ms === 0 && (unpaidSinceMs ?? 0) <= start * 1000;
-  const cancelAt = cancel_at_period_end ? end : subscription.cancel_at;
-  const cancelAtMs = cancelAt === null ? Number.POSITIVE_INFINITY : cancelAt * 1000;
-  const ends: Partial<Record<string, number>> = {
-    active: end * 1000 + graceMs(),
-    trialing: end * 1000 + graceMs(),
-    past_due: isOver ? 0 : (unpaidSinceMs ?? 0) + graceMs(),
-    unpaid: unpaidSinceMs ?? 0,
-    paused: unpaidSinceMs ?? 0,
-  };
-  const untilMs = items.length === 0 ? 0 : Math.min(ends[status] ?? 0, cancelAtMs);
-  let endsAtMs = cancelAt === null ? null : cancelAtMs;
-  if (untilMs > nowMs) endsAtMs = isUnpaid ? untilMs : endsAtMs;
-  else if (known?.licence_until_ms === 0 && known.ends_at_ms) endsAtMs = known.ends_at_ms;
-  else if (hasEnded(subscription)) endsAtMs = (ended_at ?? nowMs / 1000) * 1000;
-  else if (isUnpaid || status === "refunded")
-    endsAtMs = Math.min(known?.licence_until_ms || (unpaidSinceMs ?? nowMs), nowMs);
+  const before = await readBefore(db, subscription, known, nowMs);
+  const state = await readState(subscription, item, known, before?.paidUntilMs, nowMs);
+  const endMs = item.current_period_end * 1000;
+  const { cancel_at_period_end, cancel_at } = subscription;
+  const cancelAtMs = cancel_at_period_end ? endMs : cancel_at && cancel_at * 1000;
+  const isLicence = items.length > 0 || before !== undefined;
+  const untilMs = isLicence ? Math.min(state.untilMs, cancelAtMs ?? state.untilMs) : 0;
   return {
-    status,
-    assistant_limit: limitOf(items),
-    period_ends_ms: end * 1000,
-    unpaid_since_ms: unpaidSinceMs,
-    ends_at_ms: endsAtMs,
+    status: state.status,
+    status_reason: state.status_reason,
+    price_id: before ? before.price_id : item.price.id,
+    assistant_limit: before ? before.assistant_limit : limitOf(items),
+    period_ends_ms: endMs,
+    unpaid_since_ms: state.unpaid_since_ms,
+    ends_at_ms:
+      untilMs <= nowMs
+        ? findEnd(subscription, { ...state, untilMs }, known, nowMs)
+        : goesOn(state)
+          ? cancelAtMs
+          : untilMs,
     licence_until_ms: untilMs > nowMs ? untilMs : 0,
   };
 }
 
-/**
- * Since when a subscription is not paid: from the start of its period, or from its end if only a change within it was not
- * paid. A change of the interval begins a period of its own, and a paused one ended with its trial.
- */
-function findUnpaidFrom(
-  { latest_invoice: invoice, status, trial_end }: Stripe.Subscription,
-  { current_period_start: start, current_period_end: end }: Stripe.SubscriptionItem,
-): number {
-  const isChange =
-    typeof invoice === "object" &&
-    invoice?.billing_reason === "subscription_update" &&
-    invoice.created - start > 60;
-  if (status === "paused") return (trial_end ?? start) * 1000;
-  return (isChange ? end : start) * 1000;
+const goesOn = ({ status }: Pick<State, "status">) => ["active", "trialing"].includes(status);
+
+/** When a subscription that is no licence ended. One that is over keeps the end that its owner was told. */
+function findEnd(
+  { status, ended_at }: Stripe.Subscription,
+  { untilMs, unpaid_since_ms }: State,
+  known: Row | undefined,
+  nowMs: number,
+): number | null {
+  if (known?.licence_until_ms === 0 && known.ends_at_ms) return known.ends_at_ms;
+  if (hasEnded({ status })) return ended_at ? ended_at * 1000 : nowMs;
+  if (status === "incomplete") return null;
+  return Math.min(known?.licence_until_ms || untilMs || (unpaid_since_ms ?? nowMs), nowMs);
+}
+
+/** @param paidUntilMs - the end of what was paid before a change that is not paid */
+async function readState(
+  subscription: Stripe.Subscription,
+  { current_period_start, current_period_end }: Stripe.SubscriptionItem,
+  known: Row | undefined,
+  paidUntilMs: number | undefined,
+  nowMs: number,
+): Promise<State> {
+  const { id, customer, status, trial_end, collection_method, pause_collection } = subscription;
+  const [startMs, endMs] = [current_period_start * 1000, current_period_end * 1000];
+  const none: State = { status, status_reason: null, unpaid_since_ms: null, untilMs: 0 };
+  if (hasEnded(subscription)) {
+    const wasFree =
+      known?.status_reason === "trial" || (trial_end !== null && current_period_start < trial_end);
+    return wasFree ? { ...none, status_reason: "trial" } : none;
+  }
+  if (status === "incomplete") return none;
+  if (status !== "unpaid" && (await isWhollyReturned(idOf(customer), id, current_period_start)))
+    return { ...none, status: "refunded" };
+  const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
+  if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };
+  const dueMs = collection_method === "send_invoice" ? await readDueDate(id) : undefined;
+  if (goesOn({ status }) && !(dueMs && dueMs <= nowMs)) {
+    const status_reason = pause_collection ? "collection" : dueMs ? "invoice" : null;
+    return {
+      status,
+      status_reason,
+      unpaid_since_ms: dueMs ?? null,
+      untilMs: (paidUntilMs ?? endMs) + graceMs(),
+    };
+  }
+  const unpaidSinceMs = paidUntilMs ?? dueMs ?? known?.unpaid_since_ms ?? startMs;
+  if (pause === "request") {
+    const isOpen = isOpenInvoice(subscription.latest_invoice) || Boolean(known?.unpaid_since_ms);
+    return { ...none, status_reason: pause, untilMs: isOpen ? unpaidSinceMs : endMs };
+  }
+  // A renewal that is not paid gives nothing back, for example after a refund.
+  const isOver = known?.licence_until_ms === 0 && unpaidSinceMs <= startMs;
+  const isGivenUp = status === "unpaid" || status === "paused";
+  return {
+    status: isGivenUp ? "unpaid" : "past_due",
+    status_reason: paidUntilMs
+      ? "change"
+      : dueMs
+        ? "invoice"
+        : current_period_start === trial_end
+          ? "trial"
+          : null,
+    unpaid_since_ms: unpaidSinceMs,
+    untilMs: isOver ? 0 : unpaidSinceMs + (isGivenUp ? 0 : graceMs()),
+  };
+}
+
+/** Why a subscription is paused. Before Stripe said it, only the end of a trial without a card paused one. */
+function pauseOf(
+  { status_details, trial_end }: Stripe.Subscription,
+  start: number,
+): "trial" | "request" | "payment" {
+  const type = status_details?.paused?.subscription.type;
+  if (type?.endsWith("payment_failure")) return "payment";
+  const isTrial = type
+    ? type === "trial_end_without_payment_method"
+    : trial_end !== null && start < trial_end;
+  return isTrial ? "trial" : "request";
+}
+
+const isOpenInvoice = (invoice: Stripe.Subscription["latest_invoice"]) =>
+  typeof invoice === "object" && invoice?.status === "open";
+
+/** When the oldest open invoice that was sent by mail is or was due; `undefined` if none is open. */
+async function readDueDate(subscription: string): Promise<number | undefined> {
+  const open = { subscription, status: "open", limit: 100 } as const;
+  const { data } = await readAtStripe((stripe) => stripe.invoices.list(open));
+  const dates = data.flatMap(({ due_date }) => due_date ?? []);
+  return dates.length > 0 ? Math.min(...dates) * 1000 : undefined;
 }
 
 /** A subscription that Stripe no longer knows: the key is another account's, or it was a test's. */
 export function termsOfGone(known: Row, nowMs: number): Terms {
-  const { assistant_limit, period_ends_ms, unpaid_since_ms } = known;
+  const { status_reason, price_id, assistant_limit, period_ends_ms, unpaid_since_ms } = known;
   const untilMs =
     known.status === "gone" ? known.licence_until_ms : Math.min(known.licence_until_ms, nowMs + graceMs());
   return {
     status: "gone",
+    status_reason,
+    price_id,
     assistant_limit,
     period_ends_ms,
     unpaid_since_ms,

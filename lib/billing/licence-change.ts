@@ -1,6 +1,5 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
 import { readBilling } from "@/lib/accounts/purchases";
 import { openPortal } from "@/lib/billing/customer";
 import { KeptReadings, readForPage } from "@/lib/billing/kept-readings";
@@ -10,6 +9,7 @@ import { readAtStripe, requireBilling } from "@/lib/billing/stripe";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
+import { currentLicence, licenceStateOf, liveOf } from "@/lib/http/licence-state";
 import { processSingleton } from "@/lib/process-singleton";
 
 const portalKeptMs = 10 * 60 * 1000; // 10 minutes

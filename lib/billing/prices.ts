@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { KeptReadings } from "@/lib/billing/kept-readings";
-import { findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
+import { findAtStripe, readAtStripe, requireBilling } from "@/lib/billing/stripe";
 import { moneyInWords } from "@/lib/config/money";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -15,20 +15,6 @@ const prices = () => processSingleton("prices", () => new KeptReadings<Stripe.Pr
 export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | undefined> {
   const expand = ["product", "currency_options"];
   return prices().read(id, nowMs, () => findAtStripe((stripe) => stripe.prices.retrieve(id, { expand })));
-}
-
-/** The items of a subscription that are for a licence: for a price that we sell, or another one of its product. */
-export async function findLicenceItems(
-  { items: { data } }: Stripe.Subscription,
-  nowMs: number,
-): Promise<Stripe.SubscriptionItem[]> {
-  const { licencePrices } = requireBilling();
-  if (data.every(({ price }) => licencePrices.includes(price.id))) return data;
-  const prices = await Promise.all(licencePrices.map((id) => readPrice(id, nowMs)));
-  const products = prices.flatMap((price) => (price ? idOf(price.product) : []));
-  return data.filter(
-    ({ price }) => licencePrices.includes(price.id) || products.includes(idOf(price.product)),
-  );
 }
 
 /**

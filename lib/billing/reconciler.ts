@@ -1,6 +1,7 @@
 import type { NotNull } from "kysely";
 import { endDueLicences } from "@/lib/accounts/effective-terms";
 import { findCustomer } from "@/lib/accounts/purchases";
+import { endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
 import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
@@ -42,6 +43,9 @@ export async function reconcile(
   };
   while (purchases.length > 0 && !signal?.aborted)
     await Promise.all(purchases.splice(0, maxConcurrent).map(read));
+  await endCheckoutsOfLeavers(db, nowMs).catch((err) =>
+    log().warn({ err }, "a leaver's checkout is open yet"),
+  );
   await endDueLicences(db, nowMs);
   return reconciled;
 }

@@ -3,11 +3,13 @@ import { differs, settleTerms } from "@/lib/accounts/effective-terms";
 import { type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
 import { alignEmail, findBuyer } from "@/lib/billing/customer";
 import { hasEnded, type Row, readTerms, termsOfGone } from "@/lib/billing/grace-period";
-import { findLicenceItems } from "@/lib/billing/prices";
-import { findAtStripe } from "@/lib/billing/stripe";
+import { findLicenceItems } from "@/lib/billing/licence-prices";
+import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 import { enqueuePaymentFailed } from "@/lib/mail/licence-mails";
+import { log } from "@/lib/runtime/log";
 
 const maxReadings = 5;
 
@@ -20,7 +22,7 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
     const known = await findSubscription(db, id);
     const expand = ["customer", "latest_invoice"];
     const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
-    const items = subscription ? await findLicenceItems(subscription, nowMs) : [];
+    const items = subscription ? await findLicenceItems(db, subscription.items.data, nowMs) : [];
     if (subscription?.metadata.account && items.length === 0) {
       const prices = subscription.items.data.map(({ price }) => price.id).join(", ");
       await tellOnce(db, { what: "subscription for another price", whom: id, after: { prices } }, nowMs);
@@ -31,7 +33,7 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
       : subscription && (await findBuyer(db, subscription, !hasEnded(subscription), nowMs));
     if (!buyer) return;
     const terms = subscription
-      ? await readTerms(subscription, items, known, nowMs)
+      ? await readTerms(db, subscription, items, known, nowMs)
       : known && termsOfGone(known, nowMs);
     if (!terms) return;
     const what = `subscription ${terms.status}`;
@@ -51,8 +53,9 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
         if (terms.licence_until_ms > 0 && !current?.licence_until_ms)
           await tellOfSecond(transaction, buyer, id, nowMs);
         const isFailing = terms.status === "past_due" && terms.licence_until_ms > 0;
-        if (isFailing && current?.unpaid_since_ms !== terms.unpaid_since_ms)
-          await enqueuePaymentFailed(transaction, { id, ...terms }, nowMs);
+        const wasFailing =
+          current?.status === "past_due" && current.unpaid_since_ms === terms.unpaid_since_ms;
+        if (isFailing && !wasFailing) await enqueuePaymentFailed(transaction, { id, ...terms }, nowMs);
         await settleTerms(transaction, account, nowMs);
         return true;
       }));
@@ -60,7 +63,7 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
     const noted = {
       last_event: event,
       last_event_at_ms: nowMs,
-      ...(subscription && invoiceColumns(subscription, items)),
+      ...(subscription && invoiceColumns(subscription)),
     };
     await db.updateTable("billing_subscriptions").set(noted).where("id", "=", id).execute();
     const customer = subscription?.customer;
@@ -70,30 +73,79 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
   throw new Error("a subscription changed while it was read");
 }
 
-/** The states of a customer's subscriptions for a licence that have not ended at Stripe, after they were fulfilled. */
-export async function readLiveStates(db: Db, customer: string, nowMs: number): Promise<string[]> {
+/** A customer's subscriptions for a licence that have not ended at Stripe, after they were fulfilled. */
+export async function readLive(db: Db, customer: string, nowMs: number): Promise<Row[]> {
   const all = await findAtStripe((stripe) => stripe.subscriptions.list({ customer, limit: 100 }));
-  const states: string[] = [];
+  const live: Row[] = [];
   for (const subscription of all?.data ?? []) {
-    if (hasEnded(subscription) || (await findLicenceItems(subscription, nowMs)).length === 0) continue;
+    if (hasEnded(subscription)) continue;
+    if ((await findLicenceItems(db, subscription.items.data, nowMs)).length === 0) continue;
     await fulfilSubscription(db, subscription.id, { event: "another checkout", nowMs });
-    states.push((await findSubscription(db, subscription.id))?.status ?? subscription.status);
+    const row = await findSubscription(db, subscription.id);
+    if (row) live.push(row);
   }
-  return states;
+  return live;
+}
+
+/**
+ * Ends a subscription at Stripe in whose place another one is sold. The invoice of a payment that is not finished is voided
+ * first, so that it cannot be paid meanwhile; if it was, nothing is ended.
+ */
+export async function endAtStripe(db: Db, { id, status }: Row, nowMs: number): Promise<void> {
+  const isEnded = status !== "incomplete" || (await voidFirstInvoice(id));
+  if (isEnded) await findAtStripe((stripe) => stripe.subscriptions.cancel(id));
+  await fulfilSubscription(db, id, { event: "another checkout", nowMs });
+}
+
+async function voidFirstInvoice(id: string): Promise<boolean> {
+  const expand = ["latest_invoice"];
+  const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
+  const invoice = subscription?.latest_invoice;
+  if (subscription?.status !== "incomplete" || typeof invoice !== "object" || !invoice?.id) return false;
+  const { id: invoiceId, status } = invoice;
+  if (status === "open") await readAtStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));
+  return true;
+}
+
+/**
+ * The page at Stripe on which an owner finishes the first payment of a licence; `undefined` if there is none to finish.
+ * Throws `portal_failed` while Stripe cannot be asked.
+ */
+export async function findUnfinished(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
+  try {
+    return await readUnfinished(db, accountId, nowMs);
+  } catch (failure) {
+    log().warn({ err: failure }, "an unfinished payment could not be read");
+    throw new ApiError("portal_failed");
+  }
+}
+
+async function readUnfinished(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
+  const unfinished = await db
+    .selectFrom("billing_subscriptions")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("status", "=", "incomplete")
+    .orderBy("created_at_ms", "desc")
+    .execute();
+  const expand = ["latest_invoice"];
+  for (const { id } of unfinished) {
+    const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
+    const invoice = subscription?.latest_invoice;
+    const page = typeof invoice === "object" ? invoice?.hosted_invoice_url : undefined;
+    if (subscription?.status === "incomplete" && page) return page;
+    await fulfilSubscription(db, id, { event: "payment finished", nowMs });
+  }
+  return undefined;
 }
 
 function findSubscription(db: Db, id: string): Promise<Row | undefined> {
   return db.selectFrom("billing_subscriptions").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-/** The price of the licence, which may have other items next to it, and the latest invoice. */
-function invoiceColumns(
-  { items, latest_invoice: invoice }: Stripe.Subscription,
-  [item = items.data[0]]: Stripe.SubscriptionItem[],
-) {
+function invoiceColumns({ latest_invoice: invoice }: Stripe.Subscription) {
   const whole = invoice && typeof invoice === "object" ? invoice : undefined;
   return {
-    price_id: item?.price.id ?? null,
     invoice_id: whole?.id ?? null,
     invoice_status: whole?.status ?? null,
     amount_due: whole && whole.status !== "paid" && whole.status !== "void" ? whole.amount_remaining : 0,

@@ -18,6 +18,7 @@ import { transact } from "@/lib/db/transaction";
 /** Tables that may be written without an audit entry, and why; the others only by {@link auditedTransaction}. */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
+  billing_licence_prices: "the operator decides at Stripe and in the settings; this remembers what was sold",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
   link_keys: "the service makes them once, and no one decides about them",
@@ -42,7 +43,6 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
     "ending_mail_ms",
     "last_event",
     "last_event_at_ms",
-    "price_id",
     "invoice_id",
     "invoice_status",
     "amount_due",

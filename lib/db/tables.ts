@@ -301,9 +301,13 @@ export type Tables = {
     account_id: string;
     /** As Stripe reports it; `refunded` if its current period was, and `gone` if Stripe no longer knows it. */
     status: string;
+    /** Why it has that status, in the words of `billing/grace-period.ts`; null if there is nothing to add. */
+    status_reason: string | null;
+    /** What it contains, and its price: while a change is not paid, those of before. */
     assistant_limit: number | null;
+    price_id: string | null;
     period_ends_ms: number;
-    /** Since when it is not paid; null while it is. */
+    /** Since when it is not paid, or when an invoice by mail is due; null while it is paid. */
     unpaid_since_ms: number | null;
     /** When its licence ends or ended, if that is known: it was cancelled or is not paid. */
     ends_at_ms: number | null;
@@ -317,13 +321,14 @@ export type Tables = {
     /** The event that last made us read it at Stripe. */
     last_event: string | null;
     last_event_at_ms: number | null;
-    /** Its price, and its latest invoice with what is due of it in the currency's smallest unit, for operators. */
-    price_id: string | null;
+    /** Its latest invoice with what is due of it in the currency's smallest unit, for operators. */
     invoice_id: string | null;
     invoice_status: string | null;
     amount_due: number | null;
     currency: string | null;
   };
+  /** The prices that were sold as licences, with the limit of assistants that came with one; null if there was none. */
+  billing_licence_prices: { id: string; assistant_limit: number | null; sold_at_ms: number };
   /** Checkouts that owners began. An account has at most one open one of each kind. */
   billing_checkouts: {
     /** The idempotency key with which it is created at Stripe. */

@@ -9,11 +9,36 @@ import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
  * How each state of an account is said: on the owner's pages, to apps and in mail.
  */
 
-/** How a licence from Stripe goes on. Without a payment, a past due one ends, and an unpaid one has ended. */
-export type LicenceState = "renews" | "cancelled" | "past due" | "unpaid" | "ended";
+/** How a licence from Stripe ended, or why there is none yet: its first payment is `unfinished`. */
+export type LicenceEnd = "ended" | "unpaid" | "unfinished" | "returned" | "paused" | "trial over";
 
-/** What ended last: the trial, or after it a licence, which may have been left unpaid. */
-export type AccountEnd = { what: "trial" } | { what: "licence"; atMs: number; isUnpaid: boolean };
+/**
+ * How a licence from Stripe goes on, or how it ended. It is `free` on Stripe's own trial, `unknown` to Stripe with another
+ * key, and `pausing` until the end of what was paid.
+ */
+export type LicenceState =
+  | "renews"
+  | "free"
+  | "not collected"
+  | "invoiced"
+  | "cancelled"
+  | "pausing"
+  | "unknown"
+  | "due beside a gift"
+  | DueState
+  | LicenceEnd;
+
+/** A licence that runs although it is not paid: it ends if it stays so. */
+export type DueState = "past due" | "overdue" | "change unpaid" | "trial unpaid";
+
+const due: readonly string[] = ["past due", "overdue", "change unpaid", "trial unpaid"] satisfies DueState[];
+
+export const isDue = (licence: LicenceState): licence is DueState => due.includes(licence);
+
+/** What ended last: the trial, perhaps with a payment that is not finished, or after it a licence. */
+export type AccountEnd =
+  | { what: "trial"; isUnfinished?: true }
+  | { what: "licence"; atMs: number; how: LicenceEnd };
 
 /** The words of a state on the owner's pages. */
 export type StateWords = {
@@ -40,26 +65,100 @@ const choose = () => settings().billing && stepTo("Choose a licence");
 /** The words of a state on the owner's pages; `end` is what ended, if the company may not run for it. */
 export function wordsOf(status: Status, licence: LicenceState | undefined, end: AccountEnd): StateWords {
   if (status === "trial-ended") {
-    const { tag, heading, hint } = endWords(end);
-    const step = end.what === "licence" && end.isUnpaid ? stepTo("Pay it") : choose();
-    return { tag, heading, next: hint(), ...step };
+    const { tag, heading, hint, step } = endWords(end);
+    return { tag, heading, next: hint(), ...(settings().billing && step) };
   }
-  if (licence === "past due" || licence === "unpaid") return pastDue;
-  return licence === "cancelled" && status === "licensed" ? cancelled : states[status]();
+  const words = states[status]();
+  if (!licence || !["licensed", "trial", "hobby"].includes(status)) return words;
+  if (!isEnd(licence)) return { ...words, ...goingOn()[licence] };
+  const { beside, step } = ends[licence];
+  return beside ? { ...words, next: beside, ...step } : words;
 }
 
-const pastDue: StateWords = {
-  tag: "Past due",
-  heading: runs,
-  next: "Your last payment failed. Pay it, or change the card, so that your company keeps running.",
-  ...stepTo("Pay it"),
+const isEnd = (licence: LicenceState): licence is LicenceEnd => Object.hasOwn(ends, licence);
+
+const payIt = stepTo("Pay it");
+
+/** What a licence that runs asks for, and how it is called. */
+const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords>> => ({
+  renews: {},
+  free: { tag: "Free trial of a licence" },
+  "not collected": { next: "Payments for your licence are paused, so you are charged nothing now." },
+  invoiced: { next: "Your invoice came by mail. Pay it by the day it is due.", ...payIt },
+  cancelled: {
+    tag: "Cancelled",
+    next: "You cancelled your licence, and can take that back.",
+    ...stepTo("Keep the licence"),
+  },
+  pausing: { tag: "Paused", next: "Your licence is paused. What you paid for runs to its end." },
+  unknown: {
+    tag: "Licence unknown",
+    next: `Stripe does not know your licence any more. That is not your doing: ${askUs()} before it ends.`,
+  },
+  "past due": {
+    tag: "Past due",
+    next: "Your last payment failed. Pay it, or change the card, so that your company keeps running.",
+    ...payIt,
+  },
+  overdue: {
+    tag: "Invoice overdue",
+    next: "Your invoice is overdue. Pay it, so that your company keeps running.",
+    ...payIt,
+  },
+  "change unpaid": {
+    tag: "Change not paid",
+    next: "The change of your licence was not paid, so you have what you had before. Pay it, or change the card.",
+    ...payIt,
+  },
+  "trial unpaid": {
+    tag: "Past due",
+    next: "The free trial of your licence has ended, and no card has paid what follows. Add one, so that your company keeps running.",
+    ...stepTo("Add a card"),
+  },
+  "due beside a gift": {
+    next: "The operator gave you a licence, so your company runs. The one that you bought is not paid: pay it, or cancel it.",
+    ...payIt,
+  },
+});
+
+type EndWords = {
+  /** What is said of it while the company runs by another plan. */
+  beside?: string;
+  hint: (where: string) => string;
+  step: ReturnType<typeof stepTo>;
 };
 
-const cancelled: StateWords = {
-  tag: "Cancelled",
-  heading: runs,
-  next: "You cancelled your licence, and can take that back.",
-  ...stepTo("Keep the licence"),
+const anew: EndWords = {
+  hint: (where) => `Choose a licence${where}; they run again as soon as you have one.`,
+  step: stepTo("Choose a licence"),
+};
+
+/** What an owner does about a licence that has ended, or has not begun. */
+const ends: Record<LicenceEnd, EndWords> = {
+  ended: anew,
+  "trial over": anew,
+  unpaid: {
+    beside: "The licence that you bought is not paid. Pay it, and it goes on.",
+    hint: (where) => `Pay the last invoice${where}; they run again as soon as it is paid.`,
+    step: payIt,
+  },
+  unfinished: {
+    beside: "Your payment for a licence is not finished. Finish it, or begin anew.",
+    hint: (where) => `Finish your payment${where}, or begin anew; they run again as soon as it is paid.`,
+    step: stepTo("Finish the payment"),
+  },
+  returned: {
+    beside:
+      "The payment for your licence was returned to you, but Stripe still runs it. End it, or buy it again.",
+    hint: (where) =>
+      `Your payment was returned to you, but Stripe still runs the licence. End it${where}, or buy it again.`,
+    step: stepTo("See what runs at Stripe"),
+  },
+  paused: {
+    beside: "The licence that you bought is paused.",
+    hint: (where) => `To go on with it, ${askUs()}; or choose another licence${where}.`,
+    step: stepTo("Choose a licence"),
+  },
 };
 
 const states: Record<Exclude<Status, "trial-ended">, () => StateWords> = {
@@ -99,34 +198,34 @@ const states: Record<Exclude<Status, "trial-ended">, () => StateWords> = {
   }),
 };
 
-/** The words of a company that may not run, because its trial or its licence ended: on a page, in mail and to an app. */
-export function endWords(end: AccountEnd) {
-  if (end.what === "trial")
-    return {
-      tag: "Trial ended",
-      heading: "Your trial has ended",
-      message: errorCatalogue.trial_ended.message,
-      hint: (where = "") => hintAfter("choose", where),
-    };
-  const ended = `ended on ${day.format(end.atMs)}`;
-  return {
-    tag: "Licence ended",
-    heading: `Your licence ${ended}`,
-    message: `The licence of this account ${ended}.`,
-    hint: (where = "") => hintAfter(end.isUnpaid ? "pay" : "choose", where),
-  };
-}
-
 /**
- * What to do when a company may not run. Where licences are sold, the owner buys one.
- *
- * @param where - at which address, for readers who are not there
+ * The words of a company that may not run, because its trial or its licence ended: on a page, in mail and to an app. Where
+ * licences are sold, the hint takes the address at which to act, for readers who are not there.
  */
-function hintAfter(act: "choose" | "pay", where: string): string {
-  if (!settings().billing) return errorCatalogue.trial_ended.hint;
-  return act === "pay"
-    ? `Your assistants are paused, and nothing is lost. Pay the last invoice${where}; they run again as soon as it is paid.`
-    : `Your assistants are paused, and nothing is lost. Choose a licence${where}; they run again as soon as you have one.`;
+export function endWords(end: AccountEnd) {
+  const { hint, step } = ends[end.what === "licence" ? end.how : end.isUnfinished ? "unfinished" : "ended"];
+  const act = {
+    hint: (where = "") =>
+      settings().billing
+        ? `Your assistants are paused, and nothing is lost. ${hint(where)}`
+        : errorCatalogue.trial_ended.hint,
+    step,
+  };
+  if (end.what === "trial") {
+    const { message } = errorCatalogue.trial_ended;
+    return { tag: "Trial ended", heading: "Your trial has ended", message, ...act };
+  }
+  const { how, atMs } = end;
+  const what = how === "trial over" ? "free trial of the licence" : "licence";
+  const happened = `${how === "paused" ? "was paused" : "ended"} on ${day.format(atMs)}`;
+  const tag =
+    how === "paused" ? "Licence paused" : how === "trial over" ? "Free trial ended" : "Licence ended";
+  return {
+    tag,
+    heading: `Your ${what} ${happened}`,
+    message: `The ${what} of this account ${happened}.`,
+    ...act,
+  };
 }
 
 /** What an end does to a company, as mails say it before and at the end. */

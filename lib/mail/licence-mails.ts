@@ -4,6 +4,7 @@ import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { currentLicence, endStateOf } from "@/lib/http/licence-state";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import { deriveMailId } from "@/lib/mail/mail";
 import { type DueMail, enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
@@ -76,7 +77,7 @@ type Kind<Name> = Extract<ScheduledMail, { kind: Name }>;
 /** Addresses the mail about a failed payment; `undefined` if it was paid, or the licence has ended. */
 export async function addressPaymentFailed(db: Db, mail: Kind<"payment failed">, nowMs: number) {
   const licence = await ownedSubscriptions(db)
-    .select(["email as to", "licence_until_ms as stopsAtMs"])
+    .select(["email as to", "licence_until_ms as stopsAtMs", "status_reason"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("unpaid_since_ms", "=", mail.unpaidSinceMs)
     .where("licence_until_ms", ">", nowMs)
@@ -113,19 +114,17 @@ export async function addressLicenceEnded(db: Db, mail: Kind<"licence ended">, n
   const owner = await db
     .selectFrom("accounts")
     .select(["email as to", "plan", "trial_ends_at_ms as trialEndsAtMs"])
-    .select(({ exists, selectFrom }) =>
-      exists(
-        selectFrom("billing_subscriptions as subscription")
-          .select("subscription.id")
-          .whereRef("subscription.account_id", "=", "accounts.id")
-          .where("subscription.status", "in", ["past_due", "unpaid", "paused"]),
-      ).as("isUnpaid"),
-    )
     .where("accounts.id", "=", mail.accountId)
     .where("subject", "is not", null)
     .executeTakeFirst();
   const after = owner && afterLicence(owner, nowMs);
-  const end = { what: "licence", atMs: mail.endedAtMs, isUnpaid: Boolean(owner?.isUnpaid) } as const;
+  const subscriptions = db.selectFrom("billing_subscriptions").selectAll();
+  const licence = currentLicence(await subscriptions.where("account_id", "=", mail.accountId).execute());
+  const end = {
+    what: "licence",
+    atMs: mail.endedAtMs,
+    how: licence ? endStateOf(licence) : "ended",
+  } as const;
   return after && { ...mail, to: owner.to, after, end };
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { Fragment } from "react";
 import { PartList } from "@/app/(pages)/status-light";
 import { maxTrials, readOverview } from "@/lib/accounts/overview";
 import { settings } from "@/lib/config/settings";
@@ -87,7 +88,14 @@ function Counts({ accounts, billing, days, ...others }: Counted["overview"]) {
           Billing: {billing.pastDue} past due or unpaid, {billing.unsettledForADay} checkouts unsettled for a
           day, {billing.unknownToStripe} subscriptions unknown to Stripe; in 30 days{" "}
           {billing.orphanedIn30Days} purchases without account or for another price,{" "}
-          {billing.returnedIn30Days} payments returned, {billing.twiceIn30Days} bought twice. Deliveries{" "}
+          {billing.returnedIn30Days} payments returned, {billing.twiceIn30Days} bought twice.
+          {billing.retiredPrices.map(({ id, count }) => (
+            <Fragment key={id}>
+              {" "}
+              No longer sold, and still paid by {Number(count)}: {id}.
+            </Fragment>
+          ))}{" "}
+          Deliveries{" "}
           {sinceMs === undefined ? (
             "are fulfilled."
           ) : (

@@ -9,7 +9,7 @@ export const billing: Mistakes = {
       "another price leaves the earlier checkout open":
         'if (session?.status === "open") await expireSession(session.id);',
       "an account with a licence buys another one": [
-        '(account.plan === "licensed" || live.length > 0)) return undefined;',
+        '(account.plan === "licensed" || !live.every(isReplaceable))) return undefined;',
         '(account.plan === "licensed" && live.length < 0)) return undefined;',
       ],
       "any price at Stripe is for sale": ["if (!sold.includes(price_id))", "if (!sold.length)"],
@@ -77,12 +77,12 @@ export const billing: Mistakes = {
     },
     "lib/billing/grace-period.ts": {
       "a licence ends at its first failed payment": [
-        "past_due: isOver ? 0 : (unpaidSinceMs ?? 0) + graceMs(),",
-        "past_due: unpaidSinceMs ?? 0,",
+        "unpaidSinceMs + (isGivenUp ? 0 : graceMs())",
+        "unpaidSinceMs",
       ],
       "each period that begins unpaid extends a licence": [
-        "(known?.unpaid_since_ms ?? findUnpaidFrom(subscription, item))",
-        "findUnpaidFrom(subscription, item)",
+        "paidUntilMs ?? dueMs ?? known?.unpaid_since_ms ?? startMs",
+        "paidUntilMs ?? dueMs ?? startMs",
       ],
     },
     "lib/billing/prices.ts": {
@@ -137,7 +137,7 @@ export const billing: Mistakes = {
       ],
       "an owner with another licence reads that it ended": 'if (plan === "licensed") return undefined;',
     },
-    "lib/accounts/licence-state.ts": {
+    "lib/http/licence-state.ts": {
       "a trial that ended after a licence is said to be that licence": "atMs <= trialEndsAtMs || ",
     },
   },

@@ -38,7 +38,15 @@ type Subscription = Pick<
   | "metadata"
   | "pause_collection"
   | "currency"
+  | "collection_method"
+  | "days_until_due"
+  | "trial_end"
+  | "trial_settings"
+  | "status_details"
 > & { items: { data: Item[] }; latest_invoice: string | null; automatic_tax: { enabled: boolean } };
+type Line = Pick<Stripe.InvoiceLineItem, "amount" | "quantity" | "period"> & {
+  pricing: { price_details: { price: string } };
+};
 type Invoice = Pick<
   Stripe.Invoice,
   | "id"
@@ -50,7 +58,12 @@ type Invoice = Pick<
   | "total"
   | "amount_paid"
   | "amount_remaining"
-> & { parent: { subscription_details: { subscription: string } }; intents: string[] };
+  | "due_date"
+  | "hosted_invoice_url"
+> & { lines: { data: Line[] } } & {
+  parent: { subscription_details: { subscription: string } };
+  intents: string[];
+};
 type Charge = Pick<
   Stripe.Charge,
   "id" | "object" | "amount" | "amount_refunded" | "refunded" | "disputed" | "created" | "status"
@@ -320,6 +333,22 @@ export class StripeStandIn {
     this.tell(type, this.find(this.subscriptions, id));
   }
 
+  /** Pauses a subscription, as its operator does at once, or as Stripe does after a trial without a card. */
+  pause(id: string, type: Pause = "pause_requested"): void {
+    const paused = {
+      type: "subscription",
+      subscription: { type },
+      transitioned_at: this.nowSeconds(),
+    } as const;
+    this.change(id, { status: "paused", status_details: { paused } }, "customer.subscription.paused");
+  }
+
+  /** Stripe or an operator voids what is open of a subscription, which is as if it was never asked for. */
+  voidOpen(id: string): void {
+    for (const invoice of this.openInvoicesOf(id)) invoice.status = "void";
+    this.change(id, { status: "active" });
+  }
+
   cancelAtPeriodEnd(id: string): void {
     this.change(id, { cancel_at_period_end: true, cancel_at: this.itemOf(id).current_period_end });
   }
@@ -334,20 +363,23 @@ export class StripeStandIn {
     const item = this.itemOf(id);
     item.current_period_start = item.current_period_end;
     item.current_period_end += periodOf(item.price);
-    const { status, pause_collection } = this.find(this.subscriptions, id);
+    const { status, pause_collection, collection_method } = this.find(this.subscriptions, id);
     const invoice = this.bill(id, "subscription_cycle", this.sumOf(id).total, isPaid);
     if (pause_collection) invoice.status = "void";
-    const isDue = invoice.status === "open";
+    const isDue = invoice.status === "open" && (collection_method !== "send_invoice" || status !== "active");
     this.change(id, { status: isDue && status === "unpaid" ? status : isDue ? "past_due" : "active" });
   }
 
   /** The customer pays what is open, so the subscription is active again. */
   payOpen(id: string): void {
-    for (const invoice of this.invoices.values()) {
-      if (invoice.parent.subscription_details.subscription !== id || invoice.status !== "open") continue;
-      this.payInvoice(invoice, invoice.amount_remaining);
-    }
+    for (const invoice of this.openInvoicesOf(id)) this.payInvoice(invoice, invoice.amount_remaining);
     this.change(id, { status: "active" });
+  }
+
+  private openInvoicesOf(id: string): Invoice[] {
+    return [...this.invoices.values()].filter(
+      ({ parent, status }) => parent.subscription_details.subscription === id && status === "open",
+    );
   }
 
   /**
@@ -356,7 +388,13 @@ export class StripeStandIn {
    */
   switchPrice(id: string, priceId: string, { isPaid = true } = {}): void {
     const item = this.itemOf(id);
-    const { to, due, isOtherPeriod } = this.changeOf(id, priceId);
+    const { to, due, unused, isOtherPeriod } = this.changeOf(id, priceId);
+    const replaced = {
+      amount: -unused,
+      quantity: item.quantity ?? 1,
+      period: { start: this.nowSeconds(), end: item.current_period_end },
+      pricing: { price_details: { price: item.price.id } },
+    };
     item.price = to;
     if (isOtherPeriod) {
       item.current_period_start = this.nowSeconds();
@@ -365,6 +403,7 @@ export class StripeStandIn {
       if (subscription.cancel_at_period_end) subscription.cancel_at = item.current_period_end;
     }
     const invoice = this.bill(id, "subscription_update", due, isPaid);
+    invoice.lines.data.push(replaced);
     this.change(id, { status: invoice.status === "open" ? "past_due" : "active" });
   }
 
@@ -377,6 +416,7 @@ export class StripeStandIn {
     const isOtherPeriod = periodOf(to) !== periodOf(price);
     return {
       to,
+      unused,
       due: Math.floor((to.unit_amount ?? 0) * (isOtherPeriod ? 1 : rest)) - unused,
       isOtherPeriod,
     };
@@ -422,40 +462,52 @@ export class StripeStandIn {
       String(session.customer),
       session.asked["line_items[0][price]"] ?? "",
       session.metadata ?? {},
-      session.asked["automatic_tax[enabled]"] === "true",
+      { isTaxed: session.asked["automatic_tax[enabled]"] === "true" },
     );
   }
 
-  /** A new subscription that is paid: from a checkout, or made in the dashboard. Returns its id. */
+  /**
+   * A new subscription that is paid: from a checkout, or made in the dashboard. Returns its id.
+   *
+   * @param how - `daysUntilDue` has invoices sent by mail, `trialDays` makes it free at first, and `isIncomplete` leaves
+   * its first payment unfinished, as 3-D Secure may
+   */
   makeSubscription(
     customer: string,
     priceId: string,
     metadata: Record<string, string> = {},
-    isTaxed = false,
+    how: { isTaxed?: boolean; daysUntilDue?: number; trialDays?: number; isIncomplete?: boolean } = {},
   ): string {
     const id = this.newId("sub");
     const price = this.find(this.prices, priceId) as Stripe.Price;
     const current_period_start = this.nowSeconds();
-    const current_period_end = current_period_start + periodOf(price);
+    const { daysUntilDue = null, trialDays, isIncomplete = false } = how;
+    const trial_end = trialDays === undefined ? null : current_period_start + trialDays * daySeconds;
+    const current_period_end = trial_end ?? current_period_start + periodOf(price);
     this.subscriptions.set(id, {
       id,
       object: "subscription",
-      status: "active",
+      status: isIncomplete ? "incomplete" : trial_end ? "trialing" : "active",
       created: current_period_start,
       customer,
       cancel_at: null,
       cancel_at_period_end: false,
       ended_at: null,
       pause_collection: null,
+      collection_method: daysUntilDue === null ? "charge_automatically" : "send_invoice",
+      days_until_due: daysUntilDue,
+      trial_end,
+      trial_settings: null,
       latest_invoice: null,
       currency: this.currencyOf(customer) ?? price.currency,
-      automatic_tax: { enabled: isTaxed },
+      automatic_tax: { enabled: how.isTaxed === true },
       metadata,
       items: {
         data: [{ id: this.newId("si"), price, quantity: 1, current_period_start, current_period_end }],
       },
     });
-    this.bill(id, "subscription_create", this.sumOf(id).total, true);
+    const isPaid = !isIncomplete && daysUntilDue === null;
+    this.bill(id, "subscription_create", trial_end ? 0 : this.sumOf(id).total, isPaid);
     this.tell("customer.subscription.created", this.find(this.subscriptions, id));
     return id;
   }
@@ -467,8 +519,10 @@ export class StripeStandIn {
     const credit = (this.credits.get(customer) ?? 0) - amount;
     this.credits.set(customer, Math.max(0, credit));
     const due = Math.max(0, -credit);
+    const days = subscription.days_until_due;
+    const newId = this.newId("in");
     const invoice: Invoice = {
-      ...{ id: this.newId("in"), object: "invoice", status: "open", billing_reason: reason },
+      ...{ id: newId, object: "invoice", status: "open", billing_reason: reason },
       ...{
         created: this.nowSeconds(),
         currency: subscription.currency,
@@ -477,6 +531,8 @@ export class StripeStandIn {
         amount_remaining: due,
       },
       ...{ parent: { subscription_details: { subscription: id } }, intents: [] },
+      ...{ due_date: days === null ? null : this.nowSeconds() + days * daySeconds, lines: { data: [] } },
+      hosted_invoice_url: `${this.url}/invoice/${newId}`,
     } as Invoice;
     this.invoices.set(invoice.id, invoice);
     subscription.latest_invoice = invoice.id;
@@ -691,15 +747,23 @@ export class StripeStandIn {
         return list(
           this.listed(this.subscriptions).filter(
             (one) =>
-              (!customer || one.customer === customer) &&
-              (fields.get("status") === "all" || one.status !== "canceled"),
+              (!customer || one.customer === customer) && (fields.get("status") === "all" || !hasEnded(one)),
           ),
           fields,
         );
-      case "DELETE subscriptions/id":
-        if (!this.subscriptions.has(id) || this.isAnother) return missing();
-        this.end(id);
-        return ok(this.find(this.subscriptions, id));
+      case "DELETE subscriptions/id": {
+        const found = this.subscriptions.get(id);
+        if (!found || hasEnded(found) || this.isAnother) return missing();
+        const status = found.status === "incomplete" ? "incomplete_expired" : "canceled";
+        this.change(id, { status, ended_at: this.nowSeconds() }, "customer.subscription.deleted");
+        return ok(found);
+      }
+      case "POST invoices/id/void": {
+        const invoice = this.invoices.get(id);
+        if (invoice?.status !== "open") return refuse(400, undefined, "Only open invoices can be voided.");
+        invoice.status = "void";
+        return ok(invoice);
+      }
       case "GET charges":
         return list(
           this.listed(this.charges).filter((charge) => !customer || charge.customer === customer),
@@ -900,6 +964,11 @@ export class StripeStandIn {
     outgoing.writeHead(404).end();
   }
 }
+
+type Pause = Stripe.Subscription.StatusDetails.Paused.Subscription.Type;
+
+const hasEnded = ({ status }: Pick<Subscription, "status">) =>
+  ["canceled", "incomplete_expired"].includes(status);
 
 const periodOf = ({ recurring }: Pick<Stripe.Price, "recurring">): number =>
   recurring ? secondsOf[recurring.interval as keyof typeof secondsOf] * recurring.interval_count : 0;

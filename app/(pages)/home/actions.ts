@@ -8,14 +8,17 @@ import { readableName } from "@/lib/auth/readable-name";
 import { endSessionsOf } from "@/lib/auth/session-end";
 import { describeStart } from "@/lib/auth/session-name";
 import { startProgramSession } from "@/lib/auth/session-start";
-import { beginCheckout } from "@/lib/billing/checkout";
+import { beginCheckout, endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer";
 import { openLicenceChange } from "@/lib/billing/licence-change";
+import { findUnfinished } from "@/lib/billing/subscription";
+import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
 import { ownerActions, ownerPages } from "@/lib/http/pages";
 import { keepApps } from "@/lib/oauth/extend-apps";
+import { log } from "@/lib/runtime/log";
 import { findSessionGroup } from "./access/session-groups";
 
 const [access, account, billing] = [ownerPages.access.path, ownerPages.account.path, ownerPages.billing.path];
@@ -28,6 +31,8 @@ export const explainedOnBilling = [
   "paid_only",
   "portal_failed",
 ] as const;
+
+const failedToEnd = "the checkouts of an account that will be deleted could not be ended yet";
 
 /** What the owner's pages send. The register says what each address checks first. */
 export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
@@ -88,7 +93,11 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   }),
 
   leave: ownerForm(ownerActions.leave, async ({ nowMs }, owner) => {
-    await leave(await store(), owner.account, nowMs);
+    const db = await store();
+    await leave(db, owner.account, nowMs);
+    // The reconciler tries again what does not work now.
+    if (settings().billing)
+      await endCheckoutsOfLeavers(db, nowMs).catch((err) => log().warn({ err }, failedToEnd));
     return { to: `${account}#leave` };
   }),
 
@@ -108,11 +117,18 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
     explainedOnBilling,
   ),
 
-  /** Opens Stripe's portal, where the owner confirms the change to a `licence` if one is named. */
+  /**
+   * Leads the owner to Stripe's portal, to confirm there the change to a `licence` if one is named, or to the page on which a
+   * first payment is finished.
+   */
   openPortal: ownerForm(
     ownerActions.openPortal,
     async ({ field, nowMs }, { account: owner }) => {
       const [db, priceId] = [await store(), field("licence")];
+      if (field("for") === "unfinished") {
+        const url = await findUnfinished(db, owner.id, nowMs);
+        return url ? { away: url } : { to: billing };
+      }
       return {
         away: priceId
           ? await openLicenceChange(db, owner, priceId, nowMs)

@@ -52,6 +52,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   billing_subscriptions:
     "Your licences at Stripe: state, periods and what is due of the last invoice, no payment details | Until your data is erased",
   billing_checkouts: "Your checkouts: what was bought, when, and how it ended | Until your data is erased",
+  billing_licence_prices: undefined,
   passkeys:
     isLocal() &&
     "Your passkeys: a public key, its name, when it was added and last used | Until you remove them, or your data is erased",

@@ -34,9 +34,9 @@ export function renderPreviews(): Map<string, RenderedMail> {
     "account-deletion": accountDeletionMail({ deletesAtMs: atMs + dayMs, token: "preview" }),
     "trial-ending": trialEndingMail({ endsAtMs: atMs + 3 * dayMs }),
     "trial-ended": trialEndedMail({ endsAtMs: atMs }),
-    "payment-failed": paymentFailedMail({ stopsAtMs: atMs + 14 * dayMs }),
+    "payment-failed": paymentFailedMail({ stopsAtMs: atMs + 14 * dayMs, status_reason: null }),
     "licence-ending": licenceEndingMail({ endsAtMs: atMs + 3 * dayMs, after: "nothing" }),
-    "licence-ended": licenceEndedMail({ after: "nothing", end: { what: "licence", atMs, isUnpaid: false } }),
+    "licence-ended": licenceEndedMail({ after: "nothing", end: { what: "licence", atMs, how: "ended" } }),
   };
   return new Map([
     ...Object.entries(contents).map(([name, content]) => [name, renderMail(content)] as const),

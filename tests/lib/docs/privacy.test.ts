@@ -47,7 +47,7 @@ no onboarding emails, as a hash of your email | email_suppressions: email_hash c
 who changed what of your account, and when | audit_entries: who what whom before after at
 Your id at Stripe | billing_customers: customer_id created_at licence
 besides the licence you bought | billing_customers: plan_before trial_ends_before limit_before limit_given
-Your licences at Stripe: state, periods | billing_subscriptions: status assistant_limit price_id created_at
+Your licences at Stripe: state, periods | billing_subscriptions: status status_reason assistant_limit price_id created_at
 periods and | billing_subscriptions: period_ends unpaid_since ends_at licence_until
 what is due of the last invoice | billing_subscriptions: invoice_id invoice_status amount_due currency
 what was bought, when | billing_checkouts: kind price_id thousandths created_at
@@ -63,7 +63,7 @@ const ours =
   /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
 /** Tables of which the document says nothing, because they are about no one who uses the service. */
 const noOnes =
-  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|connect_clients|signing_keys|link_keys|site_banner)/;
+  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|connect_clients|signing_keys|link_keys|site_banner)/;
 
 describe("/privacy and /terms", async () => {
   const { service, stage } = await borrowService(engines[0]);

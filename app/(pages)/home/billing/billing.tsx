@@ -1,8 +1,10 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import { licenceStateOf } from "@/lib/accounts/licence-state";
+import type { Standing } from "@/lib/accounts/standing";
 import type { NextPayment } from "@/lib/billing/next-payment";
 import { moneyInWords } from "@/lib/config/money";
+import { isDue, type LicenceState } from "@/lib/http/entitlement-words";
+import { licenceStateOf, liveOf } from "@/lib/http/licence-state";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
@@ -10,10 +12,16 @@ import type { Offer, Offers, Purchases, readTerms } from "./offers";
 
 type Terms = Awaited<ReturnType<typeof readTerms>>;
 
-type BillingProps = { account: Account; bought: Purchases; offers: Offers; terms: Terms | undefined };
+type BillingProps = {
+  account: Account;
+  bought: Purchases;
+  offers: Offers;
+  terms: Terms | undefined;
+  standing: Standing;
+};
 
 /** The licence that an account has bought, and what is sold to it. */
-export function Billing({ account, bought, offers: { licences, credits }, terms }: BillingProps) {
+export function Billing({ account, bought, offers: { licences, credits }, terms, standing }: BillingProps) {
   const state = bought.licence && licenceStateOf(bought.licence);
   const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
   return (
@@ -25,16 +33,24 @@ export function Billing({ account, bought, offers: { licences, credits }, terms 
             You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
           </Alert>
         )}
-        {(state === "past due" || state === "unpaid") && (
+        {state && !plain.has(state) && (
           <Alert>
-            {dueWords[state]} <AmountDue {...bought} />
+            {standing.next} {(isDue(state) || state === "unpaid") && <AmountDue {...bought} />}
           </Alert>
         )}
         <LicenceTerms account={account} licence={bought.licence} {...terms} />
         {state === "renews" && !terms?.next && (
           <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
         )}
-        {licences.length > 0 && <p>You pay nothing now.</p>}
+        {state === "unfinished" && (
+          <PostForm action={actions.openPortal.path} hidden={{ account: account.id, for: "unfinished" }}>
+            <button type="submit">Finish the payment</button>
+          </PostForm>
+        )}
+        {account.deletes_at_ms !== null && (
+          <p>Nothing is sold to an account that will be deleted. To buy, keep the account first.</p>
+        )}
+        {licences.length > 0 && <p>{beforeOffers(bought)}</p>}
         <OfferList offers={licences} kind="licence" accountId={account.id} />
         {licences.length > 0 && (
           <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
@@ -63,13 +79,14 @@ type LicenceTermsProps = Pick<Purchases, "licence"> & Terms & { account: Account
 /** The name and assistants of a licence, when it renews, ends or ended, and what is paid next. */
 export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps) {
   const state = licence && licenceStateOf(licence);
-  if (account.plan === "licensed" && (!state || state === "ended"))
-    return <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
-  if (!state) return null;
-  const { status, ends_at_ms, period_ends_ms, assistant_limit } = licence;
+  const isGiven = account.plan === "licensed" && (licence?.licence_until_ms ?? 0) === 0;
+  const given = isGiven && <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
+  if (!state || (isGiven && state === "ended")) return given || null;
+  const { ends_at_ms, period_ends_ms, unpaid_since_ms, assistant_limit } = licence;
+  const atMs = (state === "invoiced" ? unpaid_since_ms : ends_at_ms) ?? period_ends_ms;
   return (
     <>
-      {status === "refunded" && <Alert>Your payment was returned to you, so the licence ended.</Alert>}
+      {given}
       <p>
         {name && (
           <>
@@ -77,13 +94,19 @@ export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps
             {assistant_limit !== null && `, up to ${assistant_limit} assistants`}.{" "}
           </>
         )}
-        {(state !== "unpaid" || ends_at_ms !== null) && (
+        {dates[state] && (
           <>
-            {words[state]} <Clock atMs={ends_at_ms ?? period_ends_ms} shows="date" />.{" "}
+            {dates[state]} <Clock atMs={atMs} shows="date" />.{" "}
           </>
         )}
         {next && <NextPaymentWords {...next} />}
       </p>
+      {state === "returned" && (
+        <p>
+          Stripe goes on with it: it renews on <Clock atMs={period_ends_ms} shows="date" />, and you are
+          charged then. To end it for good, open “Manage billing” and cancel it.
+        </p>
+      )}
     </>
   );
 }
@@ -105,22 +128,41 @@ function AmountDue({ licence }: Pick<Purchases, "licence">) {
   return amount_due && currency ? `${moneyInWords(amount_due, currency)} is due.` : null;
 }
 
-const dueWords = {
-  "past due": "Your last payment failed. Open “Manage billing” and pay it, or change the card.",
-  unpaid: "Your licence is not paid. Open “Manage billing” and pay it there.",
-};
+/** The states of a licence in which there is nothing to do. */
+const plain: ReadonlySet<LicenceState> = new Set(["renews", "free", "cancelled", "ended", "trial over"]);
 
-function describePortal(state: ReturnType<typeof licenceStateOf> | undefined): string {
+/** What buying means to an owner who has no licence, or one at Stripe that gives nothing now. */
+function beforeOffers({ subscriptions }: Purchases): string {
+  return liveOf(subscriptions).length > 0
+    ? "If you choose a licence here, the one that Stripe still has is ended first, so you never pay for two."
+    : "You pay nothing now.";
+}
+
+function describePortal(state: LicenceState | undefined): string {
   if (!state || state === "ended") return "Invoices and your card";
   return `Invoices, your card, and how to ${state === "cancelled" ? "keep the licence" : "cancel"}`;
 }
 
-const words = {
+/** What happens on the day that is shown: the end of the licence or its period, or the day on which an invoice is due. */
+const dates: Record<LicenceState, string | undefined> = {
   renews: "Renews on",
-  "past due": "If the card keeps failing, your company stops on",
+  free: "It is free now. The first payment is due on",
+  "not collected": "Payments are paused, and you are charged nothing now. The next period begins on",
+  invoiced: "Its invoice is due on",
   cancelled: "It is cancelled and ends on",
-  unpaid: "Your licence ended on",
+  pausing: "It is paused. Your company may run until",
+  unknown: "Stripe does not know it any more. It ends on",
+  "past due": "If the card keeps failing, your company stops on",
+  overdue: "If the invoice stays unpaid, your company stops on",
+  "change unpaid": "You have what you had before the change. If that stays unpaid, your company stops on",
+  "trial unpaid": "If no card pays, your company stops on",
+  "due beside a gift": "If it stays unpaid, it ends on",
   ended: "Your licence ended on",
+  unpaid: "Your licence ended on",
+  unfinished: undefined,
+  returned: "Your payment was returned to you, so it ended on",
+  paused: "It is paused, and ended on",
+  "trial over": "Its free trial ended on",
 };
 
 function Alert({ children }: { children: ReactNode }) {

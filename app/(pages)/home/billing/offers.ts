@@ -1,12 +1,12 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { currentLicence, licenceStateOf, liveOf } from "@/lib/accounts/licence-state";
 import { readBilling } from "@/lib/accounts/purchases";
 import { readForPage } from "@/lib/billing/kept-readings";
 import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence-change";
 import { readNextPayment } from "@/lib/billing/next-payment";
 import { amountInWords, limitOf, readPrice } from "@/lib/billing/prices";
 import { settings } from "@/lib/config/settings";
+import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/http/licence-state";
 import { readPart } from "../../read-part";
 
 /** A price as the page shows it; `amount` is undefined if only the checkout shows it, and `limit` of assistants without one. */
@@ -32,16 +32,16 @@ export async function readTerms({ licence }: Purchases, nowMs: number) {
   const { price_id } = licence;
   const [offer, next] = await Promise.all([
     price_id ? readOffer(price_id, "Licence", undefined, nowMs) : undefined,
-    licenceStateOf(licence) === "renews" ? readNextPayment(licence, nowMs) : undefined,
+    ["renews", "free"].includes(licenceStateOf(licence)) ? readNextPayment(licence, nowMs) : undefined,
   ]);
   return { name: offer?.name, next };
 }
 
 export type Offers = Record<"licences" | "credits", Offer[]>;
 
-/** Whether this account may buy credits: they are sold to accounts with a licence. */
-export function sellsCreditsTo({ plan }: Account): boolean {
-  return plan === "licensed" && (settings().billing?.creditPrices ?? []).length > 0;
+/** Whether this account may buy credits: they are sold to accounts with a licence that stay. */
+export function sellsCreditsTo({ plan, deletes_at_ms }: Account): boolean {
+  return plan === "licensed" && deletes_at_ms === null && (settings().billing?.creditPrices ?? []).length > 0;
 }
 
 /** Reads what is sold to the account. */
@@ -49,7 +49,9 @@ export async function readOffersTo(account: Account, bought: Purchases, nowMs: n
   const { licencePrices = [], creditPrices = [] } = settings().billing ?? {};
   const currency = currencyOf(bought);
   const [licences, credits] = await Promise.all([
-    liveOf(bought.subscriptions).length > 0 ? [] : readOffers(licencePrices, "Licence", nowMs, currency),
+    account.deletes_at_ms !== null || !bought.subscriptions.every(isReplaceable)
+      ? []
+      : readOffers(licencePrices, "Licence", nowMs, currency),
     sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", nowMs, currency) : [],
   ]);
   return { licences, credits };

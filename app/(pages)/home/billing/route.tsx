@@ -35,8 +35,8 @@ export const GET = ownerPage(pages.billing, problems, async (visit) => {
         <div>
           {bought && offers ? (
             <>
-              <Billing account={account} bought={bought} offers={offers} terms={terms} />
-              {changes && <LicenceChange account={account} {...changes} />}
+              <Billing account={account} bought={bought} offers={offers} terms={terms} standing={state} />
+              {changes && account.deletes_at_ms === null && <LicenceChange account={account} {...changes} />}
             </>
           ) : (
             <section className="card" aria-labelledby="plan">

@@ -1,0 +1,63 @@
+import type { Tables } from "@/lib/db/tables";
+import type { AccountEnd, LicenceEnd, LicenceState } from "@/lib/http/entitlement-words";
+
+/** A licence from Stripe, as it was last read. */
+export type Licence = Pick<
+  Tables["billing_subscriptions"],
+  "status" | "status_reason" | "ends_at_ms" | "period_ends_ms" | "unpaid_since_ms" | "licence_until_ms"
+> & { isBesideGift?: boolean };
+
+/** How a licence goes on, or how it ended. */
+export function licenceStateOf(licence: Licence): LicenceState {
+  const { status, status_reason, ends_at_ms } = licence;
+  if (licence.licence_until_ms === 0) return endStateOf(licence);
+  if (status === "gone") return "unknown";
+  if (status === "paused") return "pausing";
+  if (status === "past_due" || status === "unpaid") {
+    if (licence.isBesideGift) return "due beside a gift";
+    if (status_reason === "change") return "change unpaid";
+    return status_reason === "invoice" ? "overdue" : status_reason === "trial" ? "trial unpaid" : "past due";
+  }
+  if (ends_at_ms !== null) return "cancelled";
+  if (status_reason === "collection") return "not collected";
+  if (status_reason === "invoice") return "invoiced";
+  return status === "trialing" ? "free" : "renews";
+}
+
+/** How a licence ended that does not run. */
+export function endStateOf({ status, status_reason }: Licence): LicenceEnd {
+  if (status === "refunded") return "returned";
+  if (status === "incomplete") return "unfinished";
+  if (status_reason === "trial") return "trial over";
+  if (status === "paused") return "paused";
+  return status === "past_due" || status === "unpaid" ? "unpaid" : "ended";
+}
+
+const hasEnded = ({ status }: Licence) => ["canceled", "incomplete_expired", "gone"].includes(status);
+
+/** Whether a subscription gives nothing and asks for nothing now, so that another licence may take its place. */
+export const isReplaceable = ({ status, licence_until_ms }: Licence) =>
+  licence_until_ms === 0 && status !== "past_due" && status !== "unpaid";
+
+/** The subscriptions that have not ended at Stripe. */
+export const liveOf = <Row extends Licence>(subscriptions: Row[]) =>
+  subscriptions.filter((one) => !hasEnded(one));
+
+/** The licence that counts: the one that runs longest, of those that have not ended if there are any. */
+export function currentLicence<Row extends Licence>(subscriptions: Row[]): Row | undefined {
+  const longest = subscriptions.toSorted((one, other) => other.licence_until_ms - one.licence_until_ms);
+  return liveOf(longest)[0] ?? longest[0];
+}
+
+/** What ended last of an account that may not run: a licence counts if it ended after the trial. */
+export function endOf(
+  account: { plan: string; trial_ends_at_ms: number | null } | undefined,
+  licence: Licence | undefined,
+): AccountEnd {
+  const atMs = licence?.ends_at_ms ?? 0;
+  const trialEndsAtMs = (account?.plan === "trial" && account.trial_ends_at_ms) || 0;
+  const how = licence && endStateOf(licence);
+  if (how === "unfinished") return { what: "trial", isUnfinished: true };
+  if (!how || atMs <= trialEndsAtMs || licence?.status === "incomplete_expired") return { what: "trial" };
+  return { what: "licence", atMs, how };
+}

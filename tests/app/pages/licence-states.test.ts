@@ -1,0 +1,322 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { startShop } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
+import { engines } from "@/tests/support/engines";
+import { mailsTo } from "@/tests/support/mailbox";
+import { type Buyer, openShop, sessionIn } from "@/tests/support/shop";
+
+const ended = ["--trial-ends", "2026-01-01"];
+
+describe.each(engines)("a licence in each state at Stripe, on $name", async (engine) => {
+  const shop = await startShop(engine, {
+    STRIPE_LICENCE_PRICES: "price_month,price_team",
+    SUPPORT_EMAIL: "help@example.com",
+  });
+  const { stripe, service } = shop;
+  addPrice("price_small", "5", 5900);
+  beforeEach(() => {
+    stripe.takeEvents();
+    stripe.faultOf = () => "none";
+  });
+
+  /** Adds a price of the product that we sell. */
+  function addPrice(id: string, assistant_limit: string, unit_amount: number): void {
+    const one = { ...stripe.prices.get("price_more"), id, unit_amount, metadata: { assistant_limit } };
+    stripe.prices.set(id, one as never);
+  }
+  const page = async (buyer: Buyer, path = "/home") => {
+    buyer.browser = await Browser.signIn(service, buyer.email);
+    return (await buyer.browser.open(path)).text.replaceAll("’", "'");
+  };
+  const pages = async (buyer: Buyer) =>
+    `${await page(buyer)}${(await buyer.browser.open("/home/billing")).text}`;
+  const limit = async (buyer: Buyer) => (await shop.termsOf(buyer)).assistantLimit;
+  const plan = async (buyer: Buyer) => (await shop.termsOf(buyer)).plan;
+  const pass = async (days: number) => {
+    shop.pass(days * dayMs);
+    await shop.reconcile();
+  };
+  const customerOf = async (buyer: Buyer) => {
+    await shop.begin(buyer);
+    return [...stripe.customers].find(([, { account }]) => account === buyer.id)?.[0] ?? "";
+  };
+  /** Adds an account for which a subscription was made in the dashboard. */
+  async function admitWith(how: Parameters<typeof stripe.makeSubscription>[3], ...terms: string[]) {
+    const buyer = await shop.admit(...(terms.length > 0 ? terms : ended));
+    const subscription = stripe.makeSubscription(await customerOf(buyer), "price_month", {}, how);
+    await shop.deliverAll();
+    return { buyer, subscription };
+  }
+  const checkOut = (buyer: Buyer, licence = "price_month") =>
+    buyer.browser.submit("/home/checkout", { account: buyer.id, licence });
+  const subjects = async ({ email }: Buyer) => {
+    await service.adminJson("emails", "send-due");
+    const mails = await mailsTo(service.dataDir, email);
+    return mails
+      .map(({ subject = "" }) => subject)
+      .filter((subject) => /licence|payment|invoice/.test(subject));
+  };
+
+  it("contains what it did before an upgrade that is not paid, whatever becomes of that", async () => {
+    for (const isHeard of [true, false]) {
+      const { buyer, subscription } = await shop.admitLicensed(...ended);
+      stripe.switchPrice(subscription, "price_small");
+      if (isHeard) await shop.deliverAll();
+      shop.pass(10 * dayMs);
+      stripe.switchPrice(subscription, "price_team", { isPaid: false });
+      await shop.deliverAll();
+      expect([await plan(buyer), await limit(buyer)], "with Stripe's invoice").toEqual(["licensed", 5]);
+      const text = await pages(buyer);
+      expect(text).toContain("The change of your licence was not paid, so you have what you had before.");
+      expect(text).not.toContain("Team licence");
+      expect(await subjects(buyer)).toEqual(["The payment for your change failed"]);
+      stripe.change(subscription, { status: "unpaid" });
+      await shop.deliverAll();
+      expect([await plan(buyer), await limit(buyer)], "the month was paid").toEqual(["licensed", 5]);
+      await pass(20.01);
+      expect(await plan(buyer)).toBe("trial");
+      stripe.payOpen(subscription);
+      await shop.deliverAll();
+      expect([await plan(buyer), await limit(buyer)], "paid after all").toEqual(["licensed", 25]);
+    }
+  });
+
+  it("does not give an upgrade whose invoice was voided, and gives the next period what that pays", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.switchPrice(subscription, "price_small");
+    await shop.deliverAll();
+    addPrice("price_big", "50", 9900);
+    stripe.switchPrice(subscription, "price_big", { isPaid: false });
+    await shop.deliverAll();
+    stripe.voidOpen(subscription);
+    await shop.deliverAll();
+    expect(await limit(buyer)).toBe(5);
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription);
+    await shop.deliverAll();
+    expect(await limit(buyer)).toBe(50);
+    // A renewal that fails after a failed change still has what was paid last.
+    shop.pass(dayMs);
+    stripe.switchPrice(subscription, "price_team", { isPaid: false });
+    shop.pass(29 * dayMs);
+    await shop.deliverAll();
+    expect(await limit(buyer)).toBe(50);
+  });
+
+  it("goes on for a price that is no longer sold, with what it contained, and no second one is sold", async () => {
+    const other = await openShop(engine, { STRIPE_LICENCE_PRICES: "price_month,price_team" });
+    const { buyer, subscription } = await other.admitLicensed(...ended);
+    other.stripe.switchPrice(subscription, "price_team");
+    await other.deliverAll();
+    // An archived price of another product, whose metadata was tidied up.
+    const team = other.stripe.prices.get("price_team");
+    Object.assign(team ?? {}, { active: false, metadata: {}, product: { ...team?.product, id: "prod_old" } });
+    await other.service.stop();
+    other.service.environment.STRIPE_LICENCE_PRICES = "price_month";
+    await other.service.run();
+    other.pass(dayMs);
+    await other.reconcile();
+    expect(await other.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+    buyer.browser = await Browser.signIn(other.service, buyer.email);
+    const { text } = await buyer.browser.open("/home/billing");
+    expect(text).toContain("Team licence</strong>, up to 25 assistants");
+    expect(text).not.toContain("Buy Office");
+    const again = await buyer.browser.submit("/home/checkout", { account: buyer.id, licence: "price_month" });
+    expect(again.headers.location).toBe("/home/billing?checkout=licensed");
+    const { stdout } = await other.service.admin("check");
+    expect(stdout).toContain("no longer sold, and still paid: price_team");
+    await other.close();
+  });
+
+  it("that was returned says what runs at Stripe, and is bought again in its place", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.refundCharge(stripe.chargeOf(subscription));
+    await shop.deliverAll();
+    expect(await page(buyer)).toContain("Stripe still runs the licence. End it, or buy it again.");
+    const text = await page(buyer, "/home/billing");
+    for (const words of ["Stripe goes on with it: it renews on", "Manage billing", "Buy Office licence"])
+      expect(text).toContain(words);
+    expect(text).toContain("the one that Stripe still has is ended first, so you never pay for two.");
+    const session = sessionIn(await checkOut(buyer));
+    expect(stripe.subscriptions.get(subscription)?.status).toBe("canceled");
+    stripe.pay(session);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+  });
+
+  it("whose first payment is not finished gives nothing, and is finished or begun anew", async () => {
+    const { buyer, subscription } = await admitWith({ isIncomplete: true }, "--trial-days", "6");
+    const home = await page(buyer);
+    expect(home).toContain("Your payment for a licence is not finished. Finish it, or begin anew.");
+    expect(home).toContain(">Trial<");
+    const billing = await page(buyer, "/home/billing");
+    expect(billing).toContain("Buy Office licence");
+    expect(home + billing).not.toMatch(/Past due|Payment due/);
+    const finish = await buyer.browser.submit("/home/portal", { account: buyer.id, for: "unfinished" });
+    expect(finish.text).toContain(
+      `${stripe.url}/invoice/${stripe.subscriptions.get(subscription)?.latest_invoice}`,
+    );
+    sessionIn(await checkOut(buyer));
+    expect(stripe.subscriptions.get(subscription)?.status).toBe("incomplete_expired");
+    expect(stripe.invoices.get(stripe.subscriptions.get(subscription)?.latest_invoice ?? "")?.status).toBe(
+      "void",
+    );
+  });
+
+  it("whose first payment was finished meanwhile is not ended by beginning anew", async () => {
+    const { buyer, subscription } = await admitWith({ isIncomplete: true });
+    buyer.browser = await Browser.signIn(service, buyer.email);
+    stripe.faultOf = (request) => {
+      // It is paid after it was read, at the last moment.
+      if (request.endsWith("/void")) stripe.payOpen(subscription);
+      return "none";
+    };
+    await checkOut(buyer);
+    expect(stripe.subscriptions.get(subscription)?.status).toBe("active");
+    stripe.faultOf = () => "none";
+    expect((await checkOut(buyer)).headers.location).toBe("/home/billing?checkout=licensed");
+    expect(await plan(buyer)).toBe("licensed");
+  });
+
+  it("that is paused runs to the end of what was paid, and says so", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.pause(subscription);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+    const text = await pages(buyer);
+    expect(text).toContain("Your licence is paused. What you paid for runs to its end.");
+    expect(text).toContain("It is paused. Your company may run until");
+    expect(text).not.toMatch(/payment failed|Pay it/);
+    await pass(30.01);
+    expect(await plan(buyer)).toBe("trial");
+    const after = await page(buyer);
+    expect(after).toContain("Licence paused");
+    expect(after).toContain("To go on with it, write to help@example.com; or choose another licence.");
+    const [, mail] = await subjects(buyer);
+    expect(mail).toBeUndefined();
+    expect(after).not.toContain("Pay the last invoice");
+  });
+
+  it("whose collection is paused runs, and says that nothing is charged", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    stripe.change(subscription, { pause_collection: { behavior: "void", resumes_at: null } });
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    const text = await pages(buyer);
+    expect(text).toContain("Payments are paused, and you are charged nothing now. The next period begins on");
+    expect(text).not.toContain("Renews on");
+  });
+
+  it("that is free at Stripe says until when, and without a card that the trial ended, not that a payment failed", async () => {
+    for (const end of [
+      (id: string) => stripe.pause(id, "trial_end_without_payment_method"),
+      (id: string) => stripe.change(id, { status: "paused" }), // as earlier versions of the API say it
+      (id: string) => stripe.end(id),
+    ]) {
+      const { buyer, subscription } = await admitWith({ trialDays: 14 });
+      expect(await plan(buyer)).toBe("licensed");
+      const free = await pages(buyer);
+      expect(free).toContain("It is free now. The first payment is due on");
+      expect(free).not.toContain("Renews on");
+      shop.pass(14 * dayMs);
+      end(subscription);
+      await shop.deliverAll();
+      expect(await plan(buyer)).toBe("trial");
+      const text = await pages(buyer);
+      expect(text).toContain("Your free trial of the licence ended on");
+      expect(text).toContain("Buy Office licence");
+      expect(text).not.toMatch(/payment failed|Pay the last invoice/);
+      expect(await subjects(buyer)).toEqual([
+        expect.stringMatching(/^Your free trial of the licence ended on/),
+      ]);
+      sessionIn(await checkOut(buyer));
+    }
+  });
+
+  it("that is billed by mail has its days to pay, and its grace after them", async () => {
+    const { buyer, subscription } = await admitWith({ daysUntilDue: 30 });
+    const invoiced = await pages(buyer);
+    expect(invoiced).toContain("Your invoice came by mail. Pay it by the day it is due.");
+    expect(invoiced).toContain("Its invoice is due on");
+    shop.pass(30 * dayMs);
+    stripe.change(subscription, { status: "past_due" });
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+    expect(await pages(buyer)).toContain(
+      "Your invoice is overdue. Pay it, so that your company keeps running.",
+    );
+    expect(await subjects(buyer)).toEqual(["Your invoice is overdue"]);
+    // A period that begins meanwhile, whose own invoice is not due, forgives nothing.
+    stripe.renew(subscription, { isPaid: false });
+    stripe.change(subscription, { status: "active" });
+    await shop.deliverAll();
+    await pass(13.9);
+    expect(await plan(buyer)).toBe("licensed");
+    await pass(0.2);
+    expect(await plan(buyer)).toBe("trial");
+    stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+  });
+
+  it("that is unpaid beside a gift says so, and calls nothing due", async () => {
+    for (const status of ["past_due", "unpaid"] as const) {
+      const { buyer, subscription } = await shop.admitLicensed(...ended);
+      await service.adminJson("account", "set", buyer.email, "--plan", "licensed");
+      stripe.change(subscription, { status });
+      await shop.deliverAll();
+      const text = await page(buyer);
+      expect(text).not.toContain("Payment due");
+      expect(text).toContain("that you bought is not paid");
+      expect(text).toContain(">Licensed<");
+    }
+  });
+
+  it("that Stripe does not know is not said to be cancelled", async () => {
+    const { buyer } = await shop.admitLicensed(...ended);
+    stripe.isAnother = true;
+    await pass(1);
+    stripe.isAnother = false;
+    const text = await pages(buyer);
+    expect(text).toContain("Stripe does not know your licence any more.");
+    expect(text).not.toContain("You cancelled");
+  });
+
+  it("is not sold to an account that will be deleted, whose checkout ends at once or later", async () => {
+    for (const isAway of [false, true]) {
+      const buyer = await shop.admit(...ended);
+      const session = await shop.begin(buyer);
+      if (isAway) stripe.faultOf = () => "500";
+      await buyer.browser.submit("/home/account/delete", { account: buyer.id });
+      stripe.faultOf = () => "none";
+      if (isAway) await shop.reconcile();
+      expect(stripe.sessions.get(session)?.status).toBe("expired");
+      const text = await page(buyer, "/home/billing");
+      expect(text).toContain("Nothing is sold to an account that will be deleted.");
+      expect(text).not.toContain("Buy ");
+      const refused = await checkOut(buyer);
+      expect([refused.status, JSON.parse(refused.text).error.message]).toEqual([
+        400,
+        "Nothing is sold to an account that will be deleted.",
+      ]);
+    }
+  });
+});
+
+describe.each(engines)("a shop's own words, on $name", (engine) => {
+  it("give the hobby plan after a licence its limit, and say what is refunded", async () => {
+    const shop = await openShop(engine, {
+      LAPSED_PLAN: "hobby",
+      LAPSED_ASSISTANT_LIMIT: "2",
+      REFUNDS: "We refund what you did not use.",
+    });
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    expect((await buyer.browser.open("/home/account")).text).toContain("We refund what you did not use.");
+    shop.stripe.end(subscription);
+    await shop.deliverAll();
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "hobby", assistantLimit: 2 });
+    await shop.close();
+  });
+});
