@@ -38,7 +38,8 @@ async function answerMessage(
   createServer: typeof createMcpServer,
 ): Promise<ResponseParts> {
   const { headers, body, context } = request;
-  const message = parseJson(body);
+  const message = withoutNulls(parseJson(body));
+  if (isTooDeep(message)) return refuse(ProtocolErrorCode.InvalidRequest, tooDeep, idOf(message));
   const call = parseSimpleCall(message, headers);
   const needsToken = context.path === mcpServer.accountPath || needsAccount(message);
   const caller = needsToken ? await identifyBearer(request) : anonymousCaller;
@@ -56,6 +57,29 @@ async function answerMessage(
     return refuse(ProtocolErrorCode.InvalidRequest, `Invalid Request: ${why}`, idOf(message));
   }
   return exchange(headers, message, () => createServer(caller, context));
+}
+
+const maxDepth = 100;
+const tooDeep = `Invalid Request: the message is nested more than ${maxDepth} levels deep`;
+
+/** Whether a message is nested so deep that to read or write it would overflow the stack. */
+function isTooDeep(message: unknown): boolean {
+  let level = [message];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxDepth) return true;
+    level = level.flatMap((value) => (typeof value === "object" && value ? Object.values(value) : []));
+  }
+  return false;
+}
+
+/** Some clients write `null` for each field that they leave out. Changes the message. */
+function withoutNulls(message: unknown): unknown {
+  const sent = Object(message);
+  if (sent.params === null) delete sent.params;
+  for (const fields of [sent.params, sent.params?.arguments].map(Object)) {
+    for (const name of Object.keys(fields)) if (fields[name] === null) delete fields[name];
+  }
+  return message;
 }
 
 /** The metadata of a message, where MCP clients also send what the header `traceparent` says. */

@@ -164,10 +164,61 @@ describe("an invalid message", () => {
     expectCounted(answer, limit);
   });
 
-  it("does no harm if it is deeply nested", async () => {
-    const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_health","arguments":{"x":${"[".repeat(30_000)}${"]".repeat(30_000)}}}}`;
-    expect((await post(service, deep)).status).toBeLessThan(500);
+  it.each([6000, 30_000])("is an error if it is nested %i deep, wherever that is", async (depth) => {
+    const deep = "[".repeat(depth) + "]".repeat(depth);
+    const object = `${'{"a":'.repeat(depth / 5)}1${"}".repeat(depth / 5)}`;
+    const call = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+    const health = '"name":"get_health"';
+    for (const body of [
+      call(`{${health},"arguments":{"x":${deep}}}`),
+      call(`{${health},"arguments":${object}}`),
+      call(`{${health},"_meta":{"x":${deep}}}`),
+      call(`{${health},"_meta":${object}}`),
+      call(deep),
+      `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"x":${deep}}}}`,
+      `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":${object}}}`,
+      `{"jsonrpc":"2.0","id":1,"result":${deep}}`,
+    ])
+      for (const headers of [{}, { "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call" }])
+        expectRpcError(await post(service, body, { headers }), {
+          status: 400,
+          code: -32600,
+          message: "Invalid Request: the message is nested more than 100 levels deep",
+        });
+    expectRpcError(await post(service, deep), { status: 400, code: -32600, id: null });
+    expectRpcError(await post(service, `{"id":${deep}}`), { status: 400, code: -32600, id: null });
     expect((await post(service, ping)).status).toBe(200);
+  });
+
+  it("may be nested 100 deep", async () => {
+    const _meta = JSON.parse(`${'{"a":'.repeat(97)}1${"}".repeat(97)}`);
+    expect((await postLegacy(service, { ...list, params: { _meta } })).status).toBe(200);
+  });
+
+  it("may have null for what it leaves out, as clients in Go, Java and C# write it", async () => {
+    const nothing = { arguments: null, _meta: null };
+    for (const body of [
+      { method: "tools/call", params: { name: "get_health", ...nothing } },
+      { method: "tools/call", params: { name: "search_docs", arguments: { query: "limits", limit: null } } },
+      { method: "prompts/get", params: { name: "may_my_company_run", ...nothing } },
+      { method: "tools/list", params: null },
+      { method: "tools/list", params: { cursor: null } },
+      { method: "ping", params: null },
+    ]) {
+      const { status, text } = await post(service, JSON.stringify({ jsonrpc: "2.0", id: 1, ...body }));
+      expect([status, JSON.parse(text).error], text).toEqual([200, undefined]);
+      expect(JSON.parse(text).result.isError, text).toBeUndefined();
+    }
+    const modern = { method: "tools/call", params: { name: "get_health", arguments: null } };
+    expect(JSON.parse((await postModern(service, modern)).text).result.isError).toBeUndefined();
+    const params = { name: "search_docs", arguments: { query: null } };
+    const missing = await postLegacy(service, { method: "tools/call", params });
+    expect(JSON.parse(missing.text).result.isError).toBe(true);
+    expectRpcError(await post(service, '{"jsonrpc":"2.0","id":null,"method":"ping"}'), {
+      status: 400,
+      code: -32600,
+      id: null,
+    });
   });
 });
 
