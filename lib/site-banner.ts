@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import { type Db, store } from "@/lib/db/store";
@@ -26,11 +27,20 @@ export type StoredBanner = z.infer<typeof storedBanner>;
 /** This process's copy of the banner, for the API and the pages alike. */
 const copy = () =>
   processSingleton("site banner", () => ({
-    banner: undefined as StoredBanner | undefined,
+    banner: undefined as (StoredBanner & { id: string }) | undefined,
     readAtMs: undefined as number | undefined,
     readAgainAtMs: 0,
     reading: undefined as Promise<void> | undefined,
   }));
+
+/** A notice, and the id by which a browser knows that it was dismissed: each time that it is announced it has another. */
+export type Announcement = SiteBanner & { id: string };
+
+/** The banner as the API answers it; see {@link readAnnouncement}. */
+export async function readSiteBanner(...at: Parameters<typeof readAnnouncement>): Promise<SiteBanner | null> {
+  const announced = await readAnnouncement(...at);
+  return announced && { kind: announced.kind, message: announced.message };
+}
 
 /**
  * The banner that shows at `nowMs`, from a copy at most 15 s old. It never throws: when the store does not
@@ -38,10 +48,10 @@ const copy = () =>
  *
  * @param clockMs - milliseconds of a clock that never steps back: the age of the copy is told by it
  */
-export async function readSiteBanner(
+export async function readAnnouncement(
   nowMs = Date.now(),
   clockMs = performance.now(),
-): Promise<SiteBanner | null> {
+): Promise<Announcement | null> {
   const held = copy();
   if (clockMs >= held.readAgainAtMs) {
     held.reading ??= refresh(clockMs).finally(() => {
@@ -52,7 +62,7 @@ export async function readSiteBanner(
   const { banner } = held;
   if (!banner || nowMs < (banner.startsAtMs ?? nowMs)) return null;
   if (nowMs >= (banner.endsAtMs ?? Number.POSITIVE_INFINITY)) return null;
-  return { kind: banner.kind, message: banner.message };
+  return banner;
 }
 
 /** For `Age` (RFC 9111 §5.1): caches subtract it from their 15 seconds, so that a change is everywhere within 30. */
@@ -63,13 +73,22 @@ export function ageOfSiteBanner(clockMs = performance.now()): number {
 async function refresh(clockMs: number): Promise<void> {
   const held = copy();
   try {
-    held.banner = await withTimeout(waitAtMostMs, store().then(findBanner));
+    held.banner = await withTimeout(waitAtMostMs, store().then(findAnnouncement));
     held.readAtMs = clockMs;
     held.readAgainAtMs = clockMs + copyLivesMs;
   } catch (failure) {
     log().warn({ err: failure }, "the banner could not be read; the last copy is used");
     held.readAgainAtMs = clockMs + retryAfterMs;
   }
+}
+
+async function findAnnouncement(db: Db) {
+  const banner = await findBanner(db);
+  if (!banner) return undefined;
+  const row = await db.selectFrom("site_banner").select("announced_at_ms").executeTakeFirst();
+  const { kind, message } = banner;
+  const told = [kind, message, ...(row?.announced_at_ms ? [row.announced_at_ms] : [])].join("\n");
+  return { ...banner, id: createHash("sha256").update(told).digest("base64url").slice(0, 16) };
 }
 
 /** The stored banner, whether or not it shows now. */
@@ -111,7 +130,7 @@ export async function setBanner(
       return;
     }
     const { kind, message } = banner;
-    const row = { kind, message, starts_at_ms: startsAtMs, ends_at_ms: endsAtMs };
+    const row = { kind, message, starts_at_ms: startsAtMs, ends_at_ms: endsAtMs, announced_at_ms: nowMs };
     await transaction
       .insertInto("site_banner")
       .values({ id: 1, ...row })

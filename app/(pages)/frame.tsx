@@ -4,7 +4,7 @@ import { colours } from "@/lib/config/theme";
 import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { actions, files, type Page, pages } from "@/lib/http/pages";
-import type { SiteBanner } from "@/lib/http/schemas";
+import type { Announcement } from "@/lib/site-banner";
 import { SiteHeader } from "./site-header";
 import { SocialCard } from "./social-card";
 
@@ -12,7 +12,7 @@ const tagline = "Run a company of AI assistants: they prepare, you approve, and 
 
 type FrameProps = {
   page: Page;
-  notice: SiteBanner | null;
+  notice: Announcement | null;
   title: string | undefined;
   description: string | undefined;
   isSignedIn: boolean;
@@ -63,13 +63,14 @@ export function Frame({ page, notice, title, description = tagline, isSignedIn, 
   );
 }
 
-function Notice({ banner: { kind, message }, page }: { banner: SiteBanner; page: Page }) {
+function Notice({ banner: { id, kind, message }, page }: { banner: Announcement; page: Page }) {
   return (
     <aside className="banner" data-kind={kind} aria-label="Notice">
       <p>{message}</p>
       {/* `/unsubscribe` sends no referrer, so its browser cannot prove the origin of the form. */}
       {page.path !== pages.unsubscribe.path && (
         <form method="post" action={actions.dismissNotice.path}>
+          <input type="hidden" name="notice" value={id} />
           <button type="submit" className="linklike" aria-label="Dismiss this notice">
             ×
           </button>

@@ -13,7 +13,7 @@ import { askToWait } from "@/lib/http/plain-page";
 import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { overloaded } from "@/lib/http/turns";
-import { readSiteBanner } from "@/lib/site-banner";
+import { readAnnouncement } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import type { Problem } from "./problem";
 import { Support } from "./support";
@@ -86,7 +86,7 @@ async function respond(
   { title, description, problem, content, status = 200, headers = [] }: PageContent,
   { headers: sent }: HandlerRequest,
 ): Promise<ResponseParts> {
-  const banner = await readSiteBanner();
+  const banner = await readAnnouncement();
   const body = await renderHtml(
     <Frame
       page={page}

@@ -331,6 +331,7 @@ export const migrations: Record<string, SchemaChange> = {
     accounts_deletes: "accounts (deletes_at_ms) where deletes_at_ms is not null",
   },
   "185-renewal-networks": addColumns("local_sessions", "renewed_from text, in_turn_since_ms bigint"),
+  "186-announcements": ["alter table site_banner add column announced_at_ms bigint"],
   "205-subscription-reasons": ["alter table billing_subscriptions add column status_reason text"],
   "206-licence-prices": [
     "create table billing_licence_prices (id text primary key, assistant_limit bigint, sold_at_ms bigint not null)",

@@ -40,6 +40,8 @@ export type Tables = {
     message: string;
     starts_at_ms: number | null;
     ends_at_ms: number | null;
+    /** When an operator set it, even if to the same words. Null if a build did that which did not store it. */
+    announced_at_ms: number | null;
   };
   /** The outbox of onboarding mails. Rows outlive the account, without its address: links in mails keep working. */
   onboarding_emails: {

@@ -7,12 +7,11 @@ import { isPage, type Page, pages } from "@/lib/http/pages";
 import type { Answer } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { routeAt } from "@/lib/http/router";
-import type { SiteBanner } from "@/lib/http/schemas";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { CachedResponse } from "@/lib/server/cached-response";
-import { readSiteBanner } from "@/lib/site-banner";
+import { type Announcement, readAnnouncement } from "@/lib/site-banner";
 
 const renewWithinMs = 1000; // after that, the last copy is served
 const maxKept = 500;
@@ -40,10 +39,9 @@ export class PageCache {
     const route: Route = routeAt(path) ?? pages.nothingHere;
     if (!isShared(route, query, headers)) return undefined;
     if (isPage(route)) {
-      const banner = await readSiteBanner();
+      const banner = await readAnnouncement();
       const variant = variantOf(route, headers, banner);
-      const notice = banner && `${banner.kind} ${banner.message}`;
-      return this.get([route.path, variant.cookie, variant.accept, notice].join("\n"), route, variant);
+      return this.get([route.path, variant.cookie, variant.accept, banner?.id].join("\n"), route, variant);
     }
     // With its version, a file is another one: it is immutable.
     return this.get(query === `v=${assetsVersion()}` ? `${path}?${query}` : path, route);
@@ -81,7 +79,7 @@ function isShared(route: Route, query: string, headers: Headers): boolean {
 }
 
 /** Two of a page by its sign-in link, and three by its notice: for others, for who dismissed it, and who did another. */
-function variantOf(page: Page, headers: Headers, banner: SiteBanner | null): Variant {
+function variantOf(page: Page, headers: Headers, banner: Announcement | null): Variant {
   const dismissed = readCookie(headers, "office-notice");
   const isHidden = banner !== null && !showsNotice(banner, page, headers);
   const cookies = [

@@ -191,6 +191,59 @@ describe("with sign-in", async () => {
       await eventually(async () => expect(await isShown("/waitlist", cookie)).toBe(true));
     });
 
+    it("is shown again when it is announced again in the same words, also to who dismissed it", async () => {
+      const cookieOf = (html: string) => /name="notice" value="([^"]+)"/.exec(html)?.[1] ?? "";
+      await show("The mail is late");
+      const before = (await service.ask("/docs")).text;
+      const dismiss = async (notice: string) =>
+        (await service.submit("/notice/dismiss", { notice })).headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+      const cookie = await dismiss(cookieOf(before));
+      for (const path of ["/docs", "/waitlist", "/connect"])
+        expect(await isShown(path, cookie), path).toBe(false);
+      await show("Another");
+      await show("The mail is late");
+      await eventually(async () => expect(await isShown("/docs", cookie)).toBe(true));
+      for (const path of ["/", "/waitlist", "/connect"]) expect(await isShown(path, cookie), path).toBe(true);
+      // A page that was open before cannot dismiss what it did not show.
+      expect(await dismiss(cookieOf(before))).toBe("");
+      expect(await isShown("/docs", await dismiss(cookieOf((await service.ask("/docs")).text)))).toBe(false);
+    });
+
+    it("is shown again when its time comes again", async () => {
+      const at = (hours: number) => new Date(clock.now() + hours * 60 * 60_000).toISOString();
+      const plan = (starts: string, ends: string) =>
+        service.adminJson(
+          "banner",
+          "set",
+          kind,
+          "We are down for repairs",
+          "--starts",
+          starts,
+          "--ends",
+          ends,
+        );
+      await plan(at(-1), at(1));
+      clock.pass(15_000);
+      await eventually(async () => expect(await isShown("/docs")).toBe(true));
+      const { headers } = await service.submit("/notice/dismiss", {});
+      const cookie = headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+      expect(await isShown("/docs", cookie)).toBe(false);
+      await plan(at(24), at(26));
+      clock.pass(15_000);
+      await eventually(async () => expect(await isShown("/docs")).toBe(false));
+      clock.pass(24 * 60 * 60_000);
+      await eventually(async () => expect(await isShown("/docs", cookie)).toBe(true));
+    });
+
+    it("is no promo on the page of an app's request to someone who is signed in", async () => {
+      await show("Half price");
+      expect(await isShown("/connect")).toBe(true);
+      for (const cookie of ["office-client=x", `__session=${await service.token("ceo@example.com")}`]) {
+        expect(await isShown("/connect", cookie)).toBe(kind === "warning");
+        expect(await isShown("/docs", cookie), "a public page").toBe(true);
+      }
+    });
+
     it("can only be dismissed from our own pages, and never redirects to another site", async () => {
       await show("The only");
       const dismiss = (headers: Record<string, string>) =>

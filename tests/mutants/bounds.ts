@@ -134,6 +134,10 @@ export const bounds: Mistakes = {
         "? before : pages.front.path",
         "? before.slice(settings().appUrl.length) : pages.front.path",
       ],
+      "a page dismisses a notice that it did not show": ['["", notice.id].includes(field("notice"))', "true"],
+    },
+    "lib/site-banner.ts": {
+      "the second outage in the same words is not seen": "announced_at_ms: nowMs",
     },
   },
   "tests/app/pages/waitlist.test.ts": {

@@ -4,14 +4,18 @@ import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
 import { inPlainText } from "@/lib/http/response";
-import { readSiteBanner } from "@/lib/site-banner";
+import { readAnnouncement } from "@/lib/site-banner";
 
-/** Dismisses this notice in this browser, and leads back to the content of its page, where the keyboard continues. */
+/**
+ * Dismisses the notice of a page in this browser, unless another was announced meanwhile, and leads back to the content of
+ * the page, where the keyboard continues.
+ */
 export const POST = createHandler(
   actions.dismissNotice,
-  async ({ headers, nowMs }) => {
-    const banner = await readSiteBanner(nowMs);
-    return redirectTo({ to: `${pageBefore(headers)}#main`, cookies: banner ? [dismissNotice(banner)] : [] });
+  async ({ headers, field, nowMs }) => {
+    const notice = await readAnnouncement(nowMs);
+    const isSeen = notice && ["", notice.id].includes(field("notice"));
+    return redirectTo({ to: `${pageBefore(headers)}#main`, cookies: isSeen ? [dismissNotice(notice)] : [] });
   },
   { renderError: inPlainText },
 );
