@@ -1,12 +1,11 @@
 import type { Stripe } from "stripe";
+import { inCallPlace } from "@/lib/billing/call-places";
 import { answersWithinMs } from "@/lib/config/limits";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
-
-const maxConcurrent = 20;
 
 /** Stripe refused a call or did not answer. Its message has no personal data. */
 export class StripeFailure extends Error {
@@ -46,8 +45,6 @@ function client(): Promise<Stripe> {
     });
   });
 }
-
-const running = () => processSingleton("calls to Stripe", () => ({ calls: 0 }));
 
 /** Reads something at Stripe, within two seconds. Throws a {@link StripeFailure} or a `TimeoutError`. */
 export function readAtStripe<T>(call: (stripe: Stripe) => Promise<T>): Promise<T> {
@@ -89,14 +86,11 @@ export async function expireSession(sessionId: string): Promise<void> {
 
 async function callStripe<T>(call: (stripe: Stripe) => Promise<T>, withinMs: number): Promise<T> {
   const stripe = await client();
-  if (running().calls >= maxConcurrent) throw new StripeFailure("enough is being asked", "busy", 429);
-  running().calls++;
+  const busy = new StripeFailure("enough is being asked", "busy", 429);
   try {
-    return await withTimeout(withinMs, call(stripe));
+    return await inCallPlace(busy, () => withTimeout(withinMs, call(stripe)));
   } catch (failure) {
     throw toFailure(failure);
-  } finally {
-    running().calls--;
   }
 }
 

@@ -7,6 +7,7 @@ import { ApiError } from "@/lib/http/errors";
 import { createHandler } from "@/lib/http/handler";
 import { hooks } from "@/lib/http/pages";
 import { retryAfterOutage } from "@/lib/http/retry-after";
+import { inBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 
 /**
@@ -19,7 +20,8 @@ export const POST = createHandler(
   async ({ nowMs }, event: Stripe.Event) => {
     const purchase = purchaseIn(event);
     try {
-      if (purchase) await fulfil(await store(), purchase, event.type, nowMs);
+      // Owners who buy meanwhile go first, at Stripe and in the store.
+      if (purchase) await inBackground(async () => fulfil(await store(), purchase, event.type, nowMs));
     } catch (failure) {
       const fields = { err: failure, event: event.id, type: event.type };
       log().warn(fields, "a purchase could not be fulfilled; Stripe delivers the event again");

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Standing } from "@/lib/accounts/standing";
 import type { NextPayment } from "@/lib/billing/next-payment";
+import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { isDue, type LicenceState } from "@/lib/http/entitlement-words";
 import { licenceStateOf, liveOf } from "@/lib/http/licence-state";
@@ -18,10 +19,13 @@ type BillingProps = {
   offers: Offers;
   terms: Terms | undefined;
   standing: Standing;
+  /** The change of the licence. */
+  children: ReactNode;
 };
 
 /** The licence that an account has bought, and what is sold to it. */
-export function Billing({ account, bought, offers: { licences, credits }, terms, standing }: BillingProps) {
+export function Billing({ account, bought, offers, terms, standing, children }: BillingProps) {
+  const { licences, credits } = offers;
   const state = bought.licence && licenceStateOf(bought.licence);
   const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
   return (
@@ -64,6 +68,7 @@ export function Billing({ account, bought, offers: { licences, credits }, terms,
           </PostForm>
         )}
       </section>
+      {children}
       {credits.length > 0 && (
         <section className="card" aria-labelledby="packs">
           <h2 id="packs">Buy credits</h2>
@@ -96,10 +101,10 @@ export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps
         )}
         {dates[state] && (
           <>
-            {dates[state]} <Clock atMs={atMs} shows="date" />.{" "}
+            {dates[state]} <Clock atMs={atMs} shows="date" />
+            {next && <NextPaymentWords next={next} renewsAtMs={period_ends_ms} />}.
           </>
         )}
-        {next && <NextPaymentWords {...next} />}
       </p>
       {state === "returned" && (
         <p>
@@ -111,13 +116,15 @@ export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps
   );
 }
 
-function NextPaymentWords({ amount, tax, currency, atMs }: NextPayment) {
-  const taxWords = tax > 0 ? ` (${moneyInWords(tax, currency)} of it tax)` : "";
-  const words =
-    amount > 0 ? `The next payment is ${moneyInWords(amount, currency)}${taxWords}` : "Nothing is charged";
+/** What is paid at the renewal, or before it for what is next to the licence. */
+function NextPaymentWords({ next, renewsAtMs }: { next: NextPayment; renewsAtMs: number }) {
+  const { amount, tax, currency, atMs } = next;
+  const sum = `${moneyInWords(amount, currency)}${tax > 0 ? ` (${moneyInWords(tax, currency)} of it tax)` : ""}`;
+  if (Math.abs(atMs - renewsAtMs) < dayMs)
+    return amount > 0 ? ` for ${sum}` : ", and nothing is charged then";
   return (
     <>
-      {words} on <Clock atMs={atMs} shows="date" />.
+      . The next payment is {sum} on <Clock atMs={atMs} shows="date" />
     </>
   );
 }

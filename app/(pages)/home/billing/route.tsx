@@ -34,10 +34,9 @@ export const GET = ownerPage(pages.billing, problems, async (visit) => {
       <div className="columns">
         <div>
           {bought && offers ? (
-            <>
-              <Billing account={account} bought={bought} offers={offers} terms={terms} standing={state} />
+            <Billing account={account} bought={bought} offers={offers} terms={terms} standing={state}>
               {changes && account.deletes_at_ms === null && <LicenceChange account={account} {...changes} />}
-            </>
+            </Billing>
           ) : (
             <section className="card" aria-labelledby="plan">
               <h2 id="plan">Your plan</h2>

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { startShop } from "@/tests/support/block";
+import { eventually } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
+
+describe.each(engines.slice(0, 1))("sixty deliveries at once", async (engine) => {
+  const shop = await startShop(engine);
+  const { stripe, service } = shop;
+  const reading = "GET /v1/subscriptions/";
+
+  it("refuse no one who buys, take no price from a page, and are all fulfilled", async () => {
+    const { buyer, subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    const others = await Promise.all(
+      Array.from({ length: 3 }, () => shop.admit("--trial-ends", "2026-01-01")),
+    );
+    const { promise: isOpen, resolve: open } = Promise.withResolvers<"none">();
+    stripe.faultOf = (request) => (request.startsWith(reading) ? isOpen : "none");
+    const asked = () => stripe.requests.filter((request) => request.startsWith(reading)).length;
+    const before = asked();
+    stripe.change(subscription, { cancel_at_period_end: true });
+    const [event] = stripe.takeEvents();
+    const deliveries = Array.from({ length: 60 }, () => stripe.deliver(service, event ?? {}));
+    await eventually(async () => expect(asked() - before).toBe(12));
+
+    const sessions = await Promise.all(others.map((other) => shop.begin(other)));
+    expect(new Set(sessions).size).toBe(3);
+    expect((await service.ask("/")).text).toContain("€49.00 a month");
+    const { text } = await buyer.browser.open("/home/billing");
+    expect(text).toContain("Office licence");
+    expect(asked() - before, "the others wait").toBe(12);
+
+    open("none");
+    const answers = await Promise.all(deliveries);
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 60 }, () => 200));
+  });
+
+  it("are told to come again when Stripe has long not answered, and a price that was not read is asked for again", async () => {
+    const { subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+    const { browser } = await shop.admit("--trial-ends", "2026-01-01");
+    stripe.change(subscription, { cancel_at_period_end: true });
+    const [event] = stripe.takeEvents();
+    shop.pass(11 * 60_000); // prices are kept for ten minutes
+    stripe.faultOf = () => "silent";
+    const deliveries = Array.from({ length: 60 }, () => stripe.deliver(service, event ?? {}));
+    await browser.post("/sign-in/renew");
+    expect((await browser.open("/home/billing")).text).toContain("Price shown at checkout");
+    const statuses = new Set((await Promise.all(deliveries)).map(({ status }) => status));
+    expect([...statuses].every((status) => [500, 503].includes(status))).toBe(true);
+    stripe.faultOf = () => "none";
+    shop.pass(31_000);
+    await browser.post("/sign-in/renew");
+    expect((await browser.open("/home/billing")).text).toContain("€49.00 a month");
+  });
+});
