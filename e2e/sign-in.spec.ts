@@ -46,6 +46,7 @@ test("six digits are submitted automatically, however they are pasted, and anoth
   await expect(again).toBeDisabled();
   await expect.poll(() => codeTo(service.dataDir, email)).not.toBe(first);
   const code = await codeTo(service.dataDir, email);
-  await page.getByLabel("Code").fill(` ${code.slice(0, 3)} ${code.slice(3)}`);
+  const fullWidth = code.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)));
+  await page.getByLabel("Code").fill(` ${fullWidth.slice(0, 3)} － ${fullWidth.slice(3)}`);
   await expect(page).toHaveURL("/home");
 });

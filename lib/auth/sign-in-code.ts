@@ -6,6 +6,7 @@ import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import { readTypedCode } from "@/lib/http/typed-code";
 import { enqueueMail } from "@/lib/mail/outbox";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
@@ -153,9 +154,9 @@ export async function redeemCode(db: Db, browser: string, typed: string, nowMs: 
   return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
 }
 
-/** Normalizes a code that was typed with spaces, dashes or lower-case letters; `undefined` if it is malformed. */
+/** The code that was typed; `undefined` if it is malformed. */
 function readCode(typed: string, characters: number): string | undefined {
-  const plain = typed.replace(/[\s-]/g, "").toUpperCase();
+  const plain = readTypedCode(typed);
   if (characters === codeCharacters.short) return /^\d{6}$/.test(plain) ? plain : undefined;
   const read = plain.replaceAll("O", "0").replace(/[IL]/g, "1");
   return read.length === characters && [...read].every((letter) => longAlphabet.includes(letter))

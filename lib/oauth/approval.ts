@@ -6,6 +6,7 @@ import { describeStart } from "@/lib/auth/session-name";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { readTypedCode } from "@/lib/http/typed-code";
 import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
@@ -46,7 +47,7 @@ export async function startDeviceApproval(
   typed: string,
   known: readonly string[],
 ): Promise<string | undefined> {
-  const code = typed.toUpperCase().replace(/[^A-Z]/g, "");
+  const code = readTypedCode(typed);
   if (!(await readPending(ofDevice(code)))) return undefined;
   const earlier = known.find((name) => readAuthorizationRequest(name)?.id === code);
   return earlier ?? `device.${seal("connect-device:v1", "", code)}`;

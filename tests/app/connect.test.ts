@@ -145,6 +145,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
       bare.toLowerCase(),
       ` ${[...bare].join(" ")} `,
       `${bare.slice(0, 4)} – ${bare.slice(4)}`,
+      bare.replace(/./g, (letter) => String.fromCodePoint(0xfee0 + (letter.codePointAt(0) ?? 0))), // full-width
     ]) {
       await browser.submit("/connect/device", { user_code: typed });
       const { text } = await browser.open("/connect");

@@ -108,11 +108,15 @@ describe.each(engines)("a code on $name", async (engine) => {
 
   it("does not count as an attempt if it is malformed", async () => {
     const { email, browser, code } = await make();
-    for (const typed of ["", "12345", "1234567", "12345a", "٣٤٥٦٧٨"]) {
+    for (const typed of ["", "12345", "1234567", "12345a", "٣٤٥٦٧", "一二三四五六"]) {
       expect(await redeemCode(db, browser, typed, nowMs)).toEqual({ problem: "form" });
     }
     const pasted = ` ${code.slice(0, 3)}-${code.slice(3)}\n`;
     expect(await redeemCode(db, browser, pasted, nowMs)).toMatchObject({ email });
+    const other = await make();
+    const fullWidth = other.code.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit)));
+    const typed = `${fullWidth.slice(0, 3)}　－　${fullWidth.slice(3)}`;
+    expect(await redeemCode(db, other.browser, typed, nowMs)).toMatchObject({ email: other.email });
   });
 
   it("is short for three requests of unknown browsers from one address, five from all, and then long", async () => {
@@ -210,7 +214,12 @@ describe.each(engines)("a code on $name", async (engine) => {
       const [browser] = browsers;
       const misread = code.replaceAll(figure, letter);
       expect(await redeemCode(db, browser, misread.replace(/^./, "U"), nowMs)).toEqual({ problem: "form" });
-      expect(await redeemCode(db, browser, misread, nowMs)).toEqual({ email });
+      const fullWidth = misread.replace(/\w/g, (sign) =>
+        String.fromCodePoint(0xfee0 + (sign.codePointAt(0) ?? 0)),
+      );
+      expect(
+        await redeemCode(db, browser, `${fullWidth.slice(0, 6)} – ${fullWidth.slice(6)}`, nowMs),
+      ).toEqual({ email });
     });
 
     it("is mailed once in six hours, however often it is requested", async () => {

@@ -80,16 +80,16 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
 const shortCodeField = {
   "data-figures": 6,
   inputMode: "numeric",
-  pattern: "\\s*(\\d[\\s\\-]*){6}",
+  pattern: "[^\\p{L}\\p{N}]*(\\p{Nd}[^\\p{L}\\p{N}]*){6}",
   title: "Six digits",
-  maxLength: 12,
+  maxLength: 24,
   autoFocus: true,
 } as const;
 
 const longCodeField = {
   autoCapitalize: "characters",
   spellCheck: false,
-  maxLength: 20,
+  maxLength: 40,
   autoFocus: true,
 } as const;
 
