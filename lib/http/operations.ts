@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { corsOfBanner, corsOfMcp } from "@/lib/http/cors";
 import type { PublicErrorCode } from "@/lib/http/errors";
-import { routes } from "@/lib/http/pages";
+import { pages, routes } from "@/lib/http/pages";
 import type { Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
 
@@ -89,6 +89,7 @@ export const operations = {
   },
   unsubscribe: {
     path: "/api/email/unsubscribe",
+    forPeople: pages.unsubscribe.path,
     ...versioned,
     methods: ["POST", "OPTIONS"],
     origin: "any",

@@ -27,6 +27,8 @@ type Address = {
   retirement?: Retirement;
   /** The page with the form that is sent here: the browser goes back to it. */
   page?: `/${string}`;
+  /** The page that does for a person, by the same query, what this address does for a program. */
+  forPeople?: `/${string}`;
 };
 
 /** What a route may ask for, in the order of the checks. */

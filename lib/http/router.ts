@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { ApiError } from "@/lib/http/errors";
+import { ApiError, errorCatalogue } from "@/lib/http/errors";
 import { allRoutes } from "@/lib/http/operations";
 import { isPage, type Page } from "@/lib/http/pages";
 import { createRequestContext } from "@/lib/http/request-context";
@@ -35,9 +35,15 @@ export function refuse(method: string, path: string, headers: Pick<Headers, "get
   return finalizeResponse(route?.site && route, context, errorParts(error));
 }
 
-/** The 405 of a route, with the methods that it accepts (RFC 9110 §15.5.6). */
-export function methodNotAllowed({ methods }: Route): ApiError {
-  return new ApiError("method_not_allowed", { headers: { allow: methods.join(", ") } });
+/**
+ * The 405 of a route, with the methods that it accepts (RFC 9110 §15.5.6), and its page for people. It does not repeat the
+ * query, which may have a token.
+ */
+export function methodNotAllowed({ methods, forPeople }: Route): ApiError {
+  const headers = { allow: methods.join(", ") };
+  if (!forPeople) return new ApiError("method_not_allowed", { headers });
+  const hint = `${errorCatalogue.method_not_allowed.hint} A person opens ${settings().appUrl}${forPeople} instead, with the same query.`;
+  return new ApiError("method_not_allowed", { headers, hint });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { borrowService } from "@/tests/support/block";
+import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { laterStates } from "@/tests/support/due-mails";
 import { engines } from "@/tests/support/engines";
@@ -26,6 +27,20 @@ describe.each(engines)("the page /unsubscribe on $name", async (engine) => {
   const titleOf = (html: string) => /<h1>([^<]*)<\/h1>/.exec(html)?.[1];
   const scheduled = ["scheduled"];
   const stopped = ["stopped"];
+
+  it("is named by the address for mail clients, when a person opens that", async () => {
+    const { target, states } = await recipient();
+    const token = new URLSearchParams(target.split("?")[1]).get("token") ?? "";
+    const refused = await service.ask(target.replace("/unsubscribe", "/api/email/unsubscribe"));
+    expectRefusal(service, refused, {
+      status: 405,
+      code: "method_not_allowed",
+      hint: `Use one of the methods in the Allow header. A person opens ${service.url}/unsubscribe instead, with the same query.`,
+    });
+    expect(refused.headers.allow).toBe("POST, OPTIONS");
+    expect(refused.text + JSON.stringify(refused.headers)).not.toContain(token);
+    expect(await states()).toEqual(scheduled);
+  });
 
   it("says what will stop, and changes nothing however often a link scanner looks", async () => {
     const { target, states } = await recipient();

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { operations } from "@/lib/http/operations";
 import { addresses, expectRefusal, expectStamp } from "@/tests/support/contract";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
@@ -63,7 +64,15 @@ describe.each(addresses)("$path", ({ path, methods }) => {
     const answer = await service.ask(path, { method });
     expect(answer.headers.allow).toBe(methods.join(", "));
     if (method === "HEAD") expect(answer).toMatchObject({ status: 405, text: "" });
-    else expectRefusal(service, answer, { status: 405, code: "method_not_allowed" });
+    else {
+      const hint = "Use one of the methods in the Allow header.";
+      const forPeople = ` A person opens ${service.url}/unsubscribe instead, with the same query.`;
+      expectRefusal(service, answer, {
+        status: 405,
+        code: "method_not_allowed",
+        hint: path === operations.unsubscribe.path ? hint + forPeople : hint,
+      });
+    }
   });
 
   it("refuses the method before it looks at the version", async () => {
