@@ -8,7 +8,7 @@ export const connectionLimits = {
   headersTimeout: 10_000,
   /** Until the whole request has arrived, including its body: 30 s. */
   requestTimeout: 30_000,
-  /** Between two requests: 65 s, longer than most proxies keep a connection open. */
+  /** Between two requests: 65 s. A trusted proxy has `PROXY_KEEP_ALIVE_SECONDS`. */
   keepAliveTimeout: 65_000,
   /** How often Node checks the first two timeouts. */
   connectionsCheckingInterval: 1000,

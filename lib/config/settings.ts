@@ -131,6 +131,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     connectClients: env.CONNECT_CLIENTS,
     connectRegistration: env.CONNECT_REGISTRATION === "on",
     trustedProxyHops: env.TRUSTED_PROXY_HOPS,
+    /** How long an idle connection of a trusted proxy is kept. */
+    proxyKeepAliveSeconds: env.PROXY_KEEP_ALIVE_SECONDS,
     onVercel: env.VERCEL === "1",
     /** Networks of hosted agents, whose owners share its addresses. */
     hostedAgentNetworks: env.HOSTED_AGENT_NETWORKS,
@@ -218,6 +220,7 @@ const environmentSchema = z.object({
   CONNECT_CLIENTS: clientDocuments,
   CONNECT_REGISTRATION: oneOf("on", "off").default("on"),
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
+  PROXY_KEEP_ALIVE_SECONDS: wholeNumber(1, 86_400).default(4200),
   HOSTED_AGENT_NETWORKS: networks.optional(),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
   RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),

@@ -6,6 +6,7 @@ import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
 import { inOrder } from "@/lib/server/pipeline";
+import { keepForProxy } from "@/lib/server/proxy-connection";
 import { closeInStages } from "@/lib/server/staged-close";
 
 /** Creates a server whose connections, headers and exchanges are bounded, and whose refusals reach their clients. */
@@ -15,6 +16,7 @@ export function createBoundedServer(
 ): Server {
   const begin = (incoming: JoinedMessage, outgoing: ServerResponse) => {
     connections.begin(incoming, outgoing);
+    keepForProxy(incoming, outgoing);
     inOrder(incoming, outgoing, () =>
       answer(incoming, outgoing).catch((failure) => {
         log().error({ err: failure }, "the server failed");

@@ -25,7 +25,8 @@ export async function startTcpProxy(targetPort: number, port: number, meddle?: (
       from.on("error", () => to.destroy());
       from.on("close", () => {
         open.delete(from);
-        to.destroy();
+        if (lateByMs === 0) to.destroy();
+        else setTimeout(() => to.end(), lateByMs);
       });
       if (isFrozen) from.pause();
     }
@@ -48,7 +49,7 @@ export async function startTcpProxy(targetPort: number, port: number, meddle?: (
       await new Promise((resolve) => server.close(resolve));
     },
     mend: listen,
-    /** Delivers everything this much later. */
+    /** Delivers everything this much later, and a close too. */
     slow(ms: number) {
       lateByMs = ms;
     },

@@ -8,7 +8,8 @@ import { certificate } from "@/tests/support/certificate";
 import { eventually, isInstalled } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
-import { Service } from "@/tests/support/service";
+import { type Environment, Service } from "@/tests/support/service";
+import { startTcpProxy } from "@/tests/support/tcp-proxy";
 
 const readme = readFileSync("lib/server/README.md", "utf8");
 const redisPort = inject("redisPort");
@@ -89,6 +90,76 @@ const fronts = Object.entries(proxies)
   }))
   .filter(({ name }) => isInstalled(name));
 
+function start(
+  { configure, host }: (typeof fronts)[number],
+  port: number,
+  instances: [number, number],
+): void {
+  const folder = createFolder();
+  const [program = "", ...rest] = configure({ host, port, instances }, folder);
+  const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  spawnLeashed(program, rest, { env: environment, stdio: "ignore" });
+}
+
+const latencyMs = 25;
+const perRound = 10;
+const rounds = 6;
+
+describe.runIf(fronts.length > 0)("25 ms behind a proxy configured as in the README", () => {
+  /** What 60 POSTs through each proxy got that came when their connections had been idle for about `idleMs`. */
+  async function countFailures(settings: Environment, idleMs: number) {
+    const port = await reservePort();
+    const environment = { APP_URL: `https://localhost:${port}`, SIGN_IN: "none", TRUSTED_PROXY_HOPS: "1" };
+    const instances = await Promise.all([1, 2].map(() => Service.start({ ...environment, ...settings })));
+    const ways = await Promise.all(
+      instances.map(async (instance) => {
+        const way = await reservePort();
+        (await startTcpProxy(instance.port, way)).slow(latencyMs);
+        return way;
+      }),
+    );
+    const counts = fronts.map(async (front) => {
+      start(front, port, ways as [number, number]);
+      const agent = new Agent({ rejectUnauthorized: false, keepAlive: true });
+      const post = () =>
+        new Promise<number>((resolve, reject) => {
+          const options = { host: front.host, port, path: "/unsubscribe", method: "POST", agent };
+          const headers = { host: `localhost:${port}`, "content-type": "application/x-www-form-urlencoded" };
+          const asked = request({ ...options, servername: "localhost", headers }, (response) => {
+            response.resume().once("end", () => resolve(response.statusCode ?? 0));
+          });
+          asked.once("error", reject);
+          asked.end("List-Unsubscribe=One-Click");
+        });
+      await eventually(async () => expect(await post()).toBeLessThan(500));
+      const found: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        await Promise.all(
+          Array.from({ length: perRound }, async (_, n) => {
+            await sleep(idleMs + (n - perRound / 2) * 8);
+            found.push(await post());
+          }),
+        );
+      }
+      agent.destroy();
+      return [front.name, found.filter((status) => status >= 500).length] as const;
+    });
+    const failures = Object.fromEntries(await Promise.all(counts));
+    for (const instance of instances) await instance.stop();
+    return failures;
+  }
+
+  it("loses POSTs where the service closes the idle connections, and none by default", {
+    timeout: 90_000,
+  }, async () => {
+    const closed = await countFailures({ PROXY_KEEP_ALIVE_SECONDS: "1" }, 2000);
+    const kept = await countFailures({}, 2000);
+    process.stdout.write(`POSTs lost of ${rounds * perRound}: ${JSON.stringify({ closed, kept })}\n`);
+    expect(Object.values(closed).some((lost) => lost > 0)).toBe(true);
+    expect(kept).toEqual(Object.fromEntries(fronts.map(({ name }) => [name, 0])));
+  });
+});
+
 describe.runIf(redisPort && fronts.length > 0)(
   "two instances behind a proxy configured as in the README",
   () => {
@@ -106,12 +177,7 @@ describe.runIf(redisPort && fronts.length > 0)(
       };
       instances = [await Service.start(settings), await Service.start(settings)];
       const [one, two] = instances;
-      for (const { configure, host } of fronts) {
-        const folder = createFolder();
-        const [program = "", ...rest] = configure({ host, port, instances: [one.port, two.port] }, folder);
-        const environment = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-        spawnLeashed(program, rest, { env: environment, stdio: "ignore" });
-      }
+      for (const front of fronts) start(front, port, [one.port, two.port]);
       for (const front of fronts) {
         await eventually(async () => expect((await ask(front, "/ready")).status).toBe(200));
       }
