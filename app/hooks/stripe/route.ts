@@ -1,6 +1,5 @@
-import type { Stripe } from "stripe";
 import { fulfil } from "@/lib/billing/fulfilment";
-import { readEvent, StripeFailure } from "@/lib/billing/stripe";
+import { readEvent, type StripeEvent, StripeFailure } from "@/lib/billing/stripe";
 import { purchaseIn } from "@/lib/billing/stripe-events";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -17,7 +16,7 @@ import { log } from "@/lib/runtime/log";
  */
 export const POST = createHandler(
   hooks.stripe,
-  async ({ nowMs }, event: Stripe.Event) => {
+  async ({ nowMs }, event: StripeEvent) => {
     const purchase = purchaseIn(event);
     try {
       // Owners who buy meanwhile go first, at Stripe and in the store.

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
 import { expectRefusal } from "@/tests/support/contract";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import type { Buyer } from "@/tests/support/shop";
@@ -585,6 +586,42 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     expectRefusal(service, await stripe.deliver(service, event, { atMs: sixMinutesAgo }), refused);
     const fourMinutesAgo = stripe.nowMs() - 4 * 60_000;
     expect((await stripe.deliver(service, event, { atMs: fourMinutesAgo })).status).toBe(200);
+  });
+
+  it("refuses what Stripe has signed and is no event, and says which endpoint to create when it is a thin one", async () => {
+    const { stripe, service } = shop;
+    const message = "The delivery is not an event in JSON.";
+    const half = [
+      { type: "payout.paid" },
+      { ...foreign("payout.paid", { id: "po" }), data: null },
+      [],
+      "x",
+      7,
+    ];
+    for (const signed of half)
+      expectRefusal(service, await stripe.deliver(service, signed as object), {
+        status: 400,
+        code: "invalid_request",
+        message,
+      });
+    const thin = {
+      id: "evt_test_65",
+      object: "v2.core.event",
+      type: "v1.checkout.session.completed",
+      livemode: false,
+      created: "2026-11-26T20:00:00.000Z",
+      related_object: { id: "cs_1", type: "checkout.session", url: "/v1/checkout/sessions/cs_1" },
+    };
+    const hint =
+      "At Stripe, create a webhook endpoint with the payload style 'snapshot', and set its signing secret as STRIPE_WEBHOOK_SECRET.";
+    const refused = await stripe.deliver(service, thin);
+    expectRefusal(service, refused, {
+      status: 400,
+      code: "invalid_request",
+      message: "This is a thin event.",
+      hint,
+    });
+    await eventually(() => expect(service.log).toContain(`billing: Stripe delivers thin events. ${hint}`));
   });
 
   it.each(["500", "429", "401", "reset", "late"] as const)(
