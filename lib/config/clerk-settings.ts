@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import type { Environment } from "@/lib/config/env-files";
+import { readDer } from "@/lib/config/key-text";
 import { isForDevelopment } from "@/lib/config/loopback";
 
 /** The settings that sign-in by Clerk needs. */
@@ -66,14 +67,10 @@ function parsePublishableKey(key: string): string | undefined {
   return /^([a-z0-9.-]+)\$$/.exec(Buffer.from(encoded, "base64").toString())?.[1];
 }
 
-/** Accepts PEM, PEM with literal `\n`, or the bare base64 body. Clerk signs with RSA-2048, e = 65537. */
+/** Clerk signs with RSA-2048, e = 65537. */
 function parseJwtKey(text: string): KeyObject | undefined {
-  const body = text
-    .replace(/\\n/g, "\n")
-    .replace(/-----[A-Z ]+-----/g, "")
-    .replace(/\s/g, "");
   try {
-    const key = createPublicKey({ key: Buffer.from(body, "base64"), format: "der", type: "spki" });
+    const key = createPublicKey({ key: readDer(text), format: "der", type: "spki" });
     const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {};
     return key.asymmetricKeyType === "rsa" && modulusLength === 2048 && publicExponent === 65_537n
       ? key

@@ -2,7 +2,9 @@ import { createPrivateKey } from "node:crypto";
 import { isIP } from "node:net";
 import { parseCased } from "@/lib/config/email-address";
 import type { Environment } from "@/lib/config/env-files";
+import { readDer } from "@/lib/config/key-text";
 import { isForDevelopment, isLoopback } from "@/lib/config/loopback";
+import { decodePart } from "@/lib/config/url-part";
 
 /** How mail is delivered, and the settings that each way needs. */
 export type MailSettings = ReturnType<typeof parseMail>;
@@ -68,26 +70,25 @@ function parseResend(env: Environment, appUrl: string, faults: string[]) {
   return { kind: "resend" as const, apiKey, baseUrl, webhookKey };
 }
 
+/** What follows the host has no `@`, so the last one ends the password, whatever is in that. */
+const smtpForm = /^smtp(s?):\/\/(?:([^:/]+):(.+)@)?(\[[\da-f:.]+\]|[^\s:/?#@[\]]+)(?::(\d{1,5}))?\/?$/i;
+
 function parseSmtp(env: Environment, from: MailAddress, appUrl: string, faults: string[]) {
-  const text = env.SMTP_URL ?? "";
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const isSmtp = url && /^smtps?:$/.test(url.protocol) && url.hostname && /^\/?$/.test(url.pathname);
-  if (!url || !isSmtp || url.search || url.hash || !url.username !== !url.password) {
+  const [, tls, user, password, host, port] = smtpForm.exec(env.SMTP_URL?.trim() ?? "") ?? [];
+  if (!host || Number(port) > 65_535) {
     faults.push("SMTP_URL: must be an address like smtps://user:password@smtp.example.com");
     return { kind: "files" as const };
   }
-  requireLinksForTheWorld("SMTP_URL", url.hostname, appUrl, faults);
+  requireLinksForTheWorld("SMTP_URL", host, appUrl, faults);
   // Implicit TLS. Otherwise STARTTLS, which only a loopback server may lack.
-  const secure = url.protocol === "smtps:";
+  const secure = tls === "s";
   const server = {
     name: parseHelo(env.SMTP_HELO, from, appUrl, faults),
-    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: Number(url.port) || (secure ? 465 : 587),
+    host: host.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(port) || (secure ? 465 : 587),
     secure,
-    requireTLS: !isLoopback(url.hostname),
-    auth: url.username
-      ? { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }
-      : undefined,
+    requireTLS: !isLoopback(host),
+    auth: user ? { user: decodePart(user), pass: decodePart(password) } : undefined,
   };
   return { kind: "smtp" as const, server, dkim: parseDkim(env, from, faults) };
 }
@@ -135,15 +136,16 @@ function parseDkim(env: Environment, from: MailAddress, faults: string[]): DkimK
   return privateKey ? { domainName, keySelector, privateKey } : undefined;
 }
 
-/** Accepts PEM, also with literal `\n`. RFC 8301 §3.2 requires 1024 bits or more, and recommends 2048. */
+/** PKCS #8 or PKCS #1. RFC 8301 §3.2 requires 1024 bits or more, and recommends 2048. */
 function parsePrivateKey(text: string): string | undefined {
-  try {
-    const key = createPrivateKey(text.replace(/\\n/g, "\n"));
-    const isStrong = (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
-    return key.asymmetricKeyType === "rsa" && isStrong
-      ? key.export({ type: "pkcs8", format: "pem" }).toString()
-      : undefined;
-  } catch {
-    return undefined;
+  const der = readDer(text);
+  for (const type of ["pkcs8", "pkcs1"] as const) {
+    try {
+      const key = createPrivateKey({ key: der, format: "der", type });
+      const isStrong = (key.asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
+      if (key.asymmetricKeyType === "rsa" && isStrong)
+        return key.export({ type: "pkcs8", format: "pem" }).toString();
+    } catch {}
   }
+  return undefined;
 }

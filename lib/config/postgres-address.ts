@@ -1,6 +1,10 @@
+import { decodePart } from "@/lib/config/url-part";
+
 /** Where a PostgreSQL is, as libpq writes it (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS). */
 const form =
-  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@]*)(?::(?<password>.*?))?@)??(?<hosts>[^@/?#]*)(?:\/(?<database>[^@?#]*))?(?:\?(?<query>.*))?$/s;
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@]*)(?::(?<password>.*?))?@)??(?<hosts>[^@/?#]*)(?:\/(?<database>[^@?#]*))?(?:\?(?<query>[^@]*))?$/s;
+/** An address with an `@` in its query, which may be the end of a password that is not encoded. */
+const ambiguous = /^\w+:\/\/(?:[^@]*@)?[^:@/?#]*(?::\d*)?(?:\/[^@?#]*)?\?.*@/s;
 const hostForm = /^(\[[^\]]*\]|[^:]*)(?::(\d*))?$/;
 
 const modes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
@@ -20,7 +24,7 @@ const otherModes: Record<string, string> = {
  */
 export function parsePostgresAddress(text: string): string[] | undefined {
   const { groups } = form.exec(text) ?? {};
-  if (!groups) return undefined;
+  if (!groups || ambiguous.test(text)) return undefined;
   const { hosts = "", query } = groups;
   const parameters = new URLSearchParams(query);
   const take = (...names: string[]) => {
@@ -36,14 +40,14 @@ export function parsePostgresAddress(text: string): string[] | undefined {
 
   const named = hosts.split(",").map((host) => hostForm.exec(host));
   if (named.includes(null)) return undefined;
-  const names = take("host")?.split(",") ?? named.map((host) => decode(host?.[1]));
+  const names = take("host")?.split(",") ?? named.map((host) => decodePart(host?.[1]));
   const ports = take("port")?.split(",") ?? named.map((host) => host?.[2] ?? "");
   if (names.length > 1 && names.includes("")) return undefined;
   if (ports.length > 1 && ports.length !== names.length) return undefined;
-  const user = take("user") ?? decode(groups.user);
-  const password = take("password") ?? decode(groups.password);
+  const user = take("user") ?? decodePart(groups.user);
+  const password = take("password") ?? decodePart(groups.password);
   const who = user || password ? `${[user, password].map(encodeURIComponent).join(":")}@` : "";
-  const database = encodeURIComponent(take("dbname") ?? decode(groups.database));
+  const database = encodeURIComponent(take("dbname") ?? decodePart(groups.database));
   const addresses = names.map((given, at) => {
     const host = given || process.env.PGHOST || "localhost";
     const isSocket = host.startsWith("/");
@@ -51,15 +55,4 @@ export function parsePostgresAddress(text: string): string[] | undefined {
     return `postgres://${who}${isSocket ? "localhost" : host}:${ports[at] ?? ports[0]}/${database}?${own}`;
   });
   return addresses.every((address) => URL.canParse(address)) ? addresses : undefined;
-}
-
-/** Decodes what is encoded; a `%` that begins no character is one. */
-function decode(text = ""): string {
-  return text.replace(/(?:%[\da-f]{2})+/gi, (encoded) => {
-    try {
-      return decodeURIComponent(encoded);
-    } catch {
-      return encoded;
-    }
-  });
 }

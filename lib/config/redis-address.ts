@@ -1,10 +1,10 @@
-import { unescape as decode } from "node:querystring";
+import { decodePart } from "@/lib/config/url-part";
 
 /** Where a Redis is: one server, the Sentinels that know its master, or some nodes of a cluster. */
 export type RedisAddress = NonNullable<ReturnType<typeof parseRedisAddress>>;
 
 const form =
-  /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^:/?#]*)(?::([^/?#]*))?@)?([^/?#@]+)\/?(\d*)(\?.*)?$/;
+  /^redis(s?)(?:\+(sentinel|cluster))?:\/\/(?:([^:/?#]*)(?::(.*))?@)?([^/?#@]+)\/?(\d*)(\?[^@]*)?$/s;
 const hostForm = /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i;
 
 /**
@@ -28,8 +28,8 @@ export function parseRedisAddress(text: string) {
     hosts,
     tls: tls === "s",
     credentials: {
-      ...(username && { username: decode(username) }),
-      ...(password && { password: decode(password) }),
+      ...(username && { username: decodePart(username) }),
+      ...(password && { password: decodePart(password) }),
     },
     database: Number(database),
     /** The name that the Sentinels give it. */

@@ -28,6 +28,27 @@ describe("the address of a PostgreSQL", () => {
   });
 
   it.each([
+    ["100%", "100%"],
+    ["%zz", "%zz"],
+    ["p@ss", "p@ss"],
+    ["p:a/s?s#w", "p:a/s?s#w"],
+    ["p%40%2f", "p@/"],
+    ["a@b/c@d", "a@b/c@d"],
+  ])("takes the password %s as it is meant", (typed, password) => {
+    const [address = ""] = parsePostgresAddress(`postgres://u:${typed}@db:5432/office?sslmode=require`) ?? [];
+    expect(decodeURIComponent(new URL(address).password)).toBe(password);
+    expect(new URL(address).host).toBe("db:5432");
+  });
+
+  it.each([
+    "postgres://u:p@ss?w@db/office",
+    "postgres://u:1?x@db/office",
+    "postgres://db/office?user=me@server",
+  ])("%s is refused, because it may mean two things", (text) =>
+    expect(parsePostgresAddress(text)).toBeUndefined(),
+  );
+
+  it.each([
     [
       "Neon",
       "postgresql://o:npg_1@ep-a-pooler.eu-central-1.aws.neon.tech/neondb?sslmode=require&channel_binding=require",

@@ -17,6 +17,18 @@ describe("parseRedisAddress", () => {
     ["rediss://[::1]:6380/2", { hosts: [{ host: "::1", port: 6380 }], tls: true, database: 2 }],
     ["redis://me:p%40%3Ass@cache/1", { hosts: [{ host: "cache", port: 6379 }], credentials, database: 1 }],
     ["redis://me:p@:ss@cache", { hosts: [{ host: "cache", port: 6379 }], credentials }],
+    [
+      "redis://me:a/b?c#d@e@cache/1",
+      {
+        hosts: [{ host: "cache", port: 6379 }],
+        credentials: { username: "me", password: "a/b?c#d@e" },
+        database: 1,
+      },
+    ],
+    [
+      "redis://:%zz%E9@cache",
+      { hosts: [{ host: "cache", port: 6379 }], credentials: { password: "%zz%E9" } },
+    ],
     ["redis://:100%@cache", { hosts: [{ host: "cache", port: 6379 }], credentials: { password: "100%" } }],
     [
       "redis+sentinel://me:p%40%3Ass@a,b:26380/3?master=office&sentinelPassword=s%2Bt",
@@ -55,6 +67,7 @@ describe("parseRedisAddress", () => {
     "redis+sentinel://a,b",
     "redis://cache?master=office",
     "redis+cluster://a,b/1",
+    "redis+sentinel://me:p@a,b?master=office&sentinelPassword=s@t",
   ])("rejects %s", (text) => {
     expect(parseRedisAddress(text)).toBeUndefined();
   });

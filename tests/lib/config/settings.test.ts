@@ -115,7 +115,7 @@ describe("parseSettings", () => {
 
   it("uses Clerk when its keys are set, with the JWT key in every format", () => {
     const body = key.replace(/-----[A-Z ]+-----|\n/g, "");
-    for (const CLERK_JWT_KEY of [key, key.replaceAll("\n", "\\n"), body]) {
+    for (const CLERK_JWT_KEY of [key, `"${key.replaceAll("\n", "\\n")}"`, body, btoa(key)]) {
       const { signIn } = parseSettings({ ...clerk, CLERK_JWT_KEY });
       expect(signIn).toMatchObject({
         kind: "clerk",
@@ -182,8 +182,31 @@ describe("parseSettings", () => {
     expect(at("smtp://[::1]:2525")).toMatchObject({ server: { host: "::1", port: 2525, requireTLS: false } });
   });
 
-  it("signs with DKIM when its key is set, also with literal \\n", () => {
-    for (const DKIM_PRIVATE_KEY of [dkim.DKIM_PRIVATE_KEY, dkim.DKIM_PRIVATE_KEY.replaceAll("\n", "\\n")]) {
+  it.each([
+    ["me:100%", "100%"],
+    ["me:%zz%", "%zz%"],
+    ["me:100%25", "100%"],
+    ["me:p@ss", "p@ss"],
+    ["me:p:a/s?s#w", "p:a/s?s#w"],
+    ["me:a@b.example/c", "a@b.example/c"],
+    ["me:$2b$10$x+/=", "$2b$10$x+/="],
+    ["me:p%C3%A9", "pé"],
+    ["me:p%E9", "p%E9"],
+  ])("takes the password of smtp://%s@… as it is meant", (credentials, pass) => {
+    for (const rest of ["smtp.example.com", "smtp.example.com:2525/", "[2001:db8::1]"])
+      expect(parseSettings({ ...smtp, SMTP_URL: `smtp://${credentials}@${rest}` }).mail).toMatchObject({
+        server: { host: rest.replace(/[[\]/]|:2525/g, ""), auth: { user: "me", pass } },
+      });
+  });
+
+  it("takes an email as the user of an SMTP server", () => {
+    const { mail } = parseSettings({ ...smtp, SMTP_URL: "smtps://office@example.com:p@w@smtp.example.com" });
+    expect(mail).toMatchObject({ server: { auth: { user: "office@example.com", pass: "p@w" } } });
+  });
+
+  it("signs with DKIM when its key is set, in every format", () => {
+    const { DKIM_PRIVATE_KEY: given } = dkim;
+    for (const DKIM_PRIVATE_KEY of [given, `"${given.replaceAll("\n", "\\n")}"`, btoa(given)]) {
       expect(parseSettings({ ...dkim, DKIM_PRIVATE_KEY }).mail).toMatchObject({
         dkim: { domainName: "example.com", keySelector: "mail", privateKey: dkim.DKIM_PRIVATE_KEY },
       });
@@ -277,6 +300,11 @@ describe("parseSettings", () => {
   refuses(smtp, {
     "RESEND_API_KEY=re_secret": "RESEND_API_KEY, SMTP_URL: set one, not both",
     "SMTP_URL=smtp.example.com:587": "must be an address like smtps://user:password@smtp.example.com",
+    "SMTP_URL=smtp://me:p@smtp.example.com/inbox":
+      "must be an address like smtps://user:password@smtp.example.com",
+    "SMTP_URL=smtp://me@smtp.example.com": "must be an address like smtps://user:password@smtp.example.com",
+    "SMTP_URL=smtp://smtp.example.com:99999":
+      "must be an address like smtps://user:password@smtp.example.com",
   });
   refuses(dkim, {
     "DKIM_SELECTOR=": "missing, while other DKIM settings are set",
