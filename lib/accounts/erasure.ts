@@ -77,6 +77,7 @@ function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
   const tables = [
     "waitlist",
     "invitations",
+    "billing_unclaimed",
     "sign_in_codes",
     "sign_in_emails",
     "sign_in_mail_attempts",

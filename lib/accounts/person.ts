@@ -38,6 +38,9 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     account: row ? exportAccount(row) : null,
     credits: (await Array.fromAsync(listCreditEntries(db, id))).flat(),
     billing: await exportBilling(db, id),
+    unclaimedPurchases: (
+      await db.selectFrom("billing_unclaimed").selectAll().where("email", "=", email).execute()
+    ).map(({ id, created_at_ms }) => toFields({ id, created_at_ms })),
     mails: (await selectEmails(db, id).execute()).map(describeMail),
     signInMails: (await attemptsTo(db, email).execute()).map(({ id: _, email: __, ...mail }) =>
       toFields(mail),

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import * as z from "zod";
+import { describeUnclaimed, listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import { openArchive, writeArchive } from "@/lib/admin/backup-file";
 import type { AdminCommand } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/signing-keys";
+import { reconcile } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
@@ -49,8 +51,29 @@ export function addBackupCommands(program: AdminCommand): void {
       const { appSecret, madeAt } = backup;
       if (printAppSecret) return { json: { appSecret }, text: appSecret };
       await untilSignal((signal) => restore(backup, signal));
-      return { json: { restored: file, madeAt }, text: `Restored the backup of ${madeAt}.` };
+      const json = { restored: file, madeAt };
+      const text = `Restored the backup of ${madeAt}.`;
+      if (!settings().billing) return { json, text };
+      const billing = await recoverPurchases();
+      return { json: { ...json, billing }, text: [text, ...describeRecovery(billing)].join("\n") };
     });
+}
+
+/** Fulfils what was bought since the backup was made. */
+async function recoverPurchases() {
+  const db = await store();
+  const { read, failed } = await reconcile(db, Date.now(), { isRestored: true });
+  return { read, failed, unclaimed: await listUnclaimed(db) };
+}
+
+function describeRecovery({ read, failed, unclaimed }: Awaited<ReturnType<typeof recoverPurchases>>) {
+  const isBehind =
+    "Stripe could not be read to its end: run 'billing reconcile' before you start the server.";
+  return [
+    `Read ${read} purchases at Stripe that may have been made or changed since, ${failed} of them without success.`,
+    ...(failed > 0 ? [isBehind] : []),
+    ...unclaimed.map(describeUnclaimed),
+  ];
 }
 
 type Backup = Awaited<ReturnType<typeof openBackup>>;

@@ -1,5 +1,6 @@
 import { findAccount } from "@/lib/accounts/accounts";
 import { exportBilling } from "@/lib/accounts/person";
+import { describeUnclaimed, listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import type { AdminCommand } from "@/lib/admin/command";
 import { toJson } from "@/lib/admin/print";
 import { reconcile } from "@/lib/billing/reconciler";
@@ -25,10 +26,14 @@ export function addBillingCommands(program: AdminCommand): void {
     )
     .does(async ({ db }, email: string | undefined) => {
       requireBilling();
-      const account = email === undefined ? {} : { accountId: (await findAccount(db, email)).id };
-      const json = await reconcile(db, Date.now(), account);
+      const json = await reconcile(
+        db,
+        Date.now(),
+        email === undefined ? {} : { buyer: await findAccount(db, email) },
+      );
       const { read, failed } = json;
       if (failed > 0) process.exitCode = 1;
-      return { json, text: `Read ${read} at Stripe, ${failed} of them without success.` };
+      const text = `Read ${read} at Stripe, ${failed} of them without success.`;
+      return { json, text: [text, ...(await listUnclaimed(db)).map(describeUnclaimed)].join("\n") };
     });
 }

@@ -6,6 +6,7 @@ import type { Checkout } from "@/lib/billing/bought-credits";
 import { ensureCustomer, openPortal } from "@/lib/billing/customer";
 import { fulfil } from "@/lib/billing/fulfilment";
 import { creditsOf, readPrice } from "@/lib/billing/prices";
+import { findPurchasesOf } from "@/lib/billing/purchases-at-stripe";
 import {
   changeAtStripe,
   expireSession,
@@ -46,8 +47,9 @@ export async function beginCheckout(
   const sale = await describeSale(account, kind, priceId, nowMs);
   try {
     for (let round = 0; round < maxRounds; round++) {
+      if (!(await findCustomer(db, account.id))) await recall(db, account, nowMs);
       const customer = kind === "licence" && (await findCustomer(db, account.id))?.customer_id;
-      const live = customer ? await readLive(db, customer, nowMs) : [];
+      const live = customer ? await readLive(db, account.id, customer, nowMs) : [];
       if (live.some(({ status }) => status === "past_due" || status === "unpaid"))
         return await openPortal(db, account, nowMs);
       if (!live.every(isReplaceable)) return undefined;
@@ -65,6 +67,12 @@ export async function beginCheckout(
     log().warn({ err: failure }, "a checkout could not be started");
     throw new ApiError("checkout_failed");
   }
+}
+
+/** Fulfils what a buyer whom the store does not know has bought all the same: it may be a restored one. */
+async function recall(db: Db, account: Account, nowMs: number): Promise<void> {
+  for (const purchase of await findPurchasesOf(db, account, nowMs))
+    await fulfil(db, purchase, "another checkout", nowMs);
 }
 
 /** Throws an {@link ApiError} if this is not sold to the account. */

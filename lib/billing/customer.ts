@@ -1,6 +1,16 @@
 import type { Stripe } from "stripe";
 import { type Buyer, findCustomer, keepCustomer, readBilling, tellOnce } from "@/lib/accounts/purchases";
-import { changeAtStripe, expireSession, findAtStripe, idOf, readAtStripe } from "@/lib/billing/stripe";
+import { findByEmail, forgetUnclaimed, keepUnclaimed } from "@/lib/accounts/unclaimed-purchases";
+import { hasEnded } from "@/lib/billing/grace-period";
+import {
+  changeAtStripe,
+  expireSession,
+  findAtStripe,
+  idOf,
+  listAtStripe,
+  readAtStripe,
+  StripeFailure,
+} from "@/lib/billing/stripe";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -39,14 +49,34 @@ export async function ensureCustomer(
 }
 
 /**
+ * The customers at Stripe with an account's email, which may be another service's, and those whose metadata names the account:
+ * a restored store knows neither. The list is never late; Search, which is, has also those with another address by now, and
+ * some that were deleted.
+ */
+export async function* listCustomersOf({ id, email }: Buyer): AsyncGenerator<Stripe.Customer> {
+  for await (const page of listAtStripe((stripe, page) => stripe.customers.list({ ...page, email })))
+    yield* page;
+  const query = `metadata['account']:'${id}'`;
+  const search = (stripe: Stripe) => stripe.customers.search({ query, limit: 100 });
+  const { data } = await readAtStripe(search).catch((failure) => {
+    if (failure instanceof StripeFailure && failure.status === 400) return { data: [] }; // it is not in every country
+    throw failure;
+  });
+  for (const found of data) {
+    const customer = await findAtStripe((stripe) => stripe.customers.retrieve(found.id));
+    if (customer && !customer.deleted) yield customer;
+  }
+}
+
+/**
  * Tells Stripe an account's email when it has changed. The metadata has the one that we told last, so an address that the
- * owner prefers at Stripe stays.
+ * owner prefers at Stripe stays. A customer that we did not make is left alone.
  */
 export async function alignEmail(
   { id, email: there, metadata }: Pick<Stripe.Customer, "id" | "email" | "metadata">,
   email: string,
 ): Promise<void> {
-  if ((metadata.email ?? there) === email) return;
+  if (!metadata.account || (metadata.email ?? there) === email) return;
   try {
     await readAtStripe((stripe) => stripe.customers.update(id, { email, metadata: { email } }));
   } catch (failure) {
@@ -59,7 +89,8 @@ const customerDeletion = "customer deleted";
 
 /**
  * Deletes an account's customer at Stripe, which ends its subscriptions there, and the checkouts that are open: an account
- * that is gone must not be charged. Throws an {@link ApiError} if that is not certain.
+ * that is gone must not be charged. Of a customer that we did not make, only what was bought here is ended. Throws an
+ * {@link ApiError} if that is not certain.
  */
 export async function deleteCustomer(
   db: Db,
@@ -83,7 +114,14 @@ export async function deleteCustomer(
   try {
     for (const { session_id, state } of checkouts)
       if (session_id && state === "open") await expireSession(session_id);
-    await findAtStripe((stripe) => stripe.customers.del(customer_id));
+    const customer = await findAtStripe((stripe) => stripe.customers.retrieve(customer_id));
+    const isOurs = customer && !customer.deleted && customer.metadata.account;
+    if (isOurs) await findAtStripe((stripe) => stripe.customers.del(customer_id));
+    for (const { id } of await readLicences(db, account_id)) {
+      const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id));
+      if (subscription && !hasEnded(subscription))
+        await findAtStripe((stripe) => stripe.subscriptions.cancel(id));
+    }
   } catch (failure) {
     throw new ApiError("upstream_failed", {
       message: `The customer at Stripe could not be deleted, so nothing was changed here (${(failure as Error).message}).`,
@@ -93,6 +131,11 @@ export async function deleteCustomer(
   const fulfilled = checkouts.flatMap(({ session_id, state }) => (state === "fulfilled" ? [session_id] : []));
   const about = { by: "service", what: customerDeletion, whom: customer_id } as const;
   await recordAudit(db, { ...about, after: { fulfilled } }, nowMs);
+}
+
+function readLicences(db: Db, accountId: string) {
+  const licences = db.selectFrom("billing_subscriptions").select("id").where("account_id", "=", accountId);
+  return licences.where("status", "not in", ["canceled", "incomplete_expired"]).execute();
 }
 
 /**
@@ -128,19 +171,22 @@ export async function openPortal(
 
 type Bought = {
   id: string;
-  customer: string | { id: string } | null;
+  customer: string | Stripe.Customer | Stripe.DeletedCustomer | null;
   metadata: Stripe.Metadata | null;
+  customer_details?: Pick<Stripe.Checkout.Session.CustomerDetails, "email"> | null;
+  created: number;
 };
 
 /**
- * Finds the account that a purchase is for, by its customer or by the id that our checkout gave it. If the account was
- * deleted meanwhile, the audit says so.
+ * Finds the account that a purchase is for: by its customer, by the id that our checkout gave it, or by the email of one that
+ * was sold elsewhere or to an account that a restored store does not have. Without any, the purchase is kept for an operator;
+ * if the account was deleted meanwhile, and so its customer, the audit says so.
  *
  * @param isCharged - whether someone pays for it, so that an operator has to refund it
  */
 export async function findBuyer(
   db: Db,
-  { id, customer, metadata }: Bought,
+  { id, customer, metadata, customer_details, created }: Bought,
   isCharged: boolean,
   nowMs: number,
 ): Promise<Buyer | undefined> {
@@ -150,12 +196,21 @@ export async function findBuyer(
     .innerJoin("billing_customers", "billing_customers.account_id", "accounts.id")
     .where("customer_id", "=", customerId)
     .executeTakeFirst();
-  if (known || !metadata?.account) return known;
-  const named = await accounts.where("accounts.id", "=", metadata.account).executeTakeFirst();
-  if (named) await keepCustomer(db, named.id, customerId, nowMs);
-  else if (isCharged && !(await wasGiven(db, customerId, id)))
+  const whole = customer && typeof customer === "object" ? customer : undefined;
+  const email = whole?.deleted
+    ? undefined
+    : (whole?.metadata.email ?? whole?.email ?? customer_details?.email);
+  const buyer =
+    known ??
+    (await accounts.where("accounts.id", "=", metadata?.account ?? "").executeTakeFirst()) ??
+    (await findByEmail(db, email));
+  if (buyer && !known && customerId) await keepCustomer(db, buyer.id, customerId, nowMs);
+  if (buyer || !isCharged) await forgetUnclaimed(db, id);
+  else if (email)
+    await keepUnclaimed(db, { id, email: email.trim().toLowerCase(), created_at_ms: created * 1000 });
+  else if (metadata?.account && !(await wasGiven(db, customerId, id)))
     await tellOnce(db, { what: "purchase without account", whom: id, after: { given: "nothing" } }, nowMs);
-  return named;
+  return buyer;
 }
 
 async function wasGiven(db: Db, customerId: string, checkout: string): Promise<boolean> {

@@ -2,7 +2,8 @@ import type { Stripe } from "stripe";
 import type { Cause } from "@/lib/accounts/purchases";
 import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/bought-credits";
 import { findBuyer } from "@/lib/billing/customer";
-import { findAtStripe, idOf, readAtStripe } from "@/lib/billing/stripe";
+import { creditsOf } from "@/lib/billing/prices";
+import { expireSession, findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
 import { findSubscriptionsOf, readReturned } from "@/lib/billing/stripe-charge";
 import { fulfilSubscription } from "@/lib/billing/subscription";
 import type { Db } from "@/lib/db/store";
@@ -49,11 +50,12 @@ const maxReadings = 5;
  * older. A licence is its subscription's.
  */
 async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
-  const expand = ["payment_intent.latest_charge"];
+  const expand = ["customer", "line_items", "payment_intent.latest_charge"];
   for (let reading = 0; reading < maxReadings; reading++) {
     const before = await findCheckout(db, id);
     const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
-    if (!session?.metadata?.account) return;
+    const sale = session && saleOf(session);
+    if (!session || !sale) return;
     const charge = chargeOf(session);
     const returned = charge ? await readReturned(charge) : { share: 0, isDisputeLost: false };
     const isCharged =
@@ -61,27 +63,48 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
     const buyer = await findBuyer(db, session, isCharged, cause.nowMs);
     if (!buyer) return;
     if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), cause);
-    const known = before ?? (await keepCheckout(db, buyer.id, session));
-    if (await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, returned, cause)) return;
+    const known = before ?? (await keepCheckout(db, buyer.id, session, sale));
+    if (!known || (await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, returned, cause)))
+      return;
   }
   throw new Error("a checkout changed while it was read");
 }
 
-/** Stores a checkout that a store that was restored from a backup does not have. */
+/** What a checkout sells: as ours says, or by the price of one that a Payment Link made; `undefined` if it is none of ours. */
+function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session) {
+  const kind = mode === "subscription" ? "licence" : "credits";
+  if (metadata?.account)
+    return { kind, price_id: metadata.price ?? "", thousandths: Number(metadata.thousandths) || 0 };
+  const { licencePrices, creditPrices } = requireBilling();
+  const sold = kind === "licence" ? licencePrices : creditPrices;
+  const items = (line_items?.data ?? []).flatMap(({ price, quantity }) =>
+    price && sold.includes(price.id) ? [{ price, quantity: quantity ?? 1 }] : [],
+  );
+  const [first] = items;
+  if (!first) return undefined;
+  const credits = items.reduce((sum, { price, quantity }) => sum + (creditsOf(price) ?? 0) * quantity, 0);
+  return { kind, price_id: first.price.id, thousandths: kind === "credits" ? credits * 1000 : 0 };
+}
+
+/**
+ * Stores a checkout that the store does not have: it was restored, or the checkout is a Payment Link's. One that is open next
+ * to a newer one is ended, so that no one pays both.
+ */
 async function keepCheckout(
   db: Db,
   account_id: string,
-  { id, mode, metadata, created }: Stripe.Checkout.Session,
-): Promise<Checkout> {
-  const kind = mode === "subscription" ? "licence" : "credits";
-  const sold = { kind, price_id: metadata?.price ?? "", thousandths: Number(metadata?.thousandths) || 0 };
+  { id, status, created }: Stripe.Checkout.Session,
+  sale: NonNullable<ReturnType<typeof saleOf>>,
+): Promise<Checkout | undefined> {
+  const state = status === "open" ? "open" : "unpaid";
   await db
     .insertInto("billing_checkouts")
-    .values({ id, account_id, ...sold, state: "unpaid", created_at_ms: created * 1000, session_id: id })
+    .values({ id, account_id, ...sale, state, created_at_ms: created * 1000, session_id: id })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   const kept = await findCheckout(db, id);
-  if (!kept) throw new Error("a checkout could not be stored");
+  if (!kept && state === "open") await expireSession(id);
+  else if (!kept) throw new Error("a checkout could not be stored");
   return kept;
 }
 

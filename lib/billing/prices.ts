@@ -17,6 +17,13 @@ export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | und
   return prices().read(id, nowMs, () => findAtStripe((stripe) => stripe.prices.retrieve(id, { expand })));
 }
 
+/** When the oldest of the prices that we sell was made, in Unix milliseconds. Throws while Stripe cannot be asked. */
+export async function findOldestPrice(nowMs: number): Promise<number> {
+  const { licencePrices, creditPrices } = requireBilling();
+  const prices = await Promise.all([...licencePrices, ...creditPrices].map((id) => readPrice(id, nowMs)));
+  return Math.min(nowMs, ...prices.flatMap((price) => (price ? price.created * 1000 : [])));
+}
+
 /**
  * For example `€49.00 a month plus tax`; `undefined` for a price that depends on the quantity. Throws while Stripe cannot be
  * asked.

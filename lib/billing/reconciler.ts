@@ -1,11 +1,19 @@
-import type { NotNull } from "kysely";
+import type { ExpressionBuilder, NotNull } from "kysely";
 import { endDueLicences } from "@/lib/accounts/effective-terms";
-import { findCustomer } from "@/lib/accounts/purchases";
+import type { Buyer } from "@/lib/accounts/purchases";
 import { endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
-import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
+import {
+  findNew,
+  findPurchasesOf,
+  keepProgress,
+  type Progress,
+  readProgress,
+} from "@/lib/billing/purchases-at-stripe";
+import { StripeFailure } from "@/lib/billing/stripe";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { log } from "@/lib/runtime/log";
 import { TimeoutError } from "@/lib/runtime/timeout";
 
@@ -19,30 +27,45 @@ const maxConcurrent = 5;
 const maxMissed = 5; // then Stripe is away, and the rest waits for the next round
 
 /**
- * Reads at Stripe what is not settled here and each subscription once a day, so that a lost event delays a purchase or the
- * end of a licence by one round, and any other change by a day.
+ * Reads at Stripe what is new there, what is not settled here, and each subscription once a day, so that a lost event delays a
+ * purchase or the end of a licence by one round, and any other change by a day. How far Stripe was read is kept in the store,
+ * so one that was restored, or lost its last writes, reads everything since.
  *
- * @param accountId - reads everything that this account ever bought instead
+ * @param buyer - reads everything that this account ever bought instead
+ * @param isRestored - whether the store was restored just now, even if from a backup of minutes ago
  * @returns how many objects were read at Stripe, and how many of them could not be fulfilled
  */
 export async function reconcile(
   db: Db,
   nowMs: number,
-  { accountId, signal }: { accountId?: string; signal?: AbortSignal } = {},
+  { buyer, signal, isRestored }: { buyer?: Buyer; signal?: AbortSignal; isRestored?: true } = {},
 ): Promise<{ read: number; failed: number }> {
-  const purchases = await (accountId ? findPurchasesOf(db, accountId) : findUnsettled(db, nowMs));
   const reconciled = { read: 0, failed: 0 };
   let missed = 0;
+  const fail = (failure: unknown, purchase: object) => {
+    reconciled.failed++;
+    log().warn({ err: failure, ...purchase }, "a purchase could not be reconciled");
+    if (isAway(failure)) missed++;
+  };
+  const unlessAway = <T>(reading: Promise<T>) => reading.catch((failure) => void fail(failure, {}));
+  const progress = buyer ? undefined : await unlessAway(readProgress(db, nowMs));
+  if (progress && isRestored) progress.isBehind = true;
+  const purchases = buyer
+    ? await findPurchasesOf(db, buyer, nowMs)
+    : [
+        ...(await findUnsettled(db, nowMs, progress)),
+        ...((progress && (await unlessAway(findNew(db, progress, nowMs)))) ?? []),
+      ];
   const read = async (purchase: Purchase) => {
     reconciled.read++;
     await fulfil(db, purchase, "reconciler", nowMs).catch((failure) => {
-      reconciled.failed++;
-      log().warn({ err: failure, ...purchase }, "a purchase could not be reconciled");
-      if (isAway(failure) && ++missed >= maxMissed) purchases.length = 0;
+      fail(failure, purchase);
+      if (missed >= maxMissed) purchases.length = 0;
     });
   };
   while (purchases.length > 0 && !signal?.aborted)
     await Promise.all(purchases.splice(0, maxConcurrent).map(read));
+  if (progress && missed === 0 && !signal?.aborted) await keepProgress(db, nowMs);
   await endCheckoutsOfLeavers(db, nowMs).catch((err) =>
     log().warn({ err }, "a leaver's checkout is open yet"),
   );
@@ -81,9 +104,25 @@ export async function findOldestOpen(db: Db, nowMs: number): Promise<number | un
 
 /**
  * Unsettled checkouts, licences that have changed or should have by now, and a day's part of the other subscriptions: all
- * that have not ended, and ended ones and paid checkouts for 60 days.
+ * that have not ended, and ended ones and paid checkouts for 60 days. A store that is behind has all of these read.
  */
-async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
+async function findUnsettled(db: Db, nowMs: number, progress?: Progress): Promise<Purchase[]> {
+  const unread = (eb: ExpressionBuilder<Tables, "billing_subscriptions" | "billing_checkouts">) =>
+    eb.or([
+      eb("last_event_at_ms", "is", null),
+      eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs),
+      ...(progress?.isBehind
+        ? [
+            eb("last_event_at_ms", "<", progress.throughMs),
+            // By an event, after Stripe was last read.
+            eb.and([
+              eb("last_event_at_ms", "<=", progress.throughMs + 2 * reconcileEveryMs),
+              eb("last_event", "<>", "reconciler"),
+            ]),
+          ]
+        : []),
+    ]);
+  const limit = progress?.isBehind ? Number.MAX_SAFE_INTEGER : maxRead;
   const subscriptions = await db
     .selectFrom("billing_subscriptions")
     .select("id as subscription")
@@ -101,29 +140,20 @@ async function findUnsettled(db: Db, nowMs: number): Promise<Purchase[]> {
             eb("period_ends_ms", ">", nowMs - endedForMs),
             eb("ends_at_ms", ">", nowMs - endedForMs),
           ]),
-          or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs)]),
+          unread(eb),
         ]),
       ]),
     )
     .orderBy("last_event_at_ms", (order) => order.asc().nullsFirst())
-    .limit(maxRead)
+    .limit(limit)
     .execute();
   const paid = await checkouts(db)
     .where("kind", "=", "credits")
     .where("state", "=", "fulfilled")
     .where("created_at_ms", ">", nowMs - endedForMs)
-    .where("last_event_at_ms", "<=", nowMs - readAgainAfterMs)
+    .where(unread)
     .orderBy("last_event_at_ms")
-    .limit(maxRead)
+    .limit(limit)
     .execute();
   return [...(await unsettled(db, nowMs).execute()), ...subscriptions, ...paid];
-}
-
-async function findPurchasesOf(db: Db, accountId: string): Promise<Purchase[]> {
-  const customer = (await findCustomer(db, accountId))?.customer_id;
-  if (!customer) return [];
-  const all = { customer, status: "all", limit: 100 } as const;
-  const { data } = await readAtStripe((stripe) => stripe.subscriptions.list(all));
-  const begun = await checkouts(db).where("account_id", "=", accountId).execute();
-  return [...begun, ...data.map(({ id }) => ({ subscription: id }))];
 }

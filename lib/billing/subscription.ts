@@ -4,7 +4,7 @@ import { type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/account
 import { alignEmail, findBuyer } from "@/lib/billing/customer";
 import { hasEnded, type Row, readTerms, termsOfGone } from "@/lib/billing/grace-period";
 import { findLicenceItems } from "@/lib/billing/licence-prices";
-import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
+import { findAtStripe, listAtStripe, readAtStripe } from "@/lib/billing/stripe";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -73,17 +73,26 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
   throw new Error("a subscription changed while it was read");
 }
 
-/** A customer's subscriptions for a licence that have not ended at Stripe, after they were fulfilled. */
-export async function readLive(db: Db, customer: string, nowMs: number): Promise<Row[]> {
-  const all = await findAtStripe((stripe) => stripe.subscriptions.list({ customer, limit: 100 }));
+/**
+ * The subscriptions for a licence that have not ended at Stripe, after they were fulfilled: those of an account's customer, and
+ * those that the account has by another one, for example of a Payment Link.
+ */
+export async function readLive(db: Db, account: string, customer: string, nowMs: number): Promise<Row[]> {
   const live: Row[] = [];
-  for (const subscription of all?.data ?? []) {
-    if (hasEnded(subscription)) continue;
-    if ((await findLicenceItems(db, subscription.items.data, nowMs)).length === 0) continue;
-    await fulfilSubscription(db, subscription.id, { event: "another checkout", nowMs });
-    const row = await findSubscription(db, subscription.id);
-    if (row) live.push(row);
-  }
+  const read = async (id: string) => {
+    await fulfilSubscription(db, id, { event: "another checkout", nowMs });
+    const row = await findSubscription(db, id);
+    if (row && !hasEnded(row) && row.status !== "gone") live.push(row);
+  };
+  for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ customer, ...page })))
+    for (const subscription of page) {
+      if (hasEnded(subscription)) continue;
+      if ((await findLicenceItems(db, subscription.items.data, nowMs)).length === 0) continue;
+      await read(subscription.id);
+    }
+  const known = db.selectFrom("billing_subscriptions").select("id").where("account_id", "=", account);
+  const current = await known.where("status", "not in", ["canceled", "incomplete_expired", "gone"]).execute();
+  for (const { id } of current) if (live.every((row) => row.id !== id)) await read(id);
   return live;
 }
 

@@ -17,6 +17,8 @@ import { transact } from "@/lib/db/transaction";
 
 /** Tables that may be written without an audit entry, and why; the others only by {@link auditedTransaction}. */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
+  billing_progress: "how far Stripe was read",
+  billing_unclaimed: "nothing is given; what is given once there is an account is audited",
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   billing_licence_prices: "the operator decides at Stripe and in the settings; this remembers what was sold",
   connect_state: "an app's codes and tokens change with every use; their session is audited",

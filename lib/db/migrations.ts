@@ -336,6 +336,15 @@ export const migrations: Record<string, SchemaChange> = {
   "206-licence-prices": [
     "create table billing_licence_prices (id text primary key, assistant_limit bigint, sold_at_ms bigint not null)",
   ],
+  "210-billing-recovery": [
+    "create table billing_unclaimed (id text primary key, email text not null, created_at_ms bigint not null)",
+    "create index billing_unclaimed_email on billing_unclaimed (email)",
+    "create table billing_progress (id text primary key, through_ms bigint not null)",
+    // A backup of an earlier build knows what was read before it was made.
+    `insert into billing_progress (id, through_ms) select 'purchases', read_ms from (
+        select max(last_event_at_ms) as read_ms from (select last_event_at_ms from billing_subscriptions
+        union all select last_event_at_ms from billing_checkouts) as readings) as newest where read_ms is not null`,
+  ],
   "220-longer-codes": addColumns("sign_in_codes", "characters bigint, tried_at_ms bigint"),
   // Each request for a code counts the wrong tries of the last hour.
   "221-wrong-codes": {

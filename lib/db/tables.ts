@@ -354,6 +354,20 @@ export type Tables = {
     last_event: string | null;
     last_event_at_ms: number | null;
   };
+  /** Purchases at Stripe for an email that has no account. */
+  billing_unclaimed: {
+    /** Stripe's id of the subscription or the checkout session. */
+    id: string;
+    email: string;
+    /** When it was bought. */
+    created_at_ms: number;
+  };
+  /** How far the reconciler has read what is new at Stripe. A restored store has the point of its backup. */
+  billing_progress: {
+    /** `purchases`. */
+    id: string;
+    through_ms: number;
+  };
   /** The operators of the office. They are not accounts. */
   operators: {
     id: string;

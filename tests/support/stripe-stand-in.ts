@@ -85,7 +85,16 @@ type Customer = Pick<Stripe.Customer, "id" | "object" | "email" | "created"> & {
 type TaxBehavior = "inclusive" | "exclusive" | "unspecified";
 export type Price = Pick<
   Stripe.Price,
-  "id" | "object" | "active" | "type" | "currency" | "unit_amount" | "recurring" | "metadata" | "nickname"
+  | "id"
+  | "object"
+  | "active"
+  | "type"
+  | "currency"
+  | "unit_amount"
+  | "recurring"
+  | "metadata"
+  | "nickname"
+  | "created"
 > & {
   product: Pick<Stripe.Product, "id" | "object" | "name">;
   tax_behavior?: TaxBehavior;
@@ -101,7 +110,8 @@ const secondsOf = { day: daySeconds, week: 7 * daySeconds, month: 30 * daySecond
 
 const recurring = { interval: "month", interval_count: 1 } as Stripe.Price.Recurring;
 const product = { id: "prod_1", object: "product", name: "Office licence" } as const;
-const price = { object: "price", active: true, currency: "eur", nickname: null, product } as const;
+const created = Date.UTC(2025, 0, 1) / 1000;
+const price = { object: "price", active: true, currency: "eur", nickname: null, product, created } as const;
 
 /**
  * A fake Stripe account on loopback: its API as far as the service uses it, typed by Stripe's own types, its Checkout and
@@ -713,8 +723,12 @@ export class StripeStandIn {
       case "GET sessions/id": {
         const found = this.isAnother ? undefined : this.sessions.get(id);
         if (!found) return missing();
-        const hasItems = expandedIn(fields).includes("line_items");
-        return ok({ ...found, ...(hasItems && { line_items: this.itemsOf(found) }) });
+        const asked = expandedIn(fields);
+        return ok({
+          ...found,
+          ...(asked.includes("line_items") && { line_items: this.itemsOf(found) }),
+          ...(asked.includes("customer") && { customer: this.customerOf(found) }),
+        });
       }
       case "GET sessions": {
         const { payment_intent, ...asked } = {
@@ -728,7 +742,14 @@ export class StripeStandIn {
           Object.entries(asked).every(
             ([name, value]) => value === null || session[name as keyof typeof asked] === value,
           );
-        return list(this.listed(this.sessions).filter(isAsked), fields);
+        const email = fields.get("customer_details[email]");
+        const hasItems = expandedIn(fields).includes("data.line_items");
+        return list(
+          this.listed(this.sessions)
+            .filter((one) => isAsked(one) && (email === null || one.customer_details?.email === email))
+            .map((one) => ({ ...one, ...(hasItems && { line_items: this.itemsOf(one) }) })),
+          fields,
+        );
       }
       case "POST sessions/id/expire": {
         const session = this.sessions.get(id);
@@ -825,11 +846,10 @@ export class StripeStandIn {
   /** A subscription with what was asked to be sent whole. */
   private expand(subscription: Subscription, fields: URLSearchParams): object {
     const asked = expandedIn(fields);
-    const { customer, latest_invoice: invoice } = subscription;
-    const deleted = { id: customer, object: "customer", deleted: true };
+    const { latest_invoice: invoice } = subscription;
     return {
       ...subscription,
-      ...(asked.includes("customer") && { customer: this.customers.get(String(customer)) ?? deleted }),
+      ...(asked.includes("customer") && { customer: this.customerOf(subscription) }),
       ...(asked.includes("latest_invoice") && { latest_invoice: this.invoices.get(invoice ?? "") ?? null }),
     };
   }
@@ -861,6 +881,11 @@ export class StripeStandIn {
     });
     this.pay(session.id);
     return session.id;
+  }
+
+  private customerOf({ customer: id }: Pick<Session, "customer">): object | null {
+    if (id === null) return null;
+    return this.customers.get(String(id)) ?? { id, object: "customer", deleted: true };
   }
 
   private itemsOf({ asked }: Session): object {

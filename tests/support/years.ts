@@ -523,7 +523,7 @@ class Life {
 type Event = ReturnType<StripeStandIn["takeEvents"]>[number];
 
 /** Asks a fake Stripe without a connection. */
-function asHttpClient(stripe: () => StripeStandIn) {
+export function asHttpClient(stripe: () => StripeStandIn) {
   return {
     getClientName: () => "in process",
     async makeRequest(...[, , path, method, headers, body]: Parameters<Stripe.HttpClient["makeRequest"]>) {

@@ -432,7 +432,7 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
       expect(await plan(buyer), status).toBe("licensed");
     }
     const readings = () =>
-      shop.stripe.requests.filter((request) => request.startsWith("GET /v1/subscr")).length;
+      shop.stripe.requests.filter((request) => request.startsWith("GET /v1/subscriptions/")).length;
     const before = readings();
     await shop.reconcile();
     expect(readings() - before, "all were read a moment ago").toBe(0);

@@ -106,6 +106,7 @@ describe.each(engines)("an erased person on $name", async (engine) => {
       };
       await insert("connect_state", { ...row, ...more });
     }
+    await insert("billing_unclaimed", { id: "sub_1", email, created_at_ms: 1 });
     await insert("passkey_challenges", { challenge: "c", expires_at_ms: soonMs });
     for (const whose of [email, friend]) {
       const [{ id } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${whose}'`);

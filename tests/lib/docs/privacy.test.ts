@@ -51,6 +51,7 @@ Your licences at Stripe: state, periods | billing_subscriptions: status status_r
 periods and | billing_subscriptions: period_ends unpaid_since ends_at licence_until
 what is due of the last invoice | billing_subscriptions: invoice_id invoice_status amount_due currency
 what was bought, when | billing_checkouts: kind price_id thousandths created_at
+bought at Stripe with your email before | billing_unclaimed: email created_at
 how it ended | billing_checkouts: state session_id refunded_thousandths taken_thousandths
 Your id and email at Clerk | clerk_users: email
 whether Clerk has locked you out | clerk_users: barred_until
@@ -63,7 +64,7 @@ const ours =
   /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
 /** Tables of which the document says nothing, because they are about no one who uses the service. */
 const noOnes =
-  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|connect_clients|signing_keys|link_keys|site_banner)/;
+  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|site_banner)/;
 
 describe("/privacy and /terms", async () => {
   const { service, stage } = await borrowService(engines[0]);

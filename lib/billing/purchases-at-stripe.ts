@@ -1,0 +1,147 @@
+import type { Stripe } from "stripe";
+import { type Buyer, findCustomer, keepCustomer } from "@/lib/accounts/purchases";
+import { listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
+import { listCustomersOf } from "@/lib/billing/customer";
+import type { Purchase } from "@/lib/billing/fulfilment";
+import { findLicenceItems } from "@/lib/billing/licence-prices";
+import { findOldestPrice } from "@/lib/billing/prices";
+import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe";
+import { dayMs } from "@/lib/config/durations";
+import type { Db } from "@/lib/db/store";
+
+/* What was bought, as Stripe lists it: an event may be lost, and a restored store knows nothing of what came after it. */
+
+const behindAfterMs = 30 * 60 * 1000; // 30 minutes: some rounds were missed, or the store is a restored one
+const overlapMs = 20 * 60 * 1000; // 20 minutes: what came during the round before
+const openForMs = dayMs + 60 * 60 * 1000; // 25 hours: a checkout is listed by when it was begun, and can be paid for a day
+const settlesWithinMs = 15 * dayMs; // a bank may take two weeks
+const disputedForMs = 120 * dayMs;
+const beginsWithinMs = 10 * 60 * 1000; // 10 minutes, after which its own request has stored a checkout
+
+/** How far Stripe was read, and whether that is longer ago than a round. */
+export type Progress = { throughMs: number; isBehind: boolean };
+
+/** How far Stripe was read. A new store begins with its oldest price: nothing of ours was sold before. */
+export async function readProgress(db: Db, nowMs: number): Promise<Progress> {
+  const row = await db.selectFrom("billing_progress").select("through_ms").executeTakeFirst();
+  const throughMs = row?.through_ms ?? (await findOldestPrice(nowMs));
+  return { throughMs, isBehind: nowMs - throughMs > behindAfterMs };
+}
+
+/** Stores that everything until then was read. */
+export async function keepProgress(db: Db, through_ms: number): Promise<void> {
+  await db
+    .insertInto("billing_progress")
+    .values({ id: "purchases", through_ms })
+    .onConflict((conflict) => conflict.column("id").doUpdateSet({ through_ms }))
+    .execute();
+}
+
+/**
+ * What was sold, refunded or disputed at Stripe since it was last read, unless the store knows it. In a store that is behind,
+ * also what changed since without being new: open checkouts, those that a bank paid, and older disputes.
+ */
+export async function findNew(db: Db, { throughMs, isBehind }: Progress, nowMs: number): Promise<Purchase[]> {
+  const since = (ms: number) => ({ created: { gte: Math.max(0, Math.floor(ms / 1000)) } });
+  const recent = since(throughMs - overlapMs);
+  const begun = isBehind
+    ? since(throughMs - settlesWithinMs)
+    : { ...since(throughMs - openForMs), status: "complete" };
+  const purchases: Purchase[] = (await listUnclaimed(db)).map(({ id }) =>
+    id.startsWith("sub_") ? { subscription: id } : { checkout: id },
+  );
+  for await (const ids of listSubscriptions(db, recent, nowMs)) {
+    const known = await db.selectFrom("billing_subscriptions").select("id").where("id", "in", ids).execute();
+    purchases.push(...without(ids, known).map((subscription) => ({ subscription })));
+  }
+  for await (const ids of listCheckouts(begun, nowMs)) {
+    const known = await db
+      .selectFrom("billing_checkouts")
+      .select("session_id as id")
+      .where("session_id", "in", ids)
+      .where("state", "not in", ["open", "unpaid"])
+      .execute();
+    purchases.push(...without(ids, known).map((checkout) => ({ checkout })));
+  }
+  const returned = [
+    listAtStripe((stripe, page) => stripe.refunds.list({ ...recent, ...page })),
+    ...(isBehind
+      ? [
+          listAtStripe((stripe, page) =>
+            stripe.disputes.list({ ...since(throughMs - disputedForMs), ...page }),
+          ),
+        ]
+      : []),
+  ];
+  for (const pages of returned)
+    for await (const page of pages)
+      for (const { payment_intent } of page)
+        if (payment_intent) purchases.push({ payment: idOf(payment_intent) });
+  return distinct(purchases);
+}
+
+/** Everything that an account has bought, by all customers of it or of its email, which need not be in the store. */
+export async function findPurchasesOf(db: Db, buyer: Buyer, nowMs: number): Promise<Purchase[]> {
+  const known = (await findCustomer(db, buyer.id))?.customer_id;
+  const customers = new Set(known ? [known] : []);
+  for await (const { id, metadata } of listCustomersOf(buyer)) {
+    if (metadata.account === buyer.id) await keepCustomer(db, buyer.id, id, nowMs);
+    customers.add(id);
+  }
+  const begun = await db
+    .selectFrom("billing_checkouts")
+    .select("session_id as checkout")
+    .where("account_id", "=", buyer.id)
+    .$castTo<{ checkout: string }>()
+    .where("session_id", "is not", null)
+    .execute();
+  const purchases: Purchase[] = begun;
+  for (const customer of customers) {
+    for await (const ids of listSubscriptions(db, { customer }, nowMs))
+      purchases.push(...ids.map((subscription) => ({ subscription })));
+    for await (const ids of listCheckouts({ customer }, nowMs))
+      purchases.push(...ids.map((checkout) => ({ checkout })));
+  }
+  for await (const ids of listCheckouts({ customer_details: { email: buyer.email } }, nowMs))
+    purchases.push(...ids.map((checkout) => ({ checkout })));
+  return distinct(purchases);
+}
+
+/** The subscriptions for a licence of ours, ended ones too, by their ids. */
+async function* listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams, nowMs: number) {
+  const all = { ...filter, status: "all" } as const;
+  for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ ...all, ...page }))) {
+    const ids: string[] = [];
+    for (const subscription of page)
+      if ((await findLicenceItems(db, subscription.items.data, nowMs)).length > 0) ids.push(subscription.id);
+    if (ids.length > 0) yield ids;
+  }
+}
+
+/** The checkouts of credits that were paid, and those of ours that can be, by their ids. */
+async function* listCheckouts(filter: Stripe.Checkout.SessionListParams, nowMs: number) {
+  const { creditPrices } = requireBilling();
+  const expand = ["data.line_items"];
+  const isOurs = ({ status, mode, metadata, line_items, created }: Stripe.Checkout.Session) => {
+    if (status === "open") return metadata?.account && nowMs - created * 1000 > beginsWithinMs;
+    if (status === "expired" || mode !== "payment") return false;
+    return (
+      metadata?.account || line_items?.data.some(({ price }) => price && creditPrices.includes(price.id))
+    );
+  };
+  for await (const page of listAtStripe((stripe, page) =>
+    stripe.checkout.sessions.list({ ...filter, ...page, expand }),
+  )) {
+    const ids = page.filter(isOurs).map(({ id }) => id);
+    if (ids.length > 0) yield ids;
+  }
+}
+
+function without(ids: string[], known: { id: string | null }[]): string[] {
+  const has = new Set(known.map(({ id }) => id));
+  return ids.filter((id) => !has.has(id));
+}
+
+const distinct = (purchases: Purchase[]): Purchase[] => [
+  ...new Map(purchases.map((purchase) => [Object.values(purchase)[0], purchase])).values(),
+];
