@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { limitOf } from "@/lib/billing/prices";
-import { idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
+import { readAtStripe, requireBilling } from "@/lib/billing/stripe";
 import { isWhollyReturned } from "@/lib/billing/stripe-charge";
 import { readBefore } from "@/lib/billing/unpaid-change";
 import { dayMs } from "@/lib/config/durations";
@@ -97,7 +97,7 @@ async function readState(
   paidUntilMs: number | undefined,
   nowMs: number,
 ): Promise<State> {
-  const { id, customer, status, trial_end, collection_method, pause_collection } = subscription;
+  const { id, status, trial_end, collection_method, pause_collection } = subscription;
   const [startMs, endMs] = [current_period_start * 1000, current_period_end * 1000];
   const none: State = { status, status_reason: null, unpaid_since_ms: null, untilMs: 0 };
   if (hasEnded(subscription)) {
@@ -106,7 +106,7 @@ async function readState(
     return wasFree ? { ...none, status_reason: "trial" } : none;
   }
   if (status === "incomplete") return none;
-  if (status !== "unpaid" && (await isWhollyReturned(idOf(customer), id, current_period_start)))
+  if (status !== "unpaid" && (await isWhollyReturned(id, current_period_start)))
     return { ...none, status: "refunded" };
   const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
   if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { idOf, readAtStripe } from "@/lib/billing/stripe";
+import { idOf, listAtStripe, readAtStripe } from "@/lib/billing/stripe";
 
 /** The part of a charge that was refunded or lost in a dispute, from 0 to 1, and whether a dispute was lost. */
 export async function readReturned(
@@ -14,33 +14,49 @@ export async function readReturned(
   return { share: amount > 0 ? Math.min(1, returned / amount) : 0, isDisputeLost: lost.length > 0 };
 }
 
-/** Whether everything that was paid for a subscription's period was refunded, or lost in disputes. */
-export async function isWhollyReturned(
-  customer: string,
-  subscription: string,
-  periodStart: number,
-): Promise<boolean> {
-  const created = { gte: periodStart - 3600 }; // the first charge is a moment older than the period
-  const { data } = await readAtStripe((stripe) => stripe.charges.list({ customer, created, limit: 100 }));
-  const charges = data.filter(({ status }) => status === "succeeded");
-  if (!charges.some(({ refunded, disputed }) => refunded || disputed)) return false;
-  const shares: number[] = [];
-  for (const charge of charges) {
-    const paid = charge.payment_intent && (await findSubscriptionsOf(idOf(charge.payment_intent)));
-    if (paid?.includes(subscription)) shares.push((await readReturned(charge)).share);
-  }
-  return shares.length > 0 && shares.every((share) => share === 1);
+/**
+ * Whether everything that was paid for a subscription's period was refunded, or lost in disputes: each invoice since its start
+ * by all its payments. What a balance paid, or someone outside Stripe, was not returned.
+ */
+export async function isWhollyReturned(subscription: string, periodStart: number): Promise<boolean> {
+  const created = { gte: periodStart - 3600 }; // the first invoice may be a moment older than the period
+  let isAnyReturned = false;
+  for await (const page of listAtStripe((stripe, page) =>
+    stripe.invoices.list({ subscription, status: "paid", created, ...page }),
+  ))
+    for (const { id, total } of page.filter(({ total }) => total > 0)) {
+      if (!(await isInvoiceReturned(id, total))) return false;
+      isAnyReturned = true;
+    }
+  return isAnyReturned;
+}
+
+async function isInvoiceReturned(invoice: string, total: number): Promise<boolean> {
+  const expand = ["data.payment.payment_intent.latest_charge", "data.payment.charge"];
+  let paid = 0;
+  for await (const page of listAtStripe((stripe, page) =>
+    stripe.invoicePayments.list({ invoice, status: "paid", expand, ...page }),
+  ))
+    for (const { amount_paid, payment } of page) {
+      const { payment_intent: intent } = payment;
+      const charge = (typeof intent === "object" && intent?.latest_charge) || payment.charge;
+      if (!charge || typeof charge !== "object" || (await readReturned(charge)).share < 1) return false;
+      paid += amount_paid ?? 0;
+    }
+  return paid >= total;
 }
 
 /** The subscriptions whose invoices a payment has paid. */
 export async function findSubscriptionsOf(payment_intent: string): Promise<string[]> {
   const payment = { type: "payment_intent", payment_intent } as const;
-  const { data } = await readAtStripe((stripe) =>
-    stripe.invoicePayments.list({ payment, expand: ["data.invoice"] }),
-  );
-  return data.flatMap(({ invoice }) => {
-    const details =
-      typeof invoice === "object" && "parent" in invoice && invoice.parent?.subscription_details;
-    return details ? idOf(details.subscription) : [];
-  });
+  const found: string[] = [];
+  for await (const page of listAtStripe((stripe, page) =>
+    stripe.invoicePayments.list({ payment, expand: ["data.invoice"], ...page }),
+  ))
+    for (const { invoice } of page) {
+      const details =
+        typeof invoice === "object" && "parent" in invoice && invoice.parent?.subscription_details;
+      if (details) found.push(idOf(details.subscription));
+    }
+  return found;
 }

@@ -376,12 +376,16 @@ class Life {
 
   /** What was paid for a subscription's current period. */
   private chargesOf(id: string) {
+    const intents = this.invoicesOf(id).flatMap((invoice) => invoice.intents);
+    return [...this.stripe.charges.values()].filter(({ payment_intent }) => intents.includes(payment_intent));
+  }
+
+  /** The paid invoices since the current period's start. */
+  private invoicesOf(id: string) {
     const start = this.stripe.subscriptions.get(id)?.items.data[0]?.current_period_start ?? 0;
-    const intents = [...this.stripe.invoices.values()].flatMap(({ parent, intents }) =>
-      parent.subscription_details.subscription === id ? intents : [],
-    );
-    return [...this.stripe.charges.values()].filter(
-      ({ payment_intent, created }) => intents.includes(payment_intent) && created >= start,
+    return [...this.stripe.invoices.values()].filter(
+      ({ parent, created, status }) =>
+        parent.subscription_details.subscription === id && created >= start && status === "paid",
     );
   }
 
@@ -391,7 +395,10 @@ class Life {
     const isLost = ({ id: charge }: { id: string }) =>
       [...this.stripe.disputes.values()].some((one) => one.charge === charge && one.status === "lost");
     const charges = this.chargesOf(id);
-    const isReturned = charges.length > 0 && charges.every((charge) => charge.refunded || isLost(charge));
+    const isReturned =
+      charges.length > 0 &&
+      charges.every((charge) => charge.refunded || isLost(charge)) &&
+      this.invoicesOf(id).every(({ total, amount_paid }) => amount_paid >= total);
     cover.returnedAtMs = isReturned ? (cover.returnedAtMs ?? this.nowMs) : undefined;
     cover.paidUntilMs = isReturned ? Math.min(cover.paidUntilMs, this.nowMs) : cover.boughtUntilMs;
   }

@@ -295,6 +295,56 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     await expectPlan(buyer, "trial");
   });
 
+  it("finds a full refund behind hundreds of the customer's other charges, in a bounded number of calls", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    const charge = shop.stripe.chargeOf(subscription);
+    for (let n = 0; n < 250; n++) {
+      const other = { ...charge, id: `ch_other_${n}`, payment_intent: `pi_other_${n}` };
+      shop.stripe.charges.set(other.id, other);
+    }
+    shop.stripe.refundCharge(charge);
+    const [event] = shop.stripe.takeEvents();
+    const before = shop.stripe.requests.length;
+    await deliver(event as object);
+    expect(await plan(buyer)).toBe("trial");
+    expect(shop.stripe.requests.slice(before).length).toBeLessThanOrEqual(6);
+  });
+
+  it("takes a late payment for another month for no payment of this one", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    shop.pass(30 * dayMs);
+    shop.stripe.renew(subscription, { isPaid: false });
+    shop.pass(30 * dayMs);
+    shop.stripe.renew(subscription);
+    const current = shop.stripe.chargeOf(subscription);
+    shop.pass(dayMs);
+    shop.stripe.payOpen(subscription);
+    const late = [...shop.stripe.charges.values()].at(-1) ?? expect.fail("nothing was paid");
+    expect(late).not.toBe(current);
+    shop.stripe.refundCharge(late);
+    await expectPlan(buyer, "licensed", "this month is paid");
+    shop.stripe.refundCharge(current);
+    await expectPlan(buyer, "trial");
+    shop.stripe.failRefund(late);
+    await expectPlan(buyer, "trial", "the other month is paid again");
+  });
+
+  it("keeps a licence whose period a balance paid, wholly or next to a card whose part was refunded", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    const customer = String(shop.stripe.subscriptions.get(subscription)?.customer);
+    shop.stripe.credits.set(customer, 4900);
+    shop.pass(30 * dayMs);
+    shop.stripe.renew(subscription);
+    shop.stripe.switchPrice(subscription, "price_more");
+    shop.stripe.refundCharge(shop.stripe.chargeOf(subscription));
+    await expectPlan(buyer, "licensed", "the month was paid from the balance");
+    shop.stripe.credits.set(customer, 900);
+    shop.pass(30 * dayMs);
+    shop.stripe.renew(subscription);
+    shop.stripe.refundCharge(shop.stripe.chargeOf(subscription));
+    await expectPlan(buyer, "licensed", "9.00 of the month were paid from the balance");
+  });
+
   it("gives nothing back that a refund has ended because the next payment fails, until it is paid", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     shop.pass(29 * dayMs);
