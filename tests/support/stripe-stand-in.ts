@@ -353,6 +353,13 @@ export class StripeStandIn {
     this.change(id, { status: "paused", status_details: { paused } }, "customer.subscription.paused");
   }
 
+  /** A day has passed in which the first payment was not finished. */
+  expireUnfinished(id: string): void {
+    for (const invoice of this.openInvoicesOf(id)) invoice.status = "void";
+    const ended_at = this.nowSeconds();
+    this.change(id, { status: "incomplete_expired", ended_at }, "customer.subscription.deleted");
+  }
+
   /** Stripe or an operator voids what is open of a subscription, which is as if it was never asked for. */
   voidOpen(id: string): void {
     for (const invoice of this.openInvoicesOf(id)) invoice.status = "void";

@@ -9,6 +9,7 @@ import { fulfil } from "@/lib/billing/fulfilment";
 import { reconcile } from "@/lib/billing/reconciler";
 import { purchaseIn } from "@/lib/billing/stripe-events";
 import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { processSingleton } from "@/lib/process-singleton";
 import type { Stage } from "@/tests/support/engines";
@@ -32,6 +33,8 @@ type Owner = {
   /** Since when the balance is another one. */
   creditsWrongSinceMs: number | undefined;
   wasTwice: boolean;
+  /** Since when the limit of assistants, the price or the amount due are others than what was paid for. */
+  termsWrongSinceMs: number | undefined;
   /** What happened to it, for the report of a wrong day. */
   story: string[];
 };
@@ -42,13 +45,29 @@ type Cover = {
   paidUntilMs: number;
   /** What of it comes back if a refund fails. */
   boughtUntilMs: number;
+  /** The price that was paid for. */
+  price: string;
   returnedAtMs: number | undefined;
   pastDueSinceMs: number | undefined;
 };
 
+/** The prices of licences, each of a product of its own, with the assistants that come with it. */
+const licencePrices = {
+  price_month: { currency: "eur", unit_amount: 4900, limit: 5 },
+  price_more: { currency: "eur", unit_amount: 9900, limit: 10 },
+  price_team: { currency: "eur", unit_amount: 99_000, limit: 25 },
+  price_yen: { currency: "jpy", unit_amount: 8000, limit: 7 },
+  price_forint: { currency: "huf", unit_amount: 1_999_000, limit: 8 },
+  price_dinar: { currency: "kwd", unit_amount: 15_550, limit: 9 },
+} as const;
+type LicencePrice = keyof typeof licencePrices;
+
+const limitOf = (price: string) => licencePrices[price as LicencePrice].limit;
+
 /**
- * Lives years of owners day by day: they buy, change, cancel, fail to pay and recover, are refunded, dispute, are paused,
- * erased and given something by operators, while events are dropped, repeated, late and in any order, and Stripe is away
+ * Lives years of owners day by day: they buy in four currencies, change, cancel, fail to pay and recover, leave payments
+ * unfinished, get invoices by mail, are refunded, dispute, are paused in both ways, erased and given something by
+ * operators, prices are no longer sold and sold again, while events are dropped, repeated, late and in any order, and Stripe is away
  * now and then. Returns what happened and what was wrong.
  *
  * @param daysOfEach - how long an owner is watched: with few days, more owners live as many years
@@ -58,7 +77,7 @@ export async function liveYears(stage: Stage, years: number, seed = 1, daysOfEac
   Object.assign(process.env, stage.environment);
   const db = await stage.open();
   const figures = { years: 0, acts: 0, events: 0, dropped: 0, purchases: 0, licensedDays: 0, unpaidDays: 0 };
-  const wrong = { runsUnpaid: 0, paidAndStopped: 0, chargedTwice: 0, creditsWrong: 0 };
+  const wrong = { runsUnpaid: 0, paidAndStopped: 0, chargedTwice: 0, creditsWrong: 0, termsWrong: 0 };
   const examples: string[] = [];
   for (let left = Math.round((years * 365) / daysOfEach); left > 0; left -= atOnce) {
     const life = await Life.begin(db, Math.min(left, atOnce), random, figures);
@@ -99,12 +118,16 @@ class Life {
 
   static async begin(db: Db, owners: number, random: () => number, figures: Life["figures"]): Promise<Life> {
     const stripe = await StripeStandIn.start();
-    const team = stripe.prices.get("price_team") as Price;
-    // By the quarter, which begins several times in a year.
-    const recurring = { interval: "month", interval_count: 3 };
-    stripe.prices.set("price_team", { ...team, recurring } as Price);
+    const month = stripe.prices.get("price_month") as Price;
+    for (const [id, { limit, ...price }] of Object.entries(licencePrices)) {
+      // The team's is by the quarter, which begins several times in a year.
+      const recurring = { ...month.recurring, interval_count: id === "price_team" ? 3 : 1 };
+      const product = { ...month.product, id: `prod_${id}` };
+      const metadata = { assistant_limit: String(limit) };
+      stripe.prices.set(id, { ...month, ...price, id, recurring, product, metadata } as Price);
+    }
     Object.assign(process.env, stripe.environment, {
-      STRIPE_LICENCE_PRICES: "price_month,price_more,price_team",
+      STRIPE_LICENCE_PRICES: Object.keys(licencePrices).join(),
       LICENCE_GRACE_DAYS: String(graceDays),
       LOG_LEVEL: "error",
     });
@@ -134,6 +157,7 @@ class Life {
       ...{ email, dunning, cardFails: false, isGiven: false },
       ...{ mustRunSinceMs: undefined, mayNotSinceMs: undefined },
       ...{ creditsPaid: 0, creditsWrongSinceMs: undefined, wasTwice: false, story: [] },
+      termsWrongSinceMs: undefined,
     };
   }
 
@@ -183,6 +207,7 @@ class Life {
       .filter((one) => one.atMs <= this.nowMs || !this.later.push(one)))
       run();
     this.passAtStripe();
+    if (this.chance(0.02)) this.switchSales();
     const isAway = this.chance(0.1);
     if (isAway) this.stripe.faultOf = () => this.oneOf(["none", "none", "500", "done500"]);
     for (const owner of [...this.owners]) if (this.chance(0.1)) await this.act(owner);
@@ -198,8 +223,16 @@ class Life {
     const customers = [...this.stripe.customers.values()].filter((one) => one.metadata.email === email);
     const ids = customers.map(({ id }) => id);
     return [...this.stripe.subscriptions.values()].filter(
-      ({ customer, status }) => ids.includes(String(customer)) && status !== "canceled",
+      ({ customer, status }) =>
+        ids.includes(String(customer)) && status !== "canceled" && status !== "incomplete_expired",
     );
+  }
+
+  /** The operator takes prices out of the settings, or puts them back. */
+  private switchSales(): void {
+    const sold = settings().billing?.licencePrices ?? [];
+    const kept = Object.keys(licencePrices).filter((id) => id === "price_month" || this.chance(0.7));
+    sold.splice(0, sold.length, ...kept);
   }
 
   private periodEndMs(id: string): number {
@@ -216,15 +249,27 @@ class Life {
   private passAtStripe(): void {
     for (const [id, cover] of this.covers) {
       const subscription = this.stripe.subscriptions.get(id);
-      if (!subscription || subscription.status === "canceled") continue;
+      if (!subscription || ["canceled", "incomplete_expired", "paused"].includes(subscription.status))
+        continue;
       const { owner } = cover;
+      if (subscription.status === "incomplete") {
+        if (this.nowMs - subscription.created * 1000 >= dayMs) this.stripe.expireUnfinished(id);
+        continue;
+      }
+      const dueMs = this.dueMsOf(id);
+      if (subscription.status === "active" && dueMs !== undefined && dueMs <= this.nowMs) {
+        cover.pastDueSinceMs ??= dueMs;
+        this.stripe.change(id, { status: "past_due" });
+      }
       if (this.periodEndMs(id) <= this.nowMs) {
         if (subscription.cancel_at_period_end) {
           this.stripe.end(id);
           continue;
         }
-        this.stripe.renew(id, { isPaid: !owner.cardFails });
-        this.note(id, this.stripe.subscriptions.get(id)?.status === "active");
+        const isByMail = subscription.collection_method === "send_invoice";
+        this.stripe.renew(id, { isPaid: !owner.cardFails && !isByMail });
+        if (isByMail && !subscription.pause_collection) this.noteInvoice(id);
+        else this.note(id, this.stripe.subscriptions.get(id)?.status === "active");
       }
       const since = cover.pastDueSinceMs;
       if (since !== undefined && this.nowMs - since > 21 * dayMs && subscription.status === "past_due") {
@@ -232,6 +277,24 @@ class Life {
         if (owner.dunning === "unpaid") this.stripe.change(id, { status: "unpaid" });
       }
     }
+  }
+
+  /** When the oldest open invoice that came by mail is due. */
+  private dueMsOf(id: string): number | undefined {
+    const open = [...this.stripe.invoices.values()].filter(
+      ({ parent, status }) => parent.subscription_details.subscription === id && status === "open",
+    );
+    const dates = open.flatMap(({ due_date }) => due_date ?? []);
+    return dates.length > 0 ? Math.min(...dates) * 1000 : undefined;
+  }
+
+  /** A period for which an invoice came by mail: it runs on trust until that is due, and what it contains is given. */
+  private noteInvoice(id: string): void {
+    const cover = this.coverOf(id);
+    const dueMs = this.dueMsOf(id) ?? this.periodEndMs(id);
+    const isOverdue = dueMs <= this.nowMs;
+    if (!isOverdue) cover.price = this.stripe.itemOf(id).price.id;
+    cover.paidUntilMs = cover.boughtUntilMs = isOverdue ? dueMs : Math.max(dueMs, this.periodEndMs(id));
   }
 
   private note(id: string, isPaid: boolean): void {
@@ -242,6 +305,7 @@ class Life {
       if (this.nowMs - (cover.returnedAtMs ?? 0) <= dayMs) cover.returnedAtMs = undefined;
     } else {
       cover.paidUntilMs = cover.boughtUntilMs = this.periodEndMs(id);
+      cover.price = this.stripe.itemOf(id).price.id;
       cover.pastDueSinceMs = undefined;
       this.settleCover(id);
     }
@@ -253,6 +317,7 @@ class Life {
     const [subscription] = this.subscriptionsOf(owner);
     const id = subscription?.id;
     const isActive = subscription?.status === "active";
+    const isByMail = subscription?.collection_method === "send_invoice";
     const item = subscription?.items.data[0];
     const acts: Record<string, () => unknown> = {
       buy: () => this.buy(owner),
@@ -265,10 +330,17 @@ class Life {
       },
     };
     if (id && item && isActive) {
-      const others = ["price_month", "price_more", "price_team"].filter((price) => price !== item.price.id);
+      const ofCurrency = Object.entries(licencePrices).filter(
+        ([, one]) => one.currency === item.price.currency,
+      );
+      const others = ofCurrency.flatMap(([price]) => (price === item.price.id ? [] : price));
+      if (others.length > 0 && !isByMail)
+        Object.assign(acts, {
+          switch: () => this.switch(owner, id, this.oneOf(others)),
+          switchAgain: () => this.switch(owner, id, this.oneOf(others)),
+        });
       Object.assign(acts, {
-        switch: () => this.switch(owner, id, this.oneOf(others)),
-        switchAgain: () => this.switch(owner, id, this.oneOf(others)),
+        stop: () => this.stripe.pause(id),
         cancel: () => this.stripe.cancelAtPeriodEnd(id),
         keep: () => this.stripe.change(id, { cancel_at_period_end: false, cancel_at: null }),
         end: () => this.stripe.end(id),
@@ -279,7 +351,10 @@ class Life {
         deleteAtStripe: () => this.deleteAtStripe(owner),
       });
     }
-    if (id && !isActive)
+    if (!id) Object.assign(acts, { begin: () => this.beginElsewhere(owner) });
+    if (id && subscription?.status === "paused")
+      Object.assign(acts, { goOn: () => this.goOn(id), goOnAgain: () => this.goOn(id) });
+    else if (id && (!isActive || (isByMail && this.dueMsOf(id) !== undefined)))
       Object.assign(acts, { pay: () => this.recover(owner, id), payAgain: () => this.recover(owner, id) });
     const [name, act] = this.oneOf(Object.entries(acts));
     owner.story.push(`${this.today()} ${name} of ${id} (${subscription?.status})`);
@@ -288,7 +363,7 @@ class Life {
 
   private async buy(owner: Owner): Promise<void> {
     const tabs = this.chance(0.3) ? 2 : 1;
-    const price = () => this.oneOf(["price_month", "price_more", "price_team"]);
+    const price = () => this.oneOf(Object.keys(licencePrices));
     const addresses = await Promise.all(
       Array.from({ length: tabs }, () => this.begin(owner, "licence", price())),
     );
@@ -298,16 +373,42 @@ class Life {
         this.stripe.pay(session);
         this.figures.purchases++;
         const id = String(this.stripe.sessions.get(session)?.subscription);
-        const cover = { owner, paidUntilMs: 0, boughtUntilMs: 0, returnedAtMs: undefined };
-        this.covers.set(id, { ...cover, pastDueSinceMs: undefined });
+        this.cover(owner, id);
         this.note(id, true);
         const live = this.subscriptionsOf(owner).filter(({ metadata }) => metadata.account);
         if (live.length > 1) owner.wasTwice = true;
       } else if (address?.includes("/portal/") && this.chance(0.5)) {
         for (const { id, status } of this.subscriptionsOf(owner))
-          if (status !== "active") this.recover(owner, id);
+          if (status === "past_due" || status === "unpaid") this.recover(owner, id);
       }
     }
+  }
+
+  private cover(owner: Owner, id: string): void {
+    const cover = { owner, paidUntilMs: 0, boughtUntilMs: 0, returnedAtMs: undefined, price: "" };
+    this.covers.set(id, { ...cover, pastDueSinceMs: undefined });
+  }
+
+  /** A subscription that was made in the dashboard: with an invoice by mail, or with a first payment that is not finished. */
+  private async beginElsewhere(owner: Owner): Promise<void> {
+    const account = await this.rowOf(owner.email);
+    const [customer] = [...this.stripe.customers].find(([, one]) => one.metadata.email === owner.email) ?? [];
+    if (!customer || !account) return;
+    const how = this.chance(0.5) ? { isIncomplete: true } : { daysUntilDue: this.oneOf([7, 30, 45]) };
+    const price = this.oneOf(settings().billing?.licencePrices ?? []);
+    const id = this.stripe.makeSubscription(customer, price, { account: account.id }, how);
+    this.cover(owner, id);
+    if (!how.isIncomplete) this.noteInvoice(id);
+    else if (this.chance(0.5)) this.after(0.5, () => this.finish(owner, id));
+  }
+
+  private finish(owner: Owner, id: string): void {
+    if (this.stripe.subscriptions.get(id)?.status === "incomplete") this.recover(owner, id);
+  }
+
+  /** A subscription that was paused goes on: in its period, or with the next one. */
+  private goOn(id: string): void {
+    this.stripe.change(id, { status: "active" }, "customer.subscription.resumed");
   }
 
   private openSession(address: string | undefined): string | undefined {
@@ -320,7 +421,8 @@ class Life {
     const account = parseAccount(row);
     if (!account) throw new Error(`no account ${email}`);
     return beginCheckout(this.db, account, kind, price, this.nowMs).catch((refusal) => {
-      if (["paid_only", "checkout_failed", "portal_failed"].includes(refusal.code)) return undefined;
+      if (["paid_only", "checkout_failed", "portal_failed", "invalid_request"].includes(refusal.code))
+        return undefined;
       throw refusal;
     });
   }
@@ -357,15 +459,10 @@ class Life {
     this.later.push({ atMs: this.nowMs + days * dayMs, run });
   }
 
-  /** Switches the price; if that begins a period, it is paid or not. */
+  /** Switches the price, which is paid or not: then what was paid before runs to its end. */
   private switch(owner: Owner, id: string, price: string): void {
-    const before = this.periodEndMs(id);
     this.stripe.switchPrice(id, price, { isPaid: !owner.cardFails });
-    const isPaid = this.stripe.subscriptions.get(id)?.status === "active";
-    const cover = this.coverOf(id);
-    const isSamePeriod = this.periodEndMs(id) === before;
-    if (!isPaid && !isSamePeriod) cover.paidUntilMs = cover.boughtUntilMs = this.nowMs;
-    this.note(id, isPaid);
+    this.note(id, this.stripe.subscriptions.get(id)?.status === "active");
   }
 
   private recover(owner: Owner, id: string): void {
@@ -489,22 +586,56 @@ class Life {
     const entitlement = { must: owner.isGiven, may: owner.isGiven };
     for (const { id, status } of this.subscriptionsOf(owner)) {
       const { returnedAtMs, paidUntilMs } = this.coverOf(id);
-      const graceMs = status === "unpaid" ? 0 : graceDays * dayMs;
-      entitlement.must ||= paidUntilMs > this.nowMs;
+      const graceMs = status === "unpaid" || status === "paused" ? 0 : graceDays * dayMs;
+      entitlement.must ||= paidUntilMs > this.nowMs && status !== "incomplete";
       entitlement.may ||= !returnedAtMs && paidUntilMs + graceMs > this.nowMs;
     }
     return entitlement;
+  }
+
+  /** The price and the limit of assistants that were paid for, and what is due, are those that the service has. */
+  private async hasRightTerms(owner: Owner, limit: number | null | undefined): Promise<boolean> {
+    const paid = this.subscriptionsOf(owner).filter(({ id, status }) => {
+      const { paidUntilMs, returnedAtMs } = this.coverOf(id);
+      return paidUntilMs > this.nowMs && !returnedAtMs && status !== "incomplete";
+    });
+    if (paid.length === 0) return true;
+    const most = Math.max(...paid.map(({ id }) => limitOf(this.coverOf(id).price)));
+    if (!owner.isGiven && limit !== null && (limit ?? 0) < most) return false;
+    const ids = paid.map(({ id }) => id);
+    const rows = await this.db
+      .selectFrom("billing_subscriptions")
+      .selectAll()
+      .where("id", "in", ids)
+      .execute();
+    return (
+      rows.length === ids.length &&
+      rows.every((row) => {
+        const invoice = this.stripe.invoices.get(this.stripe.subscriptions.get(row.id)?.latest_invoice ?? "");
+        const due = invoice?.status === "open" ? invoice.amount_remaining : 0;
+        return (
+          row.price_id === this.coverOf(row.id).price &&
+          row.assistant_limit === limitOf(row.price_id ?? "") &&
+          row.amount_due === due &&
+          row.currency === invoice?.currency
+        );
+      })
+    );
   }
 
   /** Who runs unpaid beyond the grace, who paid and does not run after a day, who was charged twice, and whose credits are others after a day. */
   private async look() {
     const rows = await this.db
       .selectFrom("accounts")
-      .select(["email", "plan", "credit_thousandths"])
+      .select(["email", "plan", "credit_thousandths", "assistant_limit"])
       .execute();
     const byEmail = new Map(rows.map((row) => [row.email, row]));
-    const found: Record<"runsUnpaid" | "paidAndStopped" | "chargedTwice" | "creditsWrong", Owner[]> = {
-      ...{ runsUnpaid: [], paidAndStopped: [], chargedTwice: [], creditsWrong: [] },
+    const found = {
+      runsUnpaid: [] as Owner[],
+      paidAndStopped: [] as Owner[],
+      chargedTwice: [] as Owner[],
+      creditsWrong: [] as Owner[],
+      termsWrong: [] as Owner[],
     };
     for (const owner of this.owners) {
       const row = byEmail.get(owner.email);
@@ -522,6 +653,9 @@ class Life {
       const hasPaidCredits = Number(row?.credit_thousandths) === owner.creditsPaid;
       owner.creditsWrongSinceMs = hasPaidCredits ? undefined : (owner.creditsWrongSinceMs ?? this.nowMs);
       if (isOver(owner.creditsWrongSinceMs)) found.creditsWrong.push(owner);
+      const hasRightTerms = await this.hasRightTerms(owner, row?.assistant_limit);
+      owner.termsWrongSinceMs = hasRightTerms ? undefined : (owner.termsWrongSinceMs ?? this.nowMs);
+      if (isOver(owner.termsWrongSinceMs)) found.termsWrong.push(owner);
     }
     return found;
   }

@@ -24,6 +24,7 @@ describe.each(engines)("the years after a purchase on $name", (engine) => {
       paidAndStopped: 0,
       chargedTwice: 0,
       creditsWrong: 0,
+      termsWrong: 0,
     });
     expect(figures.acts).toBeGreaterThan(years * 10);
   });
