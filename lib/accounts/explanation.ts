@@ -69,6 +69,7 @@ export type FactRows = Awaited<ReturnType<typeof readInOneQuery<ReturnType<typeo
 
 export function toAccountFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
   const [row] = accounts;
+  const isBesideGift = others.customers[0]?.plan_before === "licensed";
   const [[invitation], [waiting], [atClerk]] = [others.invitations, others.waiting, others.atClerk];
   return {
     nowMs,
@@ -83,7 +84,7 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
     /** The account as an operator gives it, and the customer that Stripe gives a licence. */
     given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }),
     licensed: others.customers[0]?.licence ? others.customers[0] : undefined,
-    subscription: currentLicence(others.subscriptions),
+    subscription: currentLicence(others.subscriptions.map((one) => ({ ...one, isBesideGift }))),
   };
 }
 

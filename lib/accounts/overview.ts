@@ -92,6 +92,7 @@ export async function readOverview(db: Db, nowMs: number) {
         "subscription refunded",
         "credits refunded",
         "credits dispute lost",
+        "credits dispute won",
         "credits refund failed",
         "credits not taken back",
       ),

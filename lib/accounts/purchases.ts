@@ -52,7 +52,7 @@ export async function keepCustomer(
 
 /**
  * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence beside
- * them, and whether it has bought anything.
+ * them, the checkout of credits that it began last, and whether it has bought anything.
  */
 export async function readBilling(db: Db, accountId: string) {
   const rows = await db
@@ -63,9 +63,16 @@ export async function readBilling(db: Db, accountId: string) {
     .execute();
   const isBesideGift = (await findCustomer(db, accountId))?.plan_before === "licensed";
   const subscriptions = rows.map((row) => ({ ...row, isBesideGift }));
-  const checkouts = db.selectFrom("billing_checkouts").select("id").where("account_id", "=", accountId);
-  const hasPaid = await hasRow(checkouts.where("state", "=", "fulfilled"));
-  return { subscriptions, hasBought: subscriptions.length > 0 || hasPaid };
+  const checkouts = db.selectFrom("billing_checkouts").where("account_id", "=", accountId);
+  const hasPaid = await hasRow(checkouts.select("id").where("state", "=", "fulfilled"));
+  const latestPack = await checkouts
+    .select(["state", "thousandths"])
+    .where("kind", "=", "credits")
+    .where("session_id", "is not", null)
+    .orderBy("created_at_ms", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return { subscriptions, latestPack, hasBought: subscriptions.length > 0 || hasPaid };
 }
 
 /** Changes an account, whose row it locks. Returns `undefined` if the account is gone. */

@@ -21,14 +21,15 @@ export async function settleCheckout(
   buyer: Buyer,
   known: Checkout,
   read: string,
-  { share, isDisputeLost }: Awaited<ReturnType<typeof readReturned>>,
+  { share, isDisputeLost, isDisputeWon }: Awaited<ReturnType<typeof readReturned>>,
   { event, nowMs }: Cause,
 ): Promise<boolean> {
   const state = known.state === "fulfilled" ? known.state : read;
   const isNew = state !== known.state && state === "fulfilled";
   const refunded = Math.floor(known.thousandths * share);
   const due = refunded - known.refunded_thousandths;
-  const reason = due < 0 ? "refund failed" : isDisputeLost ? "dispute lost" : "refunded";
+  const comesBack = isDisputeWon ? "dispute won" : "refund failed";
+  const reason = due < 0 ? comesBack : isDisputeLost ? "dispute lost" : "refunded";
   const what = due === 0 ? "credits" : `credits ${reason}`;
   const isStored = await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
     const current = await findCheckout(transaction, known.session_id);

@@ -57,7 +57,9 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
     const sale = session && saleOf(session);
     if (!session || !sale) return;
     const charge = chargeOf(session);
-    const returned = charge ? await readReturned(charge) : { share: 0, isDisputeLost: false };
+    const returned = charge
+      ? await readReturned(charge)
+      : { share: 0, isDisputeLost: false, isDisputeWon: false };
     const isCharged =
       session.status === "complete" && session.payment_status !== "unpaid" && returned.share < 1;
     const buyer = await findBuyer(db, session, isCharged, cause.nowMs);

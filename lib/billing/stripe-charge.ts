@@ -1,17 +1,21 @@
 import type { Stripe } from "stripe";
 import { idOf, listAtStripe, readAtStripe } from "@/lib/billing/stripe";
 
-/** The part of a charge that was refunded or lost in a dispute, from 0 to 1, and whether a dispute was lost. */
+/** The part of a charge that was refunded or lost in a dispute, from 0 to 1, and how its disputes were decided. */
 export async function readReturned(
   charge: Stripe.Charge,
-): Promise<{ share: number; isDisputeLost: boolean }> {
+): Promise<{ share: number; isDisputeLost: boolean; isDisputeWon: boolean }> {
   const { amount, amount_refunded, disputed } = charge;
   const disputes = disputed
     ? (await readAtStripe((stripe) => stripe.disputes.list({ charge: charge.id }))).data
     : [];
   const lost = disputes.filter(({ status }) => status === "lost");
   const returned = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
-  return { share: amount > 0 ? Math.min(1, returned / amount) : 0, isDisputeLost: lost.length > 0 };
+  return {
+    share: amount > 0 ? Math.min(1, returned / amount) : 0,
+    isDisputeLost: lost.length > 0,
+    isDisputeWon: disputes.some(({ status }) => status === "won"),
+  };
 }
 
 /**

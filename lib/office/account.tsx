@@ -13,6 +13,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
+import { licenceStateOf } from "@/lib/http/licence-state";
 import { selectEmails } from "@/lib/mail/onboarding-outbox";
 import { accountActs, Credits, Delete, Sessions, Terms } from "@/lib/office/account-forms";
 import { auditColumns } from "@/lib/office/audit";
@@ -154,7 +155,8 @@ function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" 
         rows={subscriptions}
         columns={{
           Subscription: ({ id }) => linkTo("subscriptions", id),
-          State: ({ status }) => status.replace("_", " "),
+          State: (subscription) =>
+            `${subscription.status.replace("_", " ")} (${licenceStateOf(subscription)})`,
           "Period ends": ({ period_ends_ms }) => <Instant atMs={period_ends_ms} />,
           "Licence ends": ({ ends_at_ms }) => <Instant atMs={ends_at_ms} />,
           Price: ({ price_id }) => price_id ?? "–",

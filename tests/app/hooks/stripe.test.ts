@@ -510,12 +510,16 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     await expectCredits(buyer, 0);
     shop.stripe.failRefund(charge);
     await expectCredits(buyer, 100, "what was taken");
-    shop.stripe.dispute(charge).close("lost");
+    const dispute = shop.stripe.dispute(charge);
+    dispute.close("lost");
     await expectCredits(buyer, 0);
-    expect((await historyOf(buyer)).slice(-3)).toMatchObject([
+    dispute.close("won");
+    await expectCredits(buyer, 100, "an appeal");
+    expect((await historyOf(buyer)).slice(-4)).toMatchObject([
       { reason: "refunded", credits: -100 },
       { reason: "refund failed", credits: 100 },
       { reason: "dispute lost", credits: -100 },
+      { reason: "dispute won", credits: 100 },
     ]);
     const told = (await auditOf(buyer)).filter(({ what }) => what === "credits not taken back");
     expect(told).toHaveLength(2);

@@ -284,6 +284,21 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(text).not.toContain("You cancelled");
   });
 
+  it("says of credits what the bank has done about them", async () => {
+    const { buyer } = await shop.admitLicensed(...ended);
+    const begin = () => shop.begin(buyer, { credits: "price_pack" });
+    const first = await begin();
+    stripe.pay(first, { byBank: true });
+    await shop.deliverAll();
+    expect(await page(buyer, "/home/billing")).toContain("Your bank has not paid the 500 credits yet.");
+    stripe.settleAtBank(first, false);
+    await shop.deliverAll();
+    expect(await page(buyer, "/home/billing")).toContain("Your bank did not pay the 500 credits.");
+    stripe.pay(await begin());
+    await shop.deliverAll();
+    expect(await page(buyer, "/home/billing")).not.toContain("Your bank");
+  });
+
   it("is not sold to an account that will be deleted, whose checkout ends at once or later", async () => {
     for (const isAway of [false, true]) {
       const buyer = await shop.admit(...ended);

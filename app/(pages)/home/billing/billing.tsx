@@ -69,6 +69,7 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
         )}
       </section>
       {children}
+      {bought.latestPack && <PackNote {...bought.latestPack} />}
       {credits.length > 0 && (
         <section className="card" aria-labelledby="packs">
           <h2 id="packs">Buy credits</h2>
@@ -77,6 +78,18 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
       )}
     </>
   );
+}
+
+/** What became of credits that a bank has to pay: `unpaid` while it has not yet. */
+function PackNote({ state, thousandths }: NonNullable<Purchases["latestPack"]>) {
+  const credits = `${thousandths / 1000} credits`;
+  if (state === "unpaid")
+    return (
+      <Alert>Your bank has not paid the {credits} yet. It may take two weeks: do not buy them again.</Alert>
+    );
+  return state === "failed" ? (
+    <Alert>Your bank did not pay the {credits}. You were not charged, and got none.</Alert>
+  ) : null;
 }
 
 type LicenceTermsProps = Pick<Purchases, "licence"> & Terms & { account: Account };
