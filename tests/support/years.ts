@@ -215,7 +215,10 @@ class Life {
     await reconcile(this.db, this.nowMs);
     this.stripe.faultOf = () => "none";
     this.nowMs += 600_000;
-    if (isAway) await reconcile(this.db, this.nowMs);
+    if (isAway) {
+      await this.hear();
+      await reconcile(this.db, this.nowMs);
+    }
     return this.look();
   }
 
@@ -564,7 +567,8 @@ class Life {
         continue;
       }
       for (let times = 0; times === 0 || this.chance(0.3); times++) {
-        this.late.push({ event, atMs: this.nowMs + (this.chance(0.3) ? this.random() * 5 * dayMs : 0) });
+        const isLate = this.chance(0.3) && !isOnlyWord;
+        this.late.push({ event, atMs: this.nowMs + (isLate ? this.random() * 5 * dayMs : 0) });
       }
     }
     const due = this.late.filter(({ atMs }) => atMs <= this.nowMs).sort(() => this.random() - 0.5);
@@ -579,7 +583,7 @@ class Life {
     if (!purchase) return;
     // Stripe repeats what failed.
     await fulfil(this.db, purchase, event.type, this.nowMs).catch(() =>
-      this.late.push({ event, atMs: this.nowMs + dayMs }),
+      this.late.push({ event, atMs: this.nowMs + 1 }),
     );
   }
 
