@@ -74,17 +74,35 @@ export function inKibibytes(bytes: number): string {
 /** The limits of the request headers, in words. */
 export const headBoundsInWords = `${inKibibytes(headBounds.bytes)} or ${headBounds.lines} lines`;
 
-/**
- * Maximum pages in work, and as many forms of strangers: in all, of known browsers or of strangers, and of one network; and
- * the maximum length of the queue: at 5 ms each, the last one waits half a second.
- */
-export const concurrency = {
-  atOnce: 4,
-  atOnceOfKnown: 3,
-  atOnceOfNetwork: 2,
-  waiting: 100,
-  waitMs: 5000,
+export type TurnBounds = {
+  /** Maximum in work: in all, of known browsers or of strangers, and of one network. */
+  atOnce: number;
+  atOnceOfKnown: number;
+  atOnceOfNetwork: number;
+  /** The length of the queue: at 5 ms each, the last of a hundred pages waits half a second. */
+  waiting: number;
+  waitMs: number;
+  /** Of the processor: the milliseconds for each one of work until all, or a network, may go on; and what they have ahead. */
+  pace?: { all: number; network: number; aheadMs: number };
 };
+
+const pagesAtOnce = { atOnce: 4, atOnceOfKnown: 3, atOnceOfNetwork: 2, waiting: 100, waitMs: 5000 };
+
+/** What is done in turns. */
+export const turnBounds = {
+  pages: pagesAtOnce,
+  /** Forms of strangers, which wait for the store. */
+  forms: pagesAtOnce,
+  /** MCP messages that compute: all get a quarter of the processor, a network a twentieth, 20 searches a second. */
+  messages: {
+    atOnce: 1,
+    atOnceOfKnown: 1,
+    atOnceOfNetwork: 1,
+    waiting: 100,
+    waitMs: 5000,
+    pace: { all: 4, network: 20, aheadMs: 200 },
+  },
+} satisfies Record<string, TurnBounds>;
 
 /** Maximum bytes that all counters of a process keep, by estimate; beyond it, the largest forgets who asked longest ago. */
 export const maxCounterBytes = 12 * 1024 * 1024; // 12 MiB

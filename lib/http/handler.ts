@@ -1,4 +1,4 @@
-import { bodyLimits, concurrency, type RateLimit, type RateLimitName, rateLimits } from "@/lib/config/limits";
+import { bodyLimits, type RateLimit, type RateLimitName, rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { isOutage } from "@/lib/db/store-outage";
 import { readBody } from "@/lib/http/body";
@@ -20,7 +20,7 @@ import {
 import { requireBeforeSunset } from "@/lib/http/retirement";
 import type { Method, Route } from "@/lib/http/route";
 import { isEnabled, methodNotAllowed } from "@/lib/http/router";
-import { overloaded, Turns } from "@/lib/http/turns";
+import { overloaded, turnsOf } from "@/lib/http/turns";
 import { processSingleton } from "@/lib/process-singleton";
 import { rateLimitKey } from "@/lib/rate-limit/client-address";
 import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
@@ -186,8 +186,7 @@ function inTurn<T>(call: HandlerRequest, work: () => T | Promise<T>): T | Promis
   const isPage = name === "pages" && !call.context.isOwn;
   const isStrangersForm = origin === "own" && !credential && limit?.inAll;
   if (!isPage && !isStrangersForm) return work();
-  const turns = processSingleton(`turns of ${isPage ? "pages" : "forms"}`, () => new Turns(concurrency));
-  return turns.run(circlesOf(call), call.request.signal, work);
+  return turnsOf(isPage ? "pages" : "forms").run(circlesOf(call), call.request.signal, work);
 }
 
 /** Creates the route handlers of an API route, by method. Its module exports those of its methods. */

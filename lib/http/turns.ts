@@ -1,8 +1,11 @@
-import type { concurrency } from "@/lib/config/limits";
+import { type TurnBounds, turnBounds } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
+import { processSingleton } from "@/lib/process-singleton";
 import type { Circle, Circles } from "@/lib/rate-limit/sender";
+import { ownTurn } from "@/lib/runtime/own-turn";
 
 const retryAfterSeconds = 2;
+const maxCountedMs = 20; // of one turn: some of it may be others' work
 
 /** Too many wait in all, or this one has waited for too long. */
 export const overloaded = new ApiError("unavailable", {
@@ -22,6 +25,8 @@ class Share {
   /** The one whose turn was longest ago first. */
   readonly within = new Map<Circle, Share>();
   readonly waiters = new Set<Waiter>();
+  private restsUntilMs = 0;
+  private isTimed = false;
 
   constructor(
     private readonly atOnce: number,
@@ -37,7 +42,27 @@ class Share {
   }
 
   get isFull(): boolean {
-    return this.running >= this.atOnce;
+    return this.running >= this.atOnce || this.restMs > 0;
+  }
+
+  private get restMs(): number {
+    return this.restsUntilMs - performance.now();
+  }
+
+  /** Rests after work, for so long on average: what it has not used lately counts, up to `aheadMs`. */
+  rest(ms: number, aheadMs: number): void {
+    this.restsUntilMs = Math.max(this.restsUntilMs, performance.now() - aheadMs) + ms;
+  }
+
+  afterRest(then: () => void): void {
+    if (this.isTimed || this.restMs <= 0) return;
+    this.isTimed = true;
+    const wakeUp = () => {
+      this.isTimed = false;
+      if (this.restMs > 0) this.afterRest(then);
+      else then();
+    };
+    setTimeout(wakeUp, Math.ceil(this.restMs));
   }
 
   /** Begins a turn, and goes behind all others of the circle around. */
@@ -48,7 +73,8 @@ class Share {
   }
 
   forgetUnused(): void {
-    if (this.running + this.waiting === 0) this.around?.within.delete(this.circle);
+    const isUsed = this.running + this.waiting + this.within.size > 0 || this.restMs > 0;
+    if (!isUsed && this.around?.within.get(this.circle) === this) this.around.within.delete(this.circle);
   }
 
   /** Who is next, if a turn is free. */
@@ -71,15 +97,19 @@ class Share {
   }
 }
 
+/** The turns of this process for one kind of work. */
+export const turnsOf = (work: keyof typeof turnBounds) =>
+  processSingleton(`turns of ${work}`, () => new Turns(turnBounds[work]));
+
 /**
  * Runs a few tasks at once; the others wait. A free turn goes round: to known browsers and strangers alternately, among the
  * networks of these, and among the clients of a network. When too many wait, the latest of the largest share is refused: a
- * share grows only as far as others leave theirs unused.
+ * share grows only as far as others leave theirs unused. Where the work is the processor's, turns have a pace as well.
  */
 export class Turns {
   private readonly all: Share;
 
-  constructor(private readonly bounds: typeof concurrency) {
+  constructor(private readonly bounds: TurnBounds) {
     this.all = new Share(bounds.atOnce);
   }
 
@@ -97,13 +127,26 @@ export class Turns {
     const path = [this.all, known, network, network.of(circles.client, atOnceOfNetwork)];
     if (path.some(({ isFull }) => isFull)) await this.wait(path, signal);
     else for (const share of path) share.begin();
+    const { pace } = this.bounds;
+    if (pace) await ownTurn();
+    const beganAtMs = performance.now();
     try {
       return await work();
     } finally {
       for (const share of path) share.running--;
-      for (const share of path) share.forgetUnused();
-      for (let next = this.all.next(); next; next = this.all.next()) next.begin();
+      const tookMs = Math.min(performance.now() - beganAtMs, maxCountedMs);
+      if (pace) {
+        this.all.rest(pace.all * tookMs, pace.aheadMs);
+        network.rest(pace.network * tookMs, pace.aheadMs);
+        for (const share of path) share.afterRest(() => this.goOn(path));
+      }
+      this.goOn(path);
     }
+  }
+
+  private goOn(path: readonly Share[]): void {
+    for (const share of path.toReversed()) share.forgetUnused();
+    for (let next = this.all.next(); next; next = this.all.next()) next.begin();
   }
 
   private wait(path: readonly Share[], signal: AbortSignal): Promise<void> {

@@ -13,12 +13,14 @@ import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
 import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
+import { turnsOf } from "@/lib/http/turns";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { classify } from "@/lib/mcp/protocol-version";
 import { createMcpServer } from "@/lib/mcp/server";
 import { anonymousCaller, identifyBearer, needsAccount, refuseSignedOut } from "@/lib/mcp/signed-out";
 import { callTool, parseSimpleCall, toMessage } from "@/lib/mcp/tool-call";
 import { isHostedAgent } from "@/lib/rate-limit/client-address";
+import { circlesOf } from "@/lib/rate-limit/sender";
 
 /** The route handler of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
@@ -47,8 +49,9 @@ async function answerMessage(
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   context.traceId ??= traceIdOf(metaOf(message).traceparent);
   if (call) {
-    const called = await callTool(call.tool, call.input, caller, context);
-    return { status: 200, body: toMessage(call, called) };
+    const { tool, input } = call;
+    const run = () => callTool(tool, input, caller, context);
+    return { status: 200, body: toMessage(call, await (tool.computes ? inTurn(request, run) : run())) };
   }
   if (!isMessage(message)) {
     const why = Array.isArray(message)
@@ -56,7 +59,14 @@ async function answerMessage(
       : "the body is not a JSON-RPC 2.0 message";
     return refuse(ProtocolErrorCode.InvalidRequest, `Invalid Request: ${why}`, idOf(message));
   }
-  return exchange(headers, message, () => createServer(caller, context));
+  const answer = () => exchange(headers, message, () => createServer(caller, context));
+  // One of an account may wait for the store.
+  return needsToken ? answer() : inTurn(request, answer);
+}
+
+/** Computes in turns, so that an app's entitlement does not wait behind searches from many addresses. */
+function inTurn<T>(call: HandlerRequest, compute: () => Promise<T>): Promise<T> {
+  return turnsOf("messages").run(circlesOf(call), call.request.signal, compute);
 }
 
 const maxDepth = 100;

@@ -20,6 +20,8 @@ export type Tool = {
   description: string;
   /** Whether it reads the caller's account and requires a bearer token. */
   needsSession?: true;
+  /** Whether it takes milliseconds of the processor, and so a turn. */
+  computes?: true;
   input: z.ZodType;
   /** The schema of a result, a 403 included; a tool without one returns text. */
   output?: z.ZodType;
@@ -85,6 +87,7 @@ export const tools: readonly Tool[] = [
     title: "Search the documents",
     description:
       "Searches the documents of Corner Office (HTTP API, error codes, limits, versions, MCP) and returns the best sections, each with a short excerpt. Use it first for any question about the API, then get_doc for the whole text.",
+    computes: true,
     input: z.strictObject({
       query: query.describe("Words to search for, 2 to 200 characters."),
       limit: z
@@ -113,6 +116,7 @@ export const tools: readonly Tool[] = [
     title: "Read a document",
     description:
       "Returns a document, or one section of it, as Markdown, by a path from search_docs. A long document is cut and ends with the paths of its other sections.",
+    computes: true,
     input: z.strictObject({
       path: z
         .string()
@@ -127,6 +131,7 @@ export const tools: readonly Tool[] = [
     name: "search",
     title: "Search for ChatGPT",
     description: "Like search_docs, in ChatGPT's form.",
+    computes: true,
     input: z.strictObject({ query }),
     output: z.strictObject({
       results: z.array(z.strictObject({ id: z.string(), title: z.string(), url: z.url() })),
@@ -139,6 +144,7 @@ export const tools: readonly Tool[] = [
     name: "fetch",
     title: "Fetch for ChatGPT",
     description: "Like get_doc by an id from search, in ChatGPT's form.",
+    computes: true,
     input: z.strictObject({ id: z.string().min(1).max(200) }),
     output: z.strictObject({
       id: z.string(),

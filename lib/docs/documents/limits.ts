@@ -10,6 +10,7 @@ import {
   maxPipelined,
   maxRequestsInWork,
   quotas,
+  turnBounds,
 } from "@/lib/config/limits";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, table, toCode } from "@/lib/docs/markdown";
@@ -84,6 +85,7 @@ Entitlement clients need no such loop after a \`200\`: they ask again within \`r
 | Chunks of a body | ${bodyPieces.any.toLocaleString("en")}, and one more for each ${bodyPieces.bytesForOneMore} bytes | \`400\` ${toCode("invalid_request")} |
 | Requests that wait for the one before on a connection | ${String(maxPipelined)} | \`429\` ${toCode("unavailable")} |
 | Requests with a body at once from one IPv4 address or one IPv6 /48 | ${String(maxRequestsInWork)} | \`429\` ${toCode("unavailable")} |
+| Searches and documents of the MCP server, from one IPv4 address or one IPv6 /48 | about 20 a second; more wait for up to ${turnBounds.messages.waitMs / 1000} seconds | \`429\` or \`503\` ${toCode("unavailable")} |
 | Request line and headers | ${headBoundsInWords} | \`431\` ${toCode("too_large")} |
 | Time for the headers to arrive | ${describeSeconds(connectionLimits.headersTimeout / 1000)} | \`408\` ${toCode("invalid_request")} |
 | Time for the whole request to arrive | ${describeSeconds(connectionLimits.requestTimeout / 1000)} | \`408\` ${toCode("invalid_request")} |

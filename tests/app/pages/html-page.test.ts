@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { htmlPage } from "@/app/(pages)/html-page";
-import { concurrency, rateLimits } from "@/lib/config/limits";
+import { rateLimits, turnBounds } from "@/lib/config/limits";
 import { pages } from "@/lib/http/pages";
 import { createFolder } from "@/tests/support/leash";
 
@@ -48,7 +48,7 @@ describe("a page that is rendered for each request", () => {
     ["192.0.2.5", "a page that reloads itself for a browser", "text/html,*/*;q=0.8", 'refresh" content="2">'],
   ])("waits for its turn; beyond what may wait, %s gets %s", async (from, _, accept, said) => {
     const end = hold();
-    const { atOnceOfNetwork, waiting } = concurrency;
+    const { atOnceOfNetwork, waiting } = turnBounds.pages;
     const kept = Array.from({ length: atOnceOfNetwork + waiting }, () => ask(from, accept));
     const refused = await ask(from, accept);
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "2"]);

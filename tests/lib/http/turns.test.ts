@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import type { TurnBounds } from "@/lib/config/limits";
 import { Turns } from "@/lib/http/turns";
 import type { Circles } from "@/lib/rate-limit/sender";
 
@@ -9,7 +10,7 @@ const stranger = (network: string, client = network): Circles => ({ known: "stra
 const known = (browser: string): Circles => ({ known: "known", network: browser, client: browser });
 
 /** Tasks that end when the test says so, and those that have started. */
-function workplace(more: Partial<typeof bounds> = {}) {
+function workplace(more: Partial<TurnBounds> = {}) {
   const turns = new Turns({ ...bounds, ...more });
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
@@ -107,5 +108,33 @@ describe("turns", () => {
       status: 499,
     });
     expect(begun).toEqual(["a", "c"]);
+  });
+
+  it("that compute have a pace: a network that has computed comes after those that have not, and none is forgotten", async () => {
+    vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const turns = new Turns({
+      ...bounds,
+      atOnce: 1,
+      waiting: 100,
+      pace: { all: 0, network: 20, aheadMs: 0 },
+    });
+    const begun: string[] = [];
+    const compute = (name: string, network: string) =>
+      turns.run(stranger(network), stays, () => {
+        begun.push(name);
+        vi.advanceTimersByTime(3);
+      });
+    await compute("a1", "a");
+    const waiting = ["a2 a", "b1 b", "a3 a", "c1 c", "b2 b"].map((one) => {
+      const [name = "", network = ""] = one.split(" ");
+      return compute(name, network);
+    });
+    for (let ms = 0; ms < 200; ms++) {
+      await new Promise(setImmediate);
+      vi.advanceTimersByTime(1);
+    }
+    await Promise.all(waiting);
+    expect(begun).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
   });
 });

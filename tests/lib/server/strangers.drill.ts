@@ -45,3 +45,37 @@ describe("pages that are rendered for each request", () => {
     },
   );
 });
+
+describe("searches by MCP", () => {
+  const headers = { "content-type": "application/json", host: `localhost:${service.port}` };
+  const body = (n: number) =>
+    JSON.stringify({
+      jsonrpc: "2.0",
+      id: n,
+      method: "tools/call",
+      params: { name: "search_docs", arguments: { query: `limits of requests quota headers errors ${n}` } },
+    });
+  const bearer = async () => ({
+    authorization: `Bearer ${(await service.adminJson<{ token: string }>("token", "ceo@example.com")).token}`,
+  });
+
+  it.each([
+    ["one /48", 1, 3],
+    ["ten /48s", 10, 10],
+  ])("from %s leave an app its entitlement", async (_, count, most) => {
+    const token = await bearer();
+    const ask = () => repeat(200, () => service.ask("/api/entitlement", { headers: token }));
+    await ask();
+    const alone = await ask();
+    const addresses = Array.from(
+      { length: 250 * count },
+      (_, n) => `2001:db8:${(0x1000 * count + (n % count)).toString(16)}:${n.toString(16)}::1`,
+    );
+    const strangers = flood(service, { path: "/mcp", addresses, connections: 32, headers, body });
+    const beside = await ask();
+    const statuses = await strangers.stop();
+    expect(beside.statuses).toEqual({ 200: 200 });
+    expect(statuses.get(200)).toBeGreaterThan(0);
+    expect(beside.middle / alone.middle).toBeLessThan(most);
+  });
+});
