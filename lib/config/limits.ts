@@ -192,7 +192,7 @@ export const oauthBounds = {
     AuthorizationCode: 20,
     /** A device polls every 5 seconds. */
     DeviceCode: 240,
-    /** All refresh tokens of a session together: one a second, because several processes of an app may renew at once. */
+    /** All unused refresh tokens of a session together, because several processes of an app may renew at once; a used one. */
     RefreshToken: 600,
   },
   /** Refresh tokens kept per session, used ones included: 0.5 KB each, and a week of an app that renews hourly. */

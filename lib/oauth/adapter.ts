@@ -111,7 +111,7 @@ export class OAuthState implements Adapter {
     const payload: AdapterPayload = JSON.parse(row.payload);
     // An owner can extend these two.
     if (this.kind === "RefreshToken" || this.kind === "Grant") {
-      return { ...payload, exp: Math.floor(expires_at_ms / 1000) };
+      return { ...payload, exp: Math.floor(expires_at_ms / 1000), usedAtMs: consumed_at_ms };
     }
     return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
   }

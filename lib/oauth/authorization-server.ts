@@ -112,7 +112,7 @@ function configuration(library: Library): Configuration {
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       revocation: { enabled: true },
-      deviceFlow: { enabled: true, deviceInfo: () => ({ network: TokenRotation.current().network }) },
+      deviceFlow: { enabled: true, deviceInfo: () => ({ network: TokenRotation.current().devicesNetwork }) },
       clientIdMetadataDocument: {
         enabled: connectClients.length > 0,
         ack: "draft-02",

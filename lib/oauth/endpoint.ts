@@ -1,7 +1,7 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { requireSigningKey } from "@/lib/auth/key-ring";
-import { clientNetwork } from "@/lib/auth/session-network";
+import { clientNetwork, tokenNetwork } from "@/lib/auth/session-network";
 import { mintSessionToken } from "@/lib/auth/session-token";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -45,7 +45,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   const { url, headers, body, context } = call;
   const { authorization, resume, revocation, token } = connectEndpoints;
   const endsSessionAs = url.pathname === revocation.path ? "app end" : "app replay";
-  const tokens = new TokenRotation(endsSessionAs, clientNetwork(headers));
+  const tokens = new TokenRotation(endsSessionAs, tokenNetwork(headers), clientNetwork(headers));
   await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
   const form = new URLSearchParams(body.toString());

@@ -26,7 +26,9 @@ export async function consumeExchangeLimit(call: HandlerRequest): Promise<void> 
   TokenRotation.current().credential = live;
   if (!live) return requireWithinLimit("connect", call, `${name}-refused`);
   const { windowSeconds, credentials } = oauthBounds;
-  const key = (kind === "RefreshToken" && live.grantId) || hashSecret("connect", id);
+  // A token that was used before counts for itself: a process of an agent that sends it for ever does not stop the others.
+  const isNew = kind === "RefreshToken" && live.usedAtMs === null;
+  const key = (isNew && live.grantId) || hashSecret("connect", id);
   const spent = await counter(name, credentials[kind], windowSeconds).consume(key);
   const { allowed, retryAfterSeconds = windowSeconds } = spent;
   if (!allowed) throw tooManyRequests(retryAfterSeconds);

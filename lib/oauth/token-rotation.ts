@@ -36,11 +36,13 @@ export class TokenRotation {
 
   /**
    * @param endsSessionAs - why a session ends that this request ends
-   * @param network - of the client
+   * @param network - that gets the tokens
+   * @param devicesNetwork - of a device that asks for a code
    */
   constructor(
     readonly endsSessionAs: AppEnd,
     readonly network?: string,
+    readonly devicesNetwork?: string,
   ) {}
 
   /** The rotation of the request that is being answered. Throws if there is none. */

@@ -25,7 +25,8 @@ type Tokens = { access_token: string; refresh_token: string };
 describe.each(engines)("agents that share one refresh token, on $name", async (engine) => {
   const clock = makeClock();
   const stage = await startStage(engine);
-  const service = await startService({ ...stage.environment, ...clock.environment });
+  const hosted = { HOSTED_AGENT_NETWORKS: "127.20.0.0/16,127.21.0.0/16" };
+  const service = await startService({ ...stage.environment, ...clock.environment, ...hosted });
   beforeAll(async () => {
     for (const who of [email, neighbour])
       await service.adminJson("account", "add", who, "--plan", "licensed");
@@ -130,6 +131,35 @@ describe.each(engines)("agents that share one refresh token, on $name", async (e
     for (const { refresh_token } of others) tokensOf(await renew(refresh_token));
     expect(await access(neighbour)).not.toContain("in turn");
     expect(await warnings(neighbour)).toEqual([]);
+  });
+
+  it("goes on while one of its sessions sends an old token again and again", async () => {
+    const first = await connect(neighbour);
+    const second = tokensOf(await renew(first.refresh_token));
+    const { refresh_token } = tokensOf(await renew(second.refresh_token));
+    clock.pass(2 * minute);
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < 660; sent += 20) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => renew(first.refresh_token)));
+      for (const { status } of answers) statuses.add(status);
+    }
+    expect([...statuses]).toEqual([400, 429]);
+    const latest = tokensOf(await renew(refresh_token));
+    expect(await service.statusFor(latest.access_token)).toBe(200);
+  });
+
+  it("takes the networks of hosted agents for one, whichever of them an agent uses", async () => {
+    const first = await connect(neighbour);
+    let { refresh_token } = tokensOf(await renew(first.refresh_token, "127.20.0.1"));
+    for (const from of ["127.20.7.1", "127.21.0.1", "127.20.0.1", "127.21.0.1", "127.20.0.1"]) {
+      refresh_token = tokensOf(await renew(refresh_token, from)).refresh_token;
+    }
+    clock.pass(day);
+    expect((await renew(first.refresh_token, "127.21.5.1")).status, "an old one").toBe(400);
+    const page = await access(neighbour);
+    expect(page).toContain("Its last tokens went to hosted-agents, 127.0.0.0/24");
+    expect(page).not.toContain("in turn");
+    tokensOf(await renew(refresh_token, "127.20.9.1"));
   });
 
   it("does not take one journey for a copy, nor a device whose address changes within its network", async () => {

@@ -72,7 +72,7 @@ export function appInTurnMail(app: AppMail): MailContent {
     body: [
       `An app got new tokens from several networks in turn, the last time on ${formatInstant(atMs)}:`,
       describeApp(app),
-      "That is usual for a phone or a laptop that you carry around, and for a VPN. You then have nothing to do, and we won’t write about this app again.",
+      "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
       "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",
       linkTo(ownerPages.access),
     ],

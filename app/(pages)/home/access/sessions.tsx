@@ -145,8 +145,8 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
         {session.inTurnSinceMs !== null && (
           <p className="quiet">
             Since <Clock atMs={session.inTurnSinceMs} shows="day and time" /> it gets them from several
-            networks in turn. That is usual for a phone or a laptop on the move. If it runs in one place,
-            someone else may have a copy: end it here, and connect it again.
+            networks in turn. That is usual for a phone or a laptop on the move, and for an agent in a data
+            centre. If it runs in one place, someone else may have a copy: end it here, and connect it again.
           </p>
         )}
       </div>
