@@ -1,4 +1,4 @@
-// Corner Office client 1.1.0, in Kotlin for Android 8 and newer. Nothing else to install.
+// Corner Office client 1.1.1, in Kotlin for Android 8 and newer. Nothing else to install.
 // On another JVM, add org.json and leave out the imports of android and the last part.
 import android.app.Activity
 import android.content.Context

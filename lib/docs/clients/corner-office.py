@@ -1,4 +1,4 @@
-# Corner Office client 1.1.0, for Python 3.9 and newer. Nothing else to install.
+# Corner Office client 1.1.1, for Python 3.9 and newer. Nothing else to install.
 import json, math, os, random, threading, time, urllib.error, urllib.parse, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan

@@ -1,4 +1,4 @@
-// Corner Office client 1.1.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
+// Corner Office client 1.1.1. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
 // For Node 20.16 and newer, Electron, React Native, Expo and Capacitor. Nothing else to install.
 
 const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan

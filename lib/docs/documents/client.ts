@@ -31,6 +31,8 @@ export const client: DocumentText = {
 | Swift | ${download(clientFiles.swift)} | at the app's own scheme | the keychain |
 | Kotlin | ${download(clientFiles.kotlin)} | at the app's own scheme | the keystore |
 
+The Swift file is for Apple's systems. Our tests run its loop and renewal on Linux too; there, Foundation without the correction of [swift-corelibs-foundation#5285](https://github.com/swiftlang/swift-corelibs-foundation/issues/5285) ends the program at an answer that breaks off before its headers end, so let a supervisor start it again.
+
 The files have no other dependency: this is the SDK. [Generate a client](${to.apiReference}#generate-a-client) for other languages.
 
 ${code("text", loop, "the-loop")}

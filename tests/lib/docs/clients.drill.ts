@@ -487,7 +487,7 @@ it("a client file that changes gets another version", () => {
   const hash = createHash("sha256")
     .update(files.map(({ text }) => text).join(""))
     .digest("hex");
-  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.1.0": "935bf38b17f62034" });
+  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.1.1": "4d0d6ad9b5ae1140" });
   for (const { text } of files) expect(text).toContain(`Corner Office client ${clientVersion}`);
 });
 
