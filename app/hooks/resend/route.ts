@@ -10,12 +10,17 @@ import { suppressEmail } from "@/lib/mail/unsubscribe";
 const complained = z.object({ to: z.union([z.string().transform((one) => [one]), z.array(z.unknown())]) });
 const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optional().catch(undefined) });
 
-/** Resend's webhooks: an address that bounces or reports spam gets no more mails of the onboarding series. */
+/** Resend's webhooks: an address that bounces, reports spam or is on its list of those gets no more mails of the
+ * onboarding series. */
 export const POST = webhook(hooks.resend, readKey, {
   "email.bounced": eventWith(bounced, async ({ to, bounce }, nowMs) => {
     if (isFinalBounce(bounce?.type)) await suppress(to, nowMs);
   }),
   "email.complained": eventWith(complained, ({ to }, nowMs) => suppress(to, nowMs)),
+  "email.suppressed": eventWith(complained, ({ to }, nowMs) => suppress(to, nowMs)),
+  "suppression.added": eventWith(z.object({ email: z.string() }), ({ email }, nowMs) =>
+    suppress([email], nowMs),
+  ),
 });
 
 function readKey(): Buffer | undefined {

@@ -79,6 +79,17 @@ describe.each(engines)("POST /hooks/resend on $name", async (engine) => {
     },
   );
 
+  it("stops the mails to an address to which Resend delivers no longer", async () => {
+    const [listed, added] = [await recipient("listed@example.com"), await recipient("added@example.com")];
+    await deliver({ type: "email.suppressed", data: { to: ["listed@example.com"], suppressed: {} } });
+    const { status } = await deliver({
+      type: "suppression.added",
+      data: { id: "sup_1", email: "added@example.com", origin: "bounce", source_id: null },
+    });
+    expect(status).toBe(204);
+    expect([await listed(), await added()]).toEqual([stopped, stopped]);
+  });
+
   it("does not stop the mails after a transient bounce or an unknown event", async () => {
     const states = await recipient("full@example.com");
     const opened = { type: "email.opened", data: { to: ["full@example.com"] } };
