@@ -36,11 +36,18 @@ export async function ensureCustomer(
   }
   // An earlier attempt may have made one, although its answer was a failure.
   const { data } = await readAtStripe((stripe) => stripe.customers.list({ email, limit: 100 }));
+  const create = (attempt: string, told: { email?: string }) =>
+    changeAtStripe(`${attempt}-${key}${known}`, (stripe, options) =>
+      stripe.customers.create({ ...told, metadata: { account: id, email } }, options),
+    );
   const { id: usable } =
     data.find(({ metadata }) => metadata.account === id) ??
-    (await changeAtStripe(`customer-${key}${known}`, (stripe, options) =>
-      stripe.customers.create({ email, metadata: { account: id, email } }, options),
-    ));
+    (await create("customer", { email }).catch((failure) => {
+      // Stripe takes fewer emails than mail does. It then asks for one at Checkout.
+      if (failure instanceof StripeFailure && failure.code === "email_invalid")
+        return create("customer-without-email", {});
+      throw failure;
+    }));
   const kept = await keepCustomer(db, id, usable, nowMs, known);
   // Another request was first, or the account was deleted meanwhile: no email stays at Stripe for nothing.
   if (kept !== usable) await findAtStripe((stripe) => stripe.customers.del(usable));

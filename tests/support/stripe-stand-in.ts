@@ -705,7 +705,10 @@ export class StripeStandIn {
     switch (route) {
       case "POST customers": {
         const metadata = metadataIn(fields);
-        return ok(this.addCustomer(fields.get("email"), metadata));
+        const email = fields.get("email");
+        if (email !== null && /\.\.|\.@|@[^.]*$/.test(email))
+          return refuse(400, "email_invalid", "Invalid email address");
+        return ok(this.addCustomer(email, metadata));
       }
       case "GET customers": {
         const email = fields.get("email");

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
@@ -55,6 +56,20 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     const [newest] = (await auditOf(buyer)).filter(({ what }) => what === "subscription active");
     expect(newest).toMatchObject({ who: "stripe", after: { plan: "licensed" } });
   });
+
+  it.each(["a..b@docomo.ne.jp", "ceo@intranet"])(
+    "sells to %s, which Stripe does not take for an email, and lets Checkout ask for one",
+    async (email) => {
+      const { id } = await shop.service.adminJson<{ id: string }>("account", "add", email, ...ended);
+      const buyer = { id, email, browser: await Browser.signIn(shop.service, email) };
+      await shop.buy(buyer);
+      await expectPlan(buyer, "licensed");
+      const [customer] = [...shop.stripe.customers.values()].filter(
+        ({ metadata }) => metadata.account === id,
+      );
+      expect(customer).toMatchObject({ email: null, metadata: { account: id, email } });
+    },
+  );
 
   it("gives the limit of assistants that the price's metadata names, and takes it with the licence", async () => {
     const buyer = await shop.admit("--plan", "hobby", "--assistant-limit", "3");
