@@ -1,3 +1,4 @@
+import { parseEmailAddress } from "@/lib/config/email-address";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
@@ -36,8 +37,8 @@ export function describeUnclaimed({ id, email }: Pick<UnclaimedPurchase, "id" | 
   return `${email} paid for ${id} and has no account: 'invite ${email}', or 'account add ${email}'`;
 }
 
-/** The account with an email, in any case of its letters. */
+/** The account with an email, however that is written. */
 export function findByEmail(db: Db, email: string | null | undefined) {
-  const query = accountBy(db, "email", email?.trim().toLowerCase() ?? "").select(["id", "email"]);
+  const query = accountBy(db, "email", parseEmailAddress(email ?? "") ?? "").select(["id", "email"]);
   return query.executeTakeFirst();
 }

@@ -11,6 +11,7 @@ import {
   readAtStripe,
   StripeFailure,
 } from "@/lib/billing/stripe";
+import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -213,9 +214,10 @@ export async function findBuyer(
     (await findByEmail(db, email));
   if (buyer && !known && customerId) await keepCustomer(db, buyer.id, customerId, nowMs);
   if (buyer || !isCharged) await forgetUnclaimed(db, id);
-  else if (email)
-    await keepUnclaimed(db, { id, email: email.trim().toLowerCase(), created_at_ms: created * 1000 });
-  else if (metadata?.account && !(await wasGiven(db, customerId, id)))
+  else if (email) {
+    const wanted = parseEmailAddress(email) ?? email.trim().toLowerCase();
+    await keepUnclaimed(db, { id, email: wanted, created_at_ms: created * 1000 });
+  } else if (metadata?.account && !(await wasGiven(db, customerId, id)))
     await tellOnce(db, { what: "purchase without account", whom: id, after: { given: "nothing" } }, nowMs);
   return buyer;
 }

@@ -71,6 +71,14 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     },
   );
 
+  it("gives what was paid at a Payment Link to the account with the email that the payer typed, in any script", async () => {
+    const email = "ceo-links@xn--mnchen-3ya.example";
+    await shop.service.adminJson("account", "add", email, ...ended);
+    shop.stripe.payLink("CEO-Links@München.example", "price_month");
+    await shop.deliverAll();
+    expect(await shop.termsOf({ email })).toMatchObject({ plan: "licensed" });
+  });
+
   it("gives the limit of assistants that the price's metadata names, and takes it with the licence", async () => {
     const buyer = await shop.admit("--plan", "hobby", "--assistant-limit", "3");
     const { subscription } = await shop.buy(buyer, { licence: "price_team" });
