@@ -1,14 +1,15 @@
 import { type NextRequest, NextResponse } from "next/server";
+import { GET as nothingHere } from "@/app/(pages)/nothing-here/route";
 import { settings } from "@/lib/config/settings";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import { isUnderApi, rejectUnrouted } from "@/lib/http/not-found";
-import { files, pages } from "@/lib/http/pages";
+import { files } from "@/lib/http/pages";
 import { toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { redirectTrailingSlash, refuse, routeAt } from "@/lib/http/router";
 
 /** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
-export function middleware(request: NextRequest): Response {
+export function middleware(request: NextRequest): Response | Promise<Response> {
   const { pathname } = request.nextUrl;
   const { method, headers } = request;
   const refused = rejectUnrouted(method, pathname);
@@ -21,8 +22,8 @@ export function middleware(request: NextRequest): Response {
     return moved;
   }
   const route = routeAt(pathname);
-  if (!route && !isUnderApi(pathname))
-    return NextResponse.rewrite(new URL(pages.nothingHere.path, request.url));
+  // Behind TLS on a loopback address, Next would take a rewrite for another origin's (vercel/next.js#94745).
+  if (!route && !isUnderApi(pathname)) return nothingHere(request);
   const response = NextResponse.next();
   // Next serves the files itself; every route handler sets its own headers.
   const defaults = route && filesServed.has(route) ? defaultHeaders(route) : [];

@@ -242,12 +242,12 @@ export class Service {
     return post([...sent, ...probe]);
   }
 
-  /** Writes bytes to a socket, and returns everything received until it closed. */
-  send(bytes: string | Buffer): Promise<string> {
+  /** Writes bytes to a socket, closes its side if it half-closes, and returns everything received until it closed. */
+  send(bytes: string | Buffer, { halfCloses = false } = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       let received = "";
       const to = { host: "127.0.0.1", port: this.port, localAddress: this.from };
-      const socket = connect(to, () => socket.write(bytes));
+      const socket = connect(to, () => (halfCloses ? socket.end(bytes) : socket.write(bytes)));
       socket.setEncoding("utf8").on("data", (chunk) => {
         received += chunk;
       });

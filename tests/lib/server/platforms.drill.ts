@@ -20,7 +20,11 @@ const { health, siteBanner, entitlement, creditsBalance, unsubscribe } = operati
 
 /** The same `app/` without our server, and behind it in development. */
 const platforms: { name: string; environment: Environment; program: string[] }[] = [
-  { name: "plain `next start`", environment: {}, program: ["node_modules/next/dist/bin/next", "start"] },
+  {
+    name: "plain `next start`",
+    environment: {},
+    program: ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1"],
+  },
   { name: "`npm run dev`", environment: { NODE_ENV: "development" }, program: ["dist/server/main.js"] },
 ];
 
@@ -34,26 +38,48 @@ const empty400 = /^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n\r\n$/;
  * Each line of the README's list of what is lost, a request that shows it, the answer, and what our server answers while
  * the pages are worked on, where it is another.
  */
-const losses: Record<string, { sent: string; lost: RegExp; kept?: RegExp }> = {
+const losses: Record<string, { sent: string; halfCloses?: true; lost: RegExp; kept?: RegExp }> = {
   "the client's address without a proxy: every client then shares one allowance": {
     sent: `GET ${health.path} ${line}X-Forwarded-For: 198.51.100.9\n\n`,
     lost: /\r\nratelimit: "health";r=(?!119\b)\d+\r\n/i,
   },
-  "our error shape for TRACE and for `OPTIONS *`: 500 in plain text": {
+  "our error shape for TRACE: 500 in plain text": {
     sent: `TRACE ${health.path} ${line}\n`,
     lost: /^HTTP\/1\.1 500 [\s\S]*Internal Server Error$/,
     kept: ours(405, "method_not_allowed"),
+  },
+  "the 204 for `OPTIONS *`: 500 in plain text": {
+    sent: `OPTIONS * ${line}\n`,
+    lost: /^HTTP\/1\.1 500 [\s\S]*Internal Server Error$/,
+    kept: /^HTTP\/1\.1 204 [\s\S]*\r\nallow: /,
   },
   "our error shape for made-up verbs and for malformed requests, no `Host` among them: 400 without a body": {
     sent: `BREW ${health.path} ${line}\n`,
     lost: empty400,
     kept: ours(405, "method_not_allowed"),
   },
-  "a 404 for doubled and for backward slashes: a 308 to the path without them": {
+  "a 404 for backward slashes: a 308 to the path with forward ones": {
     sent: `GET /api\\health ${line}\n`,
     lost: /^HTTP\/1\.1 308 [\s\S]*\r\nlocation: \/api\/health\r\n/i,
     kept: ours(404, "not_found"),
   },
+  "a 404 for doubled slashes, as in `/api//health`: a 308 to the path without them": {
+    sent: `GET /api//health ${line}\n`,
+    lost: /^HTTP\/1\.1 308 [\s\S]*\r\nlocation: \/api\/health\r\n/i,
+    kept: ours(404, "not_found"),
+  },
+  "a 404 for `.rsc` after a path, as in `/api/health.rsc`: with other methods than it has, the 405 of the path":
+    {
+      sent: `PUT ${health.path}.rsc ${line}Content-Length: 0\n\n`,
+      lost: ours(405, "method_not_allowed"),
+      kept: ours(404, "not_found"),
+    },
+  "our page and its headers, the content security policy among them, for what is not in `/_next/data/`: Next's own 404":
+    {
+      sent: `GET /_next/data/x/index.json ${line}\n`,
+      lost: /^HTTP\/1\.1 404 (?![\s\S]*content-security-policy)/i,
+      kept: /^HTTP\/1\.1 404 [\s\S]*content-security-policy/i,
+    },
   "the answer to an absolute-form target: a 308 to the host that its sender names": {
     sent: `GET http://elsewhere.example${health.path} ${line}\n`,
     lost: /^HTTP\/1\.1 308 [\s\S]*\r\nlocation: http:\/\/elsewhere\.example\/api\/health\r\n/i,
@@ -80,7 +106,7 @@ const losses: Record<string, { sent: string; lost: RegExp; kept?: RegExp }> = {
       kept: ours(431, "too_large"),
     },
   "a 413 before the body is sent: it is invited and read": {
-    sent: `POST ${unsubscribe.path}?token=x ${line}Expect: 100-continue\nContent-Length: 5000\n\n${"x".repeat(5000)}`,
+    sent: `POST /mcp ${line}Content-Type: application/json\nAccept: application/json, text/event-stream\nExpect: 100-continue\nContent-Length: 70000\n\n${"x".repeat(70_000)}`,
     lost: /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 413 /,
     kept: ours(413, "too_large"),
   },
@@ -108,6 +134,17 @@ const losses: Record<string, { sent: string; lost: RegExp; kept?: RegExp }> = {
     sent: `GET ${health.path}?x=\xe9 ${line}\n`,
     lost: empty400,
     kept: ok,
+  },
+  "a 404 for a path with bytes of 0x80 and above: 400 without a body": {
+    sent: `GET /api/\xe9 ${line}\n`,
+    lost: empty400,
+    kept: ours(404, "not_found"),
+  },
+  "the answers that are not written yet when a client closes its side: the connection is closed": {
+    sent: "GET /sign-in HTTP/1.1\nHost: localhost\n\n".repeat(8),
+    halfCloses: true,
+    lost: /^(?!([\s\S]*HTTP\/1\.1 200 ){8})/,
+    kept: /^([\s\S]*HTTP\/1\.1 200 ){8}/,
   },
   "one of two `Authorization` fields: Node drops the second": {
     sent: `GET ${entitlement.path} ${line}Authorization: Basic eDp5\nAuthorization: Bearer bad\n\n`,
@@ -225,6 +262,21 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
     expect((await service.ask("/docs.rsc")).status).toBe(404);
   });
 
+  it("an unknown page is 404 behind a proxy that speaks TLS, too", { timeout: 120_000 }, async () => {
+    for (const path of ["/nothing", "/docs/nothing", "/a/b/c", "/_next/nothing"]) {
+      for (const method of ["GET", "HEAD"]) {
+        const found = await service.ask(path, { method, headers: { "X-Forwarded-Proto": "https" } });
+        expect(found, `${method} ${path}`).toMatchObject({
+          status: 404,
+          headers: {
+            "content-type": "text/html; charset=utf-8",
+            "content-security-policy": expect.stringContaining("default-src 'none'"),
+          },
+        });
+      }
+    }
+  });
+
   it("what Next reads of a request to navigate changes no answer", { timeout: 120_000 }, async () => {
     const headers = { RSC: "1", "Next-Router-Prefetch": "1", "Next-Router-Segment-Prefetch": "/x" };
     expectAnswer(service, health, await service.ask(health.path, { headers }), 200);
@@ -238,9 +290,10 @@ describe.each(platforms)("on $name", async ({ environment, program }) => {
   it.each(Object.entries(losses).filter(([, { kept }]) => kept || !isOurServer))(
     isOurServer ? "this is not lost: %s" : "this is lost, as the README says: %s",
     { timeout: 120_000 },
-    async (_, { sent, lost, kept }) => {
+    async (_, { sent, halfCloses = false, lost, kept }) => {
       vi.stubEnv("RECORDED_ANSWERS", ""); // what is lost is not in the API description
-      const received = await service.send(Buffer.from(sent.replaceAll("\n", "\r\n"), "latin1"));
+      const bytes = Buffer.from(sent.replaceAll("\n", "\r\n"), "latin1");
+      const received = await service.send(bytes, { halfCloses });
       vi.unstubAllEnvs();
       expect(received).toMatch((isOurServer && kept) || lost);
     },
