@@ -295,9 +295,8 @@ class Life {
   private noteInvoice(id: string): void {
     const cover = this.coverOf(id);
     const dueMs = this.dueMsOf(id) ?? this.periodEndMs(id);
-    const isOverdue = dueMs <= this.nowMs;
-    if (!isOverdue) cover.price = this.stripe.itemOf(id).price.id;
-    cover.paidUntilMs = cover.boughtUntilMs = isOverdue ? dueMs : Math.max(dueMs, this.periodEndMs(id));
+    if (dueMs > this.nowMs) cover.price = this.stripe.itemOf(id).price.id;
+    cover.paidUntilMs = cover.boughtUntilMs = dueMs;
   }
 
   private note(id: string, isPaid: boolean): void {
