@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { hashSecret } from "@/lib/auth/secret";
 import { hasRow } from "@/lib/db/has-row";
-import { store } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 
 /** The columns to find a row by: its id, or the code that people type or the uid in a browser's cookie. */
@@ -62,9 +62,14 @@ export class OAuthState implements Adapter {
   }
 
   /** Adds fields to a payload. Returns false if the row has changed since it was read. */
-  async amend(by: KeyColumn, id: string, before: AdapterPayload, changes: AdapterPayload): Promise<boolean> {
+  async amend(
+    db: Db,
+    by: KeyColumn,
+    id: string,
+    before: AdapterPayload,
+    changes: AdapterPayload,
+  ): Promise<boolean> {
     const after = { ...before, ...changes };
-    const db = await store();
     const amending = db
       .updateTable("connect_state")
       .set({ payload: JSON.stringify(after), grant_id: grantIdOf(after) })

@@ -3,7 +3,9 @@ import { hashSecret } from "@/lib/auth/secret";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { hasRow } from "@/lib/db/has-row";
 import { store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { OAuthState } from "@/lib/oauth/adapter";
+import { type NewApp, startAppSession } from "@/lib/oauth/app-session";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 
@@ -27,17 +29,26 @@ export class Requests extends OAuthState {
   }
 }
 
-/** The codes for them. Each is derived from its request, so that it can be sent again and is not stored. */
+/**
+ * The codes for them. Each is derived from its request, so that it can be sent again and is not stored. With the first, the
+ * app's session starts.
+ */
 export class Codes extends OAuthState {
   override async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
     const tokens = TokenRotation.current();
     const sent = keyedHash("authorization-code:v1", tokens.request);
     const { key, row } = this.rowOf(sent, payload, expiresInSeconds);
-    const insert = (await store())
-      .insertInto("connect_state")
-      .values({ ...key, ...row })
-      .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doNothing());
-    const isFirst = await hasRow(insert.returning("kind"));
+    const isFirst = await transact(await store(), async (transaction) => {
+      const insert = transaction
+        .insertInto("connect_state")
+        .values({ ...key, ...row })
+        .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doNothing());
+      if (!(await hasRow(insert.returning("kind")))) return false;
+      // An earlier build started it at the approval.
+      const approved = tokens.credential?.approved as NewApp | undefined;
+      if (approved) await startAppSession(transaction, approved, Date.now());
+      return true;
+    });
     const earlier = isFirst ? undefined : await this.read("id_hash", sent);
     tokens.code = { made: id, sent, isOver: !isFirst && (!earlier || earlier.consumed !== undefined) };
   }

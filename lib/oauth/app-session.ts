@@ -20,15 +20,11 @@ export function grantOfSession(sessionId: string): string {
   return sessionId.slice(prefix.length);
 }
 
-type NewApp = Omit<NewSession, "kind" | keyof ReturnType<typeof appEndsFrom> | "mail">;
+export type NewApp = Omit<NewSession, "kind" | keyof ReturnType<typeof appEndsFrom> | "mail">;
 
-/**
- * Starts the session of an app that the owner has approved. The authorization server mints its tokens.
- *
- * @param mailId - of the mail about it: the same for every click on one approval, so that the owner gets one mail
- */
-export function startAppSession(db: Db, app: NewApp, nowMs: number, mailId?: string): Promise<void> {
-  const mail = { kind: "new app", id: mailId } as const;
+/** Starts the session of an app that the owner has approved. The authorization server mints its tokens. */
+export function startAppSession(db: Db, app: NewApp, nowMs: number): Promise<void> {
+  const mail = { kind: "new app" } as const;
   const session = { ...app, kind: "app", ...appEndsFrom(nowMs), mail };
   return startSession(db, { by: "owner", what: "app approve" }, session, nowMs);
 }

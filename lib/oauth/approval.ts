@@ -1,15 +1,14 @@
 import type { AdapterPayload } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { hashSecret } from "@/lib/auth/secret";
-import { endSession } from "@/lib/auth/session-end";
 import { describeStart } from "@/lib/auth/session-name";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
 import { readTypedCode } from "@/lib/http/typed-code";
-import { deriveMailId } from "@/lib/mail/mail";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
+import { appSessionId, type NewApp, startAppSession } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { describeClient, type RequestingClient } from "@/lib/oauth/requesting-client";
@@ -93,17 +92,26 @@ export async function keepSeenRequest(
     .execute();
 }
 
-/** How a request was answered; `undefined` if it was not. After a double click, the first answer counts. */
+/**
+ * How a request was answered; `undefined` if it was not. The first answer counts: after a double click, and also if that
+ * was another account's (`taken`).
+ *
+ * @param subject - of the account that asks; without one, any
+ */
 export async function findOutcome(
   request: AuthorizationRequest,
-): Promise<"approved" | "declined" | undefined> {
+  subject?: string,
+): Promise<"approved" | "declined" | "taken" | undefined> {
   const stored = await request.state.read(request.key, request.id);
   if (!stored || isPending(stored)) return undefined;
-  return stored.error || stored.result?.error ? "declined" : "approved";
+  const approver = stored.accountId ?? stored.result?.login?.accountId;
+  if (!approver) return "declined";
+  return subject === undefined || approver === subject ? "approved" : "taken";
 }
 
 /**
- * Approves a pending request for this account: starts the app's session, and the app can get its tokens.
+ * Approves a pending request for this account, if no one was faster. The session of a device starts now, that of an app in
+ * a browser with its code: one that gets no code is never said to be connected.
  *
  * @param headers - those of the browser in which the owner approves
  */
@@ -123,7 +131,7 @@ export async function approve(
   const grant = new (await authorizationServer()).Grant({ clientId: client.clientId, accountId });
   for (const resource of resources) grant.addResourceScope(resource, accountScope);
   const grantId = await grant.save();
-  const session = {
+  const app: NewApp = {
     id: appSessionId(grantId),
     account_id: account.id,
     name: client.session.name,
@@ -131,24 +139,24 @@ export async function approve(
     ...describeStart(headers),
     clerk_session: clerkSession ?? null,
   };
-  await startAppSession(db, session, nowMs, deriveMailId(`new-app:v1:${id}`));
-  await extendRegisteredClient(db, client.clientId, nowMs);
   // The authorization server passes the answer to an app when the browser returns, and to a device at its next poll.
-  const isFirst = await state.amend(
-    key,
-    id,
-    stored,
+  const answer =
     by === "request"
-      ? { result: { login: { accountId, remember: false }, consent: { grantId } } }
+      ? { result: { login: { accountId, remember: false }, consent: { grantId } }, approved: app }
       : {
           accountId,
           grantId,
           scope: accountScope,
           resource: resources.length === 1 ? resources[0] : resources,
           authTime: Math.floor(nowMs / 1000),
-        },
-  );
-  if (!isFirst) await endSession(db, { by: "service", what: "app end" }, session.id, nowMs);
+        };
+  const isFirst = await transact(db, async (transaction) => {
+    if (!(await state.amend(transaction, key, id, stored, answer))) return false;
+    if (by === "user_code") await startAppSession(transaction, app, nowMs);
+    await extendRegisteredClient(transaction, client.clientId, nowMs);
+    return true;
+  });
+  if (!isFirst) await new OAuthState("Grant").destroy(grantId);
 }
 
 /**
@@ -169,6 +177,7 @@ export async function decline(
   await recordAudit(db, declined, nowMs);
   const [error, description] = ["access_denied", "The owner of the account declined."];
   await state.amend(
+    db,
     key,
     id,
     stored,

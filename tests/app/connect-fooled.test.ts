@@ -5,7 +5,7 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import { authorizePath, register } from "@/tests/support/oauth-libraries";
-import { answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
+import { answerApp, answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
 import { type Answer, Service } from "@/tests/support/service";
 
 /* How an attacker could mislead an owner on the Connect page. */
@@ -76,8 +76,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       ] as const) {
         const client_name = `Claude (claude.ai) ${origin.length}`;
         const client_id = await registered({ client_name, redirect_uris: [redirect_uri] });
-        await isAsked(client_id, redirect_uri);
-        await answerShown(owner);
+        await answerApp(owner, service, service.url + requestFor(client_id, redirect_uri));
         expect((await owner.open("/home/access")).text).toContain(
           `<strong>${client_name}</strong> <span class="tag">${origin}</span>`,
         );

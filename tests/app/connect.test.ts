@@ -154,7 +154,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it.each([
-    ["approved", "Connected", "Continue to the app"],
+    ["approved", "Approved", "Continue to the app"],
     ["declined", "Declined", "Nothing was connected. Return to the app"],
   ])("says that the request was %s before it leads to the app", async (outcome, heading, link) => {
     const { text } = await browser.open(`/connect?answered=request&outcome=${outcome}&request=abc`);
@@ -213,6 +213,65 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     expect(await count()).toBe(before + 2);
     await eventually(async () => expect(await queued()).toEqual([]));
     expect(await mailed(), "one mail for each approval").toBe(mailedBefore + 2);
+  });
+
+  const mailedTo = async (to: string) => {
+    await eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
+    return (await mailsTo(service.dataDir, to)).filter(({ subject }) => subject?.startsWith("An app was"))
+      .length;
+  };
+  const appsOf = (of: string) => service.adminJson<object[]>("session", "list", of);
+
+  it("connects a device with the account that approves first, and tells another one that it came second", async () => {
+    const app = await makeApp(service);
+    const admit = async (of: string) => ({
+      of,
+      owner: await Browser.admit(service, of, "--plan", "licensed"),
+    });
+    const owners = [await admit("first@example.com"), await admit("second@example.com")] as const;
+    for (let round = 0; round < 3; round++) {
+      const { user_code, poll } = await app.askByDevice();
+      const before = await Promise.all(owners.map(async ({ of }) => [await appsOf(of), await mailedTo(of)]));
+      const shown: Record<string, string>[] = [];
+      for (const { owner } of owners) {
+        await owner.submit("/connect/device", { user_code });
+        shown.push(await readQuestion(owner));
+      }
+      const answers = await Promise.all(
+        owners.map(({ owner }, at) => owner.submit("/connect/answer", { ...shown[at], answer: "approve" })),
+      );
+      const outcomes = answers.map(({ headers }) => /outcome=(\w+)/.exec(headers.location ?? "")?.[1]);
+      expect([...outcomes].sort()).toEqual(["approved", "taken"]);
+      const late = outcomes[0] === "taken" ? 0 : 1;
+      const { of, owner } = owners[late];
+      const { text } = await owner.open(answers[late]?.headers.location ?? "");
+      expect(text).toContain("<h1>Nothing was connected</h1>");
+      expect(text).toContain("Someone else approved this first, for another account.");
+      expect(await appsOf(of)).toEqual(before[late]?.[0]);
+      expect(await mailedTo(of)).toBe(before[late]?.[1]);
+      expect(await entitlement((await poll()).access_token)).toBe(200);
+    }
+  });
+
+  it("says that an app is connected only once it was sent its code", async () => {
+    await service.adminJson("connect", "add", "gone", "Gone", redirectUri);
+    const app = await makeApp(service);
+    const owner = await Browser.signIn(service, email);
+    const counted = async () => [(await appsOf(email)).length, await mailedTo(email)];
+    const [sessions = 0, mails = 0] = await counted();
+    const asked = await app.ask({ client_id: "gone" });
+    await owner.open(asked.address.href.replace(service.url, ""));
+    const answered = String((await answerShown(owner)).headers.location);
+    expect((await owner.open(answered)).text).not.toContain("Connected");
+    expect(await counted()).toEqual([sessions, mails]);
+    await service.adminJson("connect", "remove", "gone");
+    expect((await goOn(owner, answered)).headers.location ?? "").not.toContain("code=");
+    expect(await counted(), "it is not known any more").toEqual([sessions, mails]);
+    const { address, redeem } = await app.ask();
+    const back = await answerApp(owner, service, address.href);
+    expect(await counted(), "with its code").toEqual([sessions + 1, mails + 1]);
+    expect(await entitlement((await redeem(new URL(back))).access_token)).toBe(200);
+    expect(await counted()).toEqual([sessions + 1, mails + 1]);
   });
 
   it("allows 300 requests in ten minutes from one address, of any kind", async () => {

@@ -33,16 +33,18 @@ export const connectHandlers = {
       if (!authorizationRequest) return { to: answer === "sign-in" ? pages.signIn.path : page };
       if (answer === "sign-in") return { to: pages.signIn.path, cookies: [keepRequest(headers, name)] };
       const client = await findRequestingClient(authorizationRequest);
-      if (client && ["approve", "decline"].includes(answer)) {
+      let subject: string | undefined;
+      if (["approve", "decline"].includes(answer)) {
         const owner = await requireOwner(submission, field("account")).catch(unlessSignedOut);
         if (!owner) return { to: `${withProblem(pageOfRequest(name), "again")}&away` };
+        subject = owner.account.subject;
         const db = await store();
-        if (answer === "approve") {
+        if (client && answer === "approve") {
           await rejectImpersonator(owner, "app approve refused", nowMs);
           await approve(db, authorizationRequest, client, owner, headers, nowMs);
-        } else await decline(db, authorizationRequest, client, owner, nowMs);
+        } else if (client) await decline(db, authorizationRequest, client, owner, nowMs);
       }
-      const outcome = await findOutcome(authorizationRequest);
+      const outcome = await findOutcome(authorizationRequest, subject);
       return { to: outcome ? pageOfAnswer(name, authorizationRequest.by, outcome) : pageOfRequest(name) };
     },
     {

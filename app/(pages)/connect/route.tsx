@@ -44,12 +44,13 @@ export const GET = narrowPage(
       return { title: "Nothing was connected", status: 400, content };
     }
     const isApproved = query.outcome === "approved";
-    const outcome = isApproved ? "Connected" : "Declined";
+    const outcome = isApproved ? "Approved" : "Declined";
     const named = query.request ? `request=${encodeURIComponent(query.request)}` : "";
     if (query.answered === "app") return { title: "Connected", content: <NothingToDo /> };
+    const name = findRequest(call.headers, query.request);
+    const headers = cookieHeaders(name ? [dropRequest(call.headers, name)] : []);
+    if (query.outcome === "taken") return { title: "Nothing was connected", headers, content: <Taken /> };
     if (query.answered === "user_code") {
-      const name = findRequest(call.headers, query.request);
-      const headers = cookieHeaders(name ? [dropRequest(call.headers, name)] : []);
       return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
     }
     if (query.answered === "request") {
@@ -94,7 +95,7 @@ async function findQuestion(
   const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
   const shown = isTyping ? undefined : await findShown(headers, handle);
   if (!shown) {
-    if (handle && !isTyping) return { to: await findEnd(headers, handle) };
+    if (handle && !isTyping) return { to: await findEnd(headers, handle, await readSubject(call)) };
     return { title: "Connect a device", content: <TypeCode problem={problem} /> };
   }
   const { name, authorizationRequest, client } = shown;
@@ -132,12 +133,30 @@ async function findShown(headers: Headers, handle: string | null) {
   return undefined;
 }
 
+/** The account of the person who looks, if they are signed in. */
+async function readSubject(call: HandlerRequest): Promise<string | undefined> {
+  const owner = await requireOwner(call).catch((failure: unknown) => {
+    if (failure instanceof ApiError && failure.status === 401) return undefined;
+    throw failure;
+  });
+  return owner?.account.subject;
+}
+
 /** Where a page leads whose request waits no longer: to what became of it. */
-async function findEnd(headers: Headers, handle: string): Promise<string> {
+async function findEnd(headers: Headers, handle: string, subject: string | undefined): Promise<string> {
   const name = findRequest(headers, handle);
   const request = name && readAuthorizationRequest(name);
-  const outcome = request && (await findOutcome(request));
+  const outcome = request && (await findOutcome(request, subject));
   return outcome ? pageOfAnswer(name, request.by, outcome) : withProblem(pages.connect.path, "over");
+}
+
+function Taken() {
+  return (
+    <p>
+      Someone else approved this first, for another account. Nothing was connected to yours. If you did not
+      expect that, start again in the app or on the device.
+    </p>
+  );
 }
 
 function NothingToDo() {
