@@ -76,9 +76,12 @@ const pauseMs = 1000; // 1 second
  * closes (421) or has too many of our connections (432, or a 4xx before any mail) is busy: all mails pause, unless it is our
  * name that it does not take.
  */
-function toSendError({ code = "", command = "", responseCode, permanent }: NodemailerError): SendError {
+function toSendError(failure: NodemailerError): SendError {
+  const { code = "", command = "", response = "", responseCode, permanent } = failure;
   const isAboutMail = command === "MAIL FROM" || command === "RCPT TO" || command === "DATA";
-  const isRefused = permanent === true && isAboutMail && command !== "MAIL FROM";
+  // Postfix says what it thinks of our greeting only in answer to RCPT TO.
+  const isOurName = /\bhelo command\b/i.test(response);
+  const isRefused = permanent === true && isAboutMail && command !== "MAIL FROM" && !isOurName;
   const isTemporary = responseCode !== undefined && responseCode >= 400 && responseCode < 500;
   const isBusy =
     (responseCode === 421 || responseCode === 432 || (isTemporary && !isAboutMail)) &&

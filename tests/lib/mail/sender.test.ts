@@ -208,7 +208,7 @@ describe("SMTP", async () => {
     );
   });
 
-  it("tries every 4xx again, wherever it comes, and `check` shows the greeting and what the relay said", async () => {
+  it("tries every 4xx again, wherever it comes, and what is about our name, and `check` shows the greeting and what the relay said", async () => {
     const tarpit =
       "421-4.7.0 Try again later, closing connection. (EHLO)\r\n421 4.7.0 For more, see the help.";
     for (const [at, reply, message, pauseMs] of [
@@ -219,6 +219,13 @@ describe("SMTP", async () => {
       ["MAIL", "452 4.3.1 no space", "smtp: 452 MAIL FROM", 0],
       ["RCPT", "450 4.2.0 greylisted", "smtp: 450 RCPT TO", 0],
       ["RCPT", "421 4.7.28 rate", "smtp: 421 RCPT TO", 1000],
+      ["RCPT", "450 4.7.1 <office>: Helo command rejected: Host not found", "smtp: 450 RCPT TO", 0],
+      [
+        "RCPT",
+        "504 5.5.2 <office>: Helo command rejected: need fully-qualified hostname",
+        "smtp: 504 RCPT TO",
+        0,
+      ],
       ["DATA", "451 4.3.0 later", "smtp: 451 DATA", 0],
       [".", "451 4.4.2 timeout", "smtp: 451 DATA", 0],
     ] as const) {
