@@ -1,14 +1,15 @@
 import { answersWithinMs, rateLimits } from "@/lib/config/limits";
+import { overloaded, turnsOf } from "@/lib/http/turns";
 import { processSingleton } from "@/lib/process-singleton";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
+import { circlesOf } from "@/lib/rate-limit/sender";
 import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
 
 /*
  * Every call to Clerk that a request causes goes through here, because anyone can send requests, and Clerk limits and
- * bills our calls. The bounds: `rateLimits.clerkCalls`, a concurrency limit and a timeout.
+ * bills our calls. The bounds: `rateLimits.clerkCalls`, `turnBounds.clerkCalls` and a timeout.
  * After a timeout, calls fail at once for a few seconds.
  */
-const maxConcurrent = 20;
 const pauseMs = 5000; // 5 seconds
 
 /** Clerk was not called: a limit is reached, or it timed out a moment ago. */
@@ -16,18 +17,21 @@ export class ClerkCallLimitError extends Error {}
 
 /** Calls Clerk for a request. Throws a {@link ClerkCallLimitError}, a `TimeoutError`, or the call's own error. */
 export async function callClerk<T>(headers: Headers, call: () => Promise<T>): Promise<T> {
-  const calls = processSingleton("calls to Clerk", () => ({ running: 0, unavailableUntilMs: 0 }));
-  if (performance.now() < calls.unavailableUntilMs) throw new ClerkCallLimitError("Clerk does not answer");
-  if (calls.running >= maxConcurrent) throw new ClerkCallLimitError("Clerk has enough to do");
-  calls.running++;
+  const clerk = processSingleton("calls to Clerk", () => ({ unavailableUntilMs: 0 }));
+  if (performance.now() < clerk.unavailableUntilMs) throw new ClerkCallLimitError("Clerk does not answer");
+  const sender = { headers, browser: undefined };
   try {
-    if (await consumeLimit("clerk", rateLimits.clerkCalls, { headers, browser: undefined }))
-      throw new ClerkCallLimitError("Clerk was asked enough");
-    return await withTimeout(answersWithinMs.clerk, call());
+    return await turnsOf("clerkCalls").run(circlesOf(sender), goesOn, async () => {
+      if (await consumeLimit("clerk", rateLimits.clerkCalls, sender))
+        throw new ClerkCallLimitError("Clerk was asked enough");
+      return withTimeout(answersWithinMs.clerk, call());
+    });
   } catch (failure) {
-    if (failure instanceof TimeoutError) calls.unavailableUntilMs = performance.now() + pauseMs;
+    if (failure === overloaded) throw new ClerkCallLimitError("Clerk has enough to do");
+    if (failure instanceof TimeoutError) clerk.unavailableUntilMs = performance.now() + pauseMs;
     throw failure;
-  } finally {
-    calls.running--;
   }
 }
+
+/** Other requests wait for the answer too, so no one's leaving ends a call. */
+const goesOn = new AbortController().signal;

@@ -93,6 +93,8 @@ export const turnBounds = {
   pages: pagesAtOnce,
   /** Forms of strangers, which wait for the store. */
   forms: pagesAtOnce,
+  /** Calls to Clerk that requests cause: what does not begin at once is answered without. */
+  clerkCalls: { atOnce: 20, atOnceOfKnown: 20, atOnceOfNetwork: 5, waiting: 0, waitMs: 0 },
   /** MCP messages that compute: all get a quarter of the processor, a network a twentieth, 20 searches a second. */
   messages: {
     atOnce: 1,

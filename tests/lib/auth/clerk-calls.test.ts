@@ -42,6 +42,18 @@ describe("a call to Clerk that a request causes", () => {
     expect(await callClerk(from(), answers)).toBe("answer");
   });
 
+  it("is one of at most five of a network, so that four networks at least have some", async () => {
+    let finish = (_: string) => {};
+    const slow = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    const calls = Array.from({ length: 30 }, (_, n) => callClerk(from(`2001:db8:1:${n}::1`), () => slow));
+    await expect(calls[29]).rejects.toThrow(ClerkCallLimitError);
+    expect(await callClerk(from(), answers)).toBe("answer");
+    finish("late");
+    expect(await made(calls)).toBe(5);
+  });
+
   it("times out after two seconds, and then fails at once for five", async () => {
     const waiting = callClerk(from(), never);
     const waited = expect(waiting).rejects.toThrow("no answer within 2000 ms");
