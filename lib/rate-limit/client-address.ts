@@ -18,30 +18,32 @@ export const isFrontServer = () => socketOwner().isFrontServer;
 /** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
 export function rateLimitKey(headers: Headers): string {
   const client = groupAddress(clientAddress(headers) ?? "unknown");
-  return hashAddress(client.endsWith("::/64") ? countedGroup(client) : client);
+  return client.endsWith("::/64") ? countedKey(client) : hashAddress(client);
 }
 
-const crowdsFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 4 MB
+const countedFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 6 MB
 
 /**
- * The client of IPv6 itself, or its /48 if that has had {@link maxClientsOfNetwork} others lately: one customer may hold
- * 65,536 of them, each of which would be a key of every counter.
+ * The key of a client of IPv6, or of its /48 if that has had {@link maxClientsOfNetwork} others lately: one customer may
+ * hold 65,536 of them, each of which would be a key of every counter.
  */
-function countedGroup(client: string, nowMs = performance.now()): string {
-  const crowds = processSingleton("clients of networks", () => ({
-    networks: new Map<string, Set<string>>(),
-    clients: 0,
+function countedKey(client: string, nowMs = performance.now()): string {
+  const counted = processSingleton("counted clients", () => ({
+    keys: new Map<string, string>(),
+    ofNetworks: new Map<string, number>(),
     untilMs: 0,
   }));
-  if (nowMs >= crowds.untilMs || crowds.clients >= crowdsFor.clients)
-    Object.assign(crowds, { networks: new Map(), clients: 0, untilMs: nowMs + crowdsFor.ms });
+  if (nowMs >= counted.untilMs || counted.keys.size >= countedFor.clients)
+    Object.assign(counted, { keys: new Map(), ofNetworks: new Map(), untilMs: nowMs + countedFor.ms });
+  const known = counted.keys.get(client);
+  if (known) return known;
   const network = client.replace(/:[^:]*::\/64$/, "::/48");
-  const members = crowds.networks.get(network) ?? new Set();
-  if (members.has(client)) return client;
-  if (members.size >= maxClientsOfNetwork) return network;
-  crowds.networks.set(network, members.add(client));
-  crowds.clients++;
-  return client;
+  const count = counted.ofNetworks.get(network) ?? 0;
+  if (count >= maxClientsOfNetwork) return hashAddress(network);
+  const key = hashAddress(client);
+  counted.keys.set(client, key);
+  counted.ofNetworks.set(network, count + 1);
+  return key;
 }
 
 /** The key of a client with a known address. Unknown ones share one wide limit, so that none blocks all others. */

@@ -62,13 +62,7 @@ export class LocalCounter {
 
   /** What a request of this key would get at `nowMs`, without counting it. It keeps nothing. */
   peek(key: string, nowMs = performance.now()): RateLimitDecision {
-    const recent = this.find(key);
-    if (!recent) return { allowed: true, remaining: this.limit - 1 };
-    const { acceptedAtMs } = recent;
-    while ((acceptedAtMs[recent.first] ?? nowMs) <= nowMs - this.windowMs) recent.first++;
-    const remaining = this.limit - (acceptedAtMs.length - recent.first) - 1;
-    if (remaining >= 0) return { allowed: true, remaining };
-    return refusal((acceptedAtMs[recent.first] ?? nowMs) + this.windowMs - nowMs);
+    return this.decide(this.young.windows.get(key) ?? this.old.windows.get(key), nowMs);
   }
 
   /** Counts one request of this key at `nowMs`, in milliseconds of a monotonic clock, unless it is refused. */
@@ -77,11 +71,12 @@ export class LocalCounter {
       this.forgetOld();
       this.beganAtMs = nowMs;
     }
-    const decision = this.peek(key, nowMs);
-    const recent = this.find(key);
-    // Most clients send one request, and a push to an empty list allocates room for seventeen.
-    const kept = recent ?? { acceptedAtMs: [nowMs], first: 0 };
-    if (!this.young.windows.has(key)) {
+    const young = this.young.windows.get(key);
+    const recent = young ?? this.old.windows.get(key);
+    const decision = this.decide(recent, nowMs);
+    if (!young) {
+      // Most clients send one request, and a push to an empty list allocates room for seventeen.
+      const kept = recent ?? { acceptedAtMs: [nowMs], first: 0 };
       this.young.windows.set(key, kept);
       this.grow(bytesOfKey + bytesOfRequest * kept.acceptedAtMs.length);
     }
@@ -89,8 +84,13 @@ export class LocalCounter {
     return decision;
   }
 
-  private find(key: string): Window | undefined {
-    return this.young.windows.get(key) ?? this.old.windows.get(key);
+  private decide(recent: Window | undefined, nowMs: number): RateLimitDecision {
+    if (!recent) return { allowed: true, remaining: this.limit - 1 };
+    const { acceptedAtMs } = recent;
+    while ((acceptedAtMs[recent.first] ?? nowMs) <= nowMs - this.windowMs) recent.first++;
+    const remaining = this.limit - (acceptedAtMs.length - recent.first) - 1;
+    if (remaining >= 0) return { allowed: true, remaining };
+    return refusal((acceptedAtMs[recent.first] ?? nowMs) + this.windowMs - nowMs);
   }
 
   private accept(recent: Window, nowMs: number): void {
@@ -120,7 +120,7 @@ export class LocalCounter {
 
   /** Takes the latest request of this key back. */
   refund(key: string): void {
-    const recent = this.find(key);
+    const recent = this.young.windows.get(key) ?? this.old.windows.get(key);
     if (recent && recent.acceptedAtMs.length > recent.first) recent.acceptedAtMs.pop();
   }
 }

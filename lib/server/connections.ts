@@ -93,7 +93,7 @@ export class Connections {
     connection.latest = { outgoing, begunAtMs: performance.now() };
     if (outgoing.socket) idle.delete(socket);
     else outgoing.once("socket", () => idle.delete(socket));
-    outgoing.once("prefinish", () => {
+    outgoing.on("prefinish", () => {
       if (this.open.has(socket)) idle.add(socket);
     });
     outgoing.on("close", () => {
