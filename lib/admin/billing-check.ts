@@ -1,5 +1,7 @@
 import type { Stripe } from "stripe";
+import { listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
+import { findMissingPermissions } from "@/lib/admin/stripe-permissions";
 import { creditsOf, hasValidLimit } from "@/lib/billing/prices";
 import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
 import { purchaseEvents } from "@/lib/billing/stripe-events";
@@ -18,6 +20,12 @@ export async function checkBilling(billing: BillingSettings): Promise<CheckResul
   const see = (what: string | undefined, remedy: string) => {
     if (what) problems.push({ what, remedy });
   };
+  const missing = await findMissingPermissions(hasTax);
+  if (missing.length > 0)
+    return fault(
+      `the restricted key lacks ${missing.join(", ")}`,
+      "Give it these permissions in Stripe's dashboard under Developers, API keys.",
+    );
   for (const id of [...licencePrices, ...creditPrices]) {
     const price = await findAtStripe((stripe) => stripe.prices.retrieve(id));
     const complaint = complainOfPrice(price, licencePrices.includes(id));
@@ -73,6 +81,13 @@ export async function checkBilling(billing: BillingSettings): Promise<CheckResul
     .execute();
   const ids = retired.map(({ price_id }) => price_id).join(", ");
   const stillPaid = ids && `; no longer sold, and still paid: ${ids}`;
+  const unclaimed = await listUnclaimed(await store());
+  see(
+    unclaimed.length > 0
+      ? `purchases for emails without an account: ${unclaimed.map(({ id, email }) => `${email} (${id})`).join(", ")}`
+      : undefined,
+    "Invite these emails, or add accounts with them, and what they paid is given within ten minutes; or refund it at Stripe.",
+  );
   if (problems.length === 0)
     return fine(
       `Stripe has ${licencePrices.length + creditPrices.length} prices and the webhook endpoint${stillPaid}`,

@@ -183,6 +183,8 @@ type Bought = {
   metadata: Stripe.Metadata | null;
   customer_details?: Pick<Stripe.Checkout.Session.CustomerDetails, "email"> | null;
   created: number;
+  /** What a checkout has made, which is a purchase of its own. */
+  subscription?: unknown;
 };
 
 /**
@@ -194,7 +196,7 @@ type Bought = {
  */
 export async function findBuyer(
   db: Db,
-  { id, customer, metadata, customer_details, created }: Bought,
+  { id, customer, metadata, customer_details, created, subscription }: Bought,
   isCharged: boolean,
   nowMs: number,
 ): Promise<Buyer | undefined> {
@@ -214,10 +216,10 @@ export async function findBuyer(
     (await findByEmail(db, email));
   if (buyer && !known && customerId) await keepCustomer(db, buyer.id, customerId, nowMs);
   if (buyer || !isCharged) await forgetUnclaimed(db, id);
-  else if (email) {
+  else if (email && !subscription) {
     const wanted = parseEmailAddress(email) ?? email.trim().toLowerCase();
     await keepUnclaimed(db, { id, email: wanted, created_at_ms: created * 1000 });
-  } else if (metadata?.account && !(await wasGiven(db, customerId, id)))
+  } else if (!email && metadata?.account && !(await wasGiven(db, customerId, id)))
     await tellOnce(db, { what: "purchase without account", whom: id, after: { given: "nothing" } }, nowMs);
   return buyer;
 }

@@ -63,8 +63,8 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
     const isCharged =
       session.status === "complete" && session.payment_status !== "unpaid" && returned.share < 1;
     const buyer = await findBuyer(db, session, isCharged, cause.nowMs);
-    if (!buyer) return;
     if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), cause);
+    if (!buyer) return;
     const known = before ?? (await keepCheckout(db, buyer.id, session, sale));
     if (!known || (await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, returned, cause)))
       return;

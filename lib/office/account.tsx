@@ -2,7 +2,6 @@ import { StatusLights } from "@/app/(pages)/home/check-result";
 import { PostButton } from "@/app/(pages)/post-form";
 import type { Account } from "@/lib/accounts/account";
 import { namesOf } from "@/lib/accounts/audit-trail";
-import { dashboardUrl } from "@/lib/accounts/effective-terms";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { selectLedger } from "@/lib/accounts/ledger";
@@ -19,7 +18,7 @@ import { accountActs, Credits, Delete, Sessions, Terms } from "@/lib/office/acco
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { Instant, MailState, UntrustedText } from "@/lib/office/values";
+import { AtStripe, Instant, MailState, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
 
 export const account: OfficePage = {
@@ -145,16 +144,16 @@ async function show(call: OfficeCall) {
 function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" | "subscriptions">) {
   const [customer] = customers;
   if (!customer) return null;
-  const linkTo = (kind: "customers" | "subscriptions" | "invoices", id: string | null) =>
-    id ? <a href={dashboardUrl(id, kind)}>{id}</a> : "–";
   return (
     <>
       <h2>Billing</h2>
-      <p>Customer at Stripe: {linkTo("customers", customer.customer_id)}</p>
+      <p>
+        Customer at Stripe: <AtStripe kind="customers" id={customer.customer_id} />
+      </p>
       <Table
         rows={subscriptions}
         columns={{
-          Subscription: ({ id }) => linkTo("subscriptions", id),
+          Subscription: ({ id }) => <AtStripe kind="subscriptions" id={id} />,
           State: (subscription) =>
             `${subscription.status.replace("_", " ")} (${licenceStateOf(subscription)})`,
           "Period ends": ({ period_ends_ms }) => <Instant atMs={period_ends_ms} />,
@@ -162,7 +161,7 @@ function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" 
           Price: ({ price_id }) => price_id ?? "–",
           "Last invoice": ({ invoice_id, invoice_status }) => (
             <>
-              {linkTo("invoices", invoice_id)} {invoice_status}
+              <AtStripe kind="invoices" id={invoice_id} /> {invoice_status}
             </>
           ),
           Due: ({ amount_due, currency }) =>

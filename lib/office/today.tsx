@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fragment } from "react";
+import { PostButton } from "@/app/(pages)/post-form";
 import { PartList } from "@/app/(pages)/status-light";
 import { maxTrials, readOverview } from "@/lib/accounts/overview";
+import { listUnclaimed, type UnclaimedPurchase } from "@/lib/accounts/unclaimed-purchases";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { Instant, Person } from "@/lib/office/values";
+import { AtStripe, Instant, Person } from "@/lib/office/values";
+import { inviteMany } from "@/lib/office/waitlist";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
 import { readStatus } from "@/lib/status/parts";
@@ -52,11 +55,43 @@ async function show({ db, nowMs }: OfficeCall) {
         <a href={today.path}>Reload</a>
       </p>
       {counted && <Counts {...counted.overview} />}
+      <Unclaimed purchases={await listUnclaimed(db)} />
       <h2>The service now</h2>
       <PartList parts={parts} />
       <p className="quiet">
         <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
       </p>
+    </>
+  );
+}
+
+/** What was paid at Stripe for emails without an account, with a button that invites them. */
+function Unclaimed({ purchases }: { purchases: UnclaimedPurchase[] }) {
+  if (purchases.length === 0) return null;
+  return (
+    <>
+      <h2>Paid, but no account has the email</h2>
+      <p>
+        Invite the email, and what was bought is given within ten minutes of its account. Or refund it at
+        Stripe.
+      </p>
+      <Table
+        rows={purchases}
+        columns={{
+          Email: ({ email }) => <Person email={email} />,
+          Bought: ({ id }) => (id.startsWith("sub_") ? <AtStripe kind="subscriptions" id={id} /> : id),
+          When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
+          Invite: ({ email }) => (
+            <PostButton
+              action={inviteMany.path}
+              hidden={{ emails: email, plan: "hobby" }}
+              label={`Invite ${email}`}
+            >
+              Invite
+            </PostButton>
+          ),
+        }}
+      />
     </>
   );
 }

@@ -1,4 +1,5 @@
 import { Light } from "@/app/(pages)/status-light";
+import { dashboardUrl } from "@/lib/accounts/effective-terms";
 import { describeDistance } from "@/lib/config/instants";
 import { addressOf } from "@/lib/office/page";
 
@@ -14,6 +15,11 @@ export function Person({ email }: { email: string }) {
       <UntrustedText>{email}</UntrustedText>
     </a>
   );
+}
+
+/** A link to an object in Stripe's dashboard. */
+export function AtStripe({ kind, id }: { kind: Parameters<typeof dashboardUrl>[1]; id: string | null }) {
+  return id ? <a href={dashboardUrl(id, kind)}>{id}</a> : <>–</>;
 }
 
 /** A time in UTC to the minute, with its distance from now. */

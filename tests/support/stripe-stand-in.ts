@@ -160,6 +160,8 @@ export class StripeStandIn {
   taxStatus = "active";
   /** How far Stripe's clock is ahead of the service's. */
   clockSkewMs = 0;
+  /** The requests that a restricted key may not make. */
+  forbids: (request: string) => boolean = () => false;
   /** Answers as another Stripe account does, that knows none of our objects. */
   isAnother = false;
   readonly prices = new Map<string, Price>(
@@ -175,6 +177,16 @@ export class StripeStandIn {
         recurring: { ...recurring, interval: "year" },
         nickname: "Team licence",
         metadata: { assistant_limit: "25" },
+      } as const,
+      // Another service's.
+      {
+        ...price,
+        id: "price_other",
+        type: "recurring",
+        unit_amount: 700,
+        recurring,
+        metadata: {},
+        product: { ...product, id: "prod_other", name: "Another service" },
       } as const,
       {
         ...price,
@@ -700,6 +712,12 @@ export class StripeStandIn {
       return found ? ok(found as object) : missing();
     };
     const route = `${method} ${kind}${id ? "/id" : ""}${action ? `/${action}` : ""}`;
+    if (this.forbids(`${method} ${path}`))
+      return refuse(
+        403,
+        undefined,
+        "The provided key does not have the required permissions for this endpoint.",
+      );
     const customer = fields.get("customer") ?? "";
     if (route === "GET customers/id" && id === "search") return this.search(fields);
     switch (route) {
@@ -800,6 +818,11 @@ export class StripeStandIn {
           this.listed(this.charges).filter((charge) => !customer || charge.customer === customer),
           fields,
         );
+      case "GET payment_intents":
+      case "GET products":
+        return list([], fields);
+      case "GET prices":
+        return list(this.listed(this.prices), fields);
       case "GET refunds":
         return list(this.listed(this.refunds), fields);
       case "GET disputes": {
@@ -837,6 +860,7 @@ export class StripeStandIn {
       case "GET billing_portal/id":
         return list(this.portals, fields);
       case "POST billing_portal/id": {
+        if (!this.customers.has(customer)) return missing(400);
         const to = encodeURIComponent(fields.get("return_url") ?? "");
         const change = fields.get("flow_data[subscription_update_confirm][items][0][price]");
         const { enabled, products } = this.subscriptionUpdate;

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { permissionNames } from "@/lib/admin/stripe-permissions";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
@@ -59,6 +61,39 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
     expect(await check()).toMatchObject({ works: false, detail: "Stripe: Invalid API Key provided." });
     stripe.faultOf = () => "none";
     for (const [id, price] of prices) stripe.prices.set(id, price);
+  });
+
+  it("check names the permissions that a restricted key lacks, and tries them without changing anything", async () => {
+    const { stripe } = shop;
+    const before = [stripe.customers.size, stripe.sessions.size, stripe.subscriptions.size];
+    const tries: Record<string, string> = {
+      "POST /v1/customers/": "Customers: write",
+      "POST /v1/checkout/sessions/": "Checkout Sessions: write",
+      "POST /v1/billing_portal/sessions": "Customer portal: write",
+      "DELETE /v1/subscriptions/": "Subscriptions: write",
+      "POST /v1/invoices/": "Invoices: write",
+      "GET /v1/refunds": "Charges and Refunds: read",
+      "GET /v1/payment_intents": "Payment Intents: read",
+      "GET /v1/disputes": "Disputes: read",
+      "GET /v1/prices": "Prices: read",
+      "GET /v1/products": "Products: read",
+      "GET /v1/webhook_endpoints": "Webhook Endpoints: read",
+    };
+    for (const [start, name] of Object.entries(tries)) {
+      stripe.forbids = (request) => request.startsWith(start);
+      expect(await check()).toMatchObject({
+        works: false,
+        detail: `the restricted key lacks ${name}`,
+        remedy: "Give it these permissions in Stripe's dashboard under Developers, API keys.",
+      });
+    }
+    stripe.forbids = () => true;
+    expect((await check())?.detail).toContain(Object.values(tries).join(", "));
+    stripe.forbids = () => false;
+    expect((await check())?.detail).not.toContain("lacks Customers");
+    expect([stripe.customers.size, stripe.sessions.size, stripe.subscriptions.size]).toEqual(before);
+    const example = readFileSync(".env.example", "utf8").replace(/\n# /g, " ");
+    for (const name of permissionNames) expect(example).toContain(name);
   });
 
   it("check tells of subscriptions that Stripe no longer knows, and of those that stay past due", async () => {

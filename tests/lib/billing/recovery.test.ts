@@ -140,7 +140,7 @@ describe.each(engines)("a restored store on $name", async (engine) => {
     const buyer = await shop.admit(...ended);
     await shop.buy(buyer);
     const other = stripe.addCustomer("stranger@example.com");
-    for (let n = 0; n < 130; n++) stripe.makeSubscription(other.id, "price_pack");
+    for (let n = 0; n < 130; n++) stripe.makeSubscription(other.id, "price_other");
     stripe.takeEvents();
     await shop.stage.query(`DELETE FROM billing_checkouts WHERE account_id = '${buyer.id}'`);
     expect(await shop.reconcile()).toMatchObject({ failed: 0 });

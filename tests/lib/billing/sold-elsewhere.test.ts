@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { startShop } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
+
+const ended = ["--trial-ends", "2026-01-01"];
+
+describe.each(engines)("our price, sold without our checkout, on $name", async (engine) => {
+  const shop = await startShop(engine);
+  const { stripe } = shop;
+
+  it("by a Payment Link is given to the account with the email, in whatever case it was typed", async () => {
+    const buyer = await shop.admit(...ended);
+    const session = stripe.payLink(buyer.email.toUpperCase(), "price_month");
+    await shop.deliverAll();
+    expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+    const { customer } = stripe.sessions.get(session) ?? {};
+    expect(stripe.customers.get(String(customer))?.metadata, "no customer of ours").toEqual({});
+    const { text } = await buyer.browser.submit("/home/checkout", {
+      account: buyer.id,
+      licence: "price_month",
+    });
+    expect(text, "it is not sold twice").not.toContain("/pay/");
+    stripe.end(String(stripe.sessions.get(session)?.subscription));
+    await shop.deliverAll();
+    expect((await shop.termsOf(buyer)).plan).toBe("trial");
+  });
+
+  it("gives packs of credits of a Payment Link, as many as were bought, and takes refunded ones back", async () => {
+    const { buyer } = await shop.admitLicensed();
+    const session = stripe.payLink(buyer.email, "price_pack", 3);
+    const events = stripe.takeEvents();
+    for (const event of [...events, ...events]) await stripe.deliver(shop.service, event);
+    expect((await shop.termsOf(buyer)).credits).toBe(1500);
+    stripe.refund(session, 1000);
+    await shop.deliverAll();
+    expect((await shop.termsOf(buyer)).credits).toBe(1000);
+  });
+
+  it("by hand in the dashboard is given too, also when no event arrives", async () => {
+    const buyer = await shop.admit(...ended);
+    stripe.makeSubscription(stripe.addCustomer(buyer.email, { tenant: "7" }).id, "price_team");
+    stripe.takeEvents();
+    await shop.reconcile();
+    expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+  });
+
+  it("for an unknown email waits: check, Today's numbers and reconcile name it, and its account gets it", async () => {
+    const email = "new@example.com";
+    const session = stripe.payLink(email, "price_month");
+    const pack = stripe.payLink(email, "price_pack");
+    stripe.payLink("gone@example.com", "price_more");
+    await shop.deliverAll();
+    const subscription = String(stripe.sessions.get(session)?.subscription);
+    const { detail, remedy } = (await shop.service.check("billing")) ?? {};
+    expect(detail).toContain(`purchases for emails without an account: ${email} (`);
+    for (const id of [subscription, pack]) expect(detail).toContain(`${email} (${id})`);
+    expect(remedy).toContain("Invite these emails, or add accounts with them");
+    expect(await shop.service.adminJson("overview")).toMatchObject({ billing: { unclaimed: 3 } });
+    const { stdout } = await shop.service.admin("billing", "reconcile");
+    expect(stdout).toContain(
+      `${email} paid for ${subscription} and has no account: 'invite ${email}', or 'account add ${email}'`,
+    );
+    const { unclaimedPurchases } = await shop.service.adminJson("person", "export", email);
+    expect(unclaimedPurchases).toHaveLength(2);
+
+    await shop.service.adminJson("account", "add", email, ...ended);
+    await shop.reconcile();
+    expect(await shop.termsOf({ email })).toMatchObject({ plan: "licensed", credits: 500 });
+    const [other] = [...stripe.subscriptions.values()].slice(-1);
+    stripe.end(other?.id ?? "");
+    await shop.deliverAll();
+    expect(await shop.service.adminJson("overview")).toMatchObject({ billing: { unclaimed: 0 } });
+  });
+
+  it("leaves other services' sales alone: other prices, and sessions without ours", async () => {
+    const { buyer } = await shop.admitLicensed();
+    const theirs = stripe.addCustomer("elsewhere@example.com", { account: "7" });
+    stripe.makeSubscription(theirs.id, "price_other", { account: "7" });
+    stripe.payLink("elsewhere@example.com", "price_other");
+    const before = structuredClone(theirs);
+    await shop.deliverAll();
+    shop.pass(dayMs);
+    expect(await shop.reconcile()).toMatchObject({ failed: 0 });
+    expect(stripe.customers.get(theirs.id)).toEqual(before);
+    expect(await shop.service.adminJson("overview")).toMatchObject({ billing: { unclaimed: 0 } });
+    expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+  });
+
+  it("ends with the account, without touching the customer that we did not make", async () => {
+    const buyer = await shop.admit(...ended);
+    const customer = stripe.addCustomer(buyer.email, { tenant: "7" });
+    const subscription = stripe.makeSubscription(customer.id, "price_month");
+    const theirs = stripe.makeSubscription(customer.id, "price_other");
+    await shop.deliverAll();
+    expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+    await shop.service.adminJson("person", "erase", buyer.email, "--yes");
+    expect(stripe.subscriptions.get(subscription)?.status).toBe("canceled");
+    expect(stripe.subscriptions.get(theirs)?.status).toBe("active");
+    expect(stripe.customers.has(customer.id)).toBe(true);
+  });
+});
