@@ -53,15 +53,13 @@ const checks: readonly Check[] = [
   { isAsked: ({ quota }) => quota, run: requireWithinQuota }, // 429
   { isAsked: ({ origin }) => origin === "own", ofPost: true, run: requireOwnOrigin }, // 403
   { isAsked: ({ needsCookies }) => needsCookies, ofPost: true, run: probeCookies }, // 307, 400
-  // A link that is not ours is told so before its sender's limit: to verify one costs no more than a refusal.
-  { isAsked: ({ credential }) => credential === "link", run: identify }, // 400
   { isAsked: ({ limit }) => limit, run: recognize },
   { isAsked: ({ limit }) => limit, run: requireWithinOwnLimit }, // 429
   { isAsked: ({ needsBilling }) => needsBilling, run: requireBilling }, // 503
   { isAsked: ({ contentType }) => contentType, ofPost: true, run: requireContentType }, // 415
   { isAsked: ({ credential }) => credential === "signature", ofPost: true, run: requireKey }, // 400, 503
   { isAsked: ({ methods }) => methods.some((method) => method === "POST"), ofPost: true, run: takeBody }, // 413, 400
-  { isAsked: ({ credential }) => credential && credential !== "link", run: identify }, // 401, 403, 409, 503
+  { isAsked: ({ credential }) => credential, run: identify }, // 401, 403, 409, 503
   { isAsked: ({ needsProof }) => needsProof, run: requireProof }, // 403
 ];
 
@@ -293,8 +291,13 @@ function recognize(call: HandlerRequest): Promise<void> | undefined {
 }
 
 async function requireWithinOwnLimit(call: HandlerRequest): Promise<void> {
-  const { limit } = call.route;
-  if (limit) await requireWithinLimit(limit, call);
+  const { limit, credential } = call.route;
+  if (!limit) return;
+  await requireWithinLimit(limit, call).catch(async (refused) => {
+    // A link that is not valid is refused as that, whatever its sender has spent: to verify it costs no more.
+    if (credential === "link") await identify(call);
+    throw refused;
+  });
 }
 
 /** Spends one request of the sender's. Throws a 429, or the error that the limit names. */

@@ -29,7 +29,11 @@ describe.each(engines)("an action of an owner, on $name", async (engine) => {
   }
   const cookies = () =>
     `__session=${owner.browser.valueOf("__session")}; office-client=${owner.browser.valueOf("office-client")}`;
-  const changes = async () => [await shop.service.audit(owner.email), shop.stripe.requests.length];
+  const changes = async () => [
+    await shop.service.audit(owner.email),
+    // The service reads prices and what it may have missed by itself.
+    shop.stripe.requests.filter((request) => !request.startsWith("GET ")),
+  ];
 
   it.each(actions)("is taken from the owner's browser, and from no program: $path", async ({ path }) => {
     const token = await shop.service.token(owner.email);

@@ -56,7 +56,7 @@ export function faultsOf(answer: SeenAnswer): string[] {
 
 /** Under `/mcp` the MCP server responds. Any other address is a 404, or the request could not be parsed. */
 function unknownAddress({ path, status, body, method }: SeenAnswer): string[] {
-  if ((mcpServer.paths as readonly string[]).includes(path)) return [];
+  if ((mcpServer.paths as readonly string[]).includes(path.replace(/\/$/, ""))) return [];
   if (![404, 400].includes(status)) return ["is not described"];
   return method === "HEAD" ? [] : bodyFaults(apiError, JSON.parse(body));
 }

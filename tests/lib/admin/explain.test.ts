@@ -138,6 +138,7 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
         unknownToStripe: 0,
         unsettledForADay: 0,
         orphanedIn30Days: 0,
+        retiredPrices: [],
         returnedIn30Days: 0,
         twiceIn30Days: 0,
       },
