@@ -26,8 +26,9 @@ export function parseThousandths(text: string): number | undefined {
 }
 
 /**
- * Adds an entry to an account's ledger and changes its balance, in the caller's transaction. Throws an {@link ApiError}
- * when the balance would go below 0 or above a trillion.
+ * Adds an entry to an account's ledger and changes its balance, in the caller's transaction. Its place is after those that
+ * are there, also if it waited for them or the clock went back, so a running balance never goes below 0. Throws an
+ * {@link ApiError} when the balance would go below 0 or above a trillion.
  *
  * @returns the new balance in thousandths
  */
@@ -50,9 +51,12 @@ export async function writeCreditEntry(
       hint: "See the balance with 'account show', then use a smaller amount.",
     });
   }
+  const last = await selectLedger(transaction, entry.account_id, "<").limit(1).executeTakeFirst();
+  const atMs = Math.max(nowMs, last?.atMs ?? 0);
+  const place = last?.atMs === atMs ? last.place + 1 : 0;
   await transaction
     .insertInto("credit_entries")
-    .values({ id: randomUUID(), ...entry, created_at_ms: nowMs })
+    .values({ id: randomUUID(), ...entry, created_at_ms: atMs, place })
     .execute();
   return account.credit_thousandths;
 }
@@ -73,6 +77,9 @@ export async function* listCreditEntries(db: Db, accountId: string) {
 
 export type CreditEntry = InferResult<ReturnType<typeof selectLedger>>[number];
 
+/** The order of an account's entries: by time, at one instant as they were written. */
+export type LedgerPosition = { atMs: number; place: number; id: string };
+
 /**
  * The query of an account's ledger: the latest entries or those before another, newest first (`<`), or the first or those
  * after another, oldest first (`>`).
@@ -81,17 +88,18 @@ export function selectLedger(
   db: Db,
   accountId: string | Expression<string>,
   direction: "<" | ">",
-  from?: { atMs: number; id: string },
+  from?: LedgerPosition,
 ) {
   const order = direction === "<" ? "desc" : "asc";
   const query = db
     .selectFrom("credit_entries")
-    .select(["id", "thousandths", "reason", "created_at_ms as atMs"])
+    .select(["id", "thousandths", "reason", "created_at_ms as atMs", "place"])
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", order)
+    .orderBy("place", order)
     .orderBy("id", order);
   if (!from) return query;
   return query.where(({ eb, refTuple, tuple }) =>
-    eb(refTuple("created_at_ms", "id"), direction, tuple(from.atMs, from.id)),
+    eb(refTuple("created_at_ms", "place", "id"), direction, tuple(from.atMs, from.place, from.id)),
   );
 }

@@ -4,7 +4,7 @@ import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/bough
 import { findBuyer } from "@/lib/billing/customer";
 import { creditsOf } from "@/lib/billing/prices";
 import { expireSession, findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
-import { findSubscriptionsOf, readReturned } from "@/lib/billing/stripe-charge";
+import { findSubscriptionsOf, type Returned, readReturned } from "@/lib/billing/stripe-charge";
 import { fulfilSubscription } from "@/lib/billing/subscription";
 import type { Db } from "@/lib/db/store";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
@@ -43,6 +43,13 @@ async function fulfilPayment(db: Db, payment_intent: string, cause: Cause): Prom
 }
 
 const maxReadings = 5;
+const nothingReturned: Returned = {
+  paid: 0,
+  returned: 0,
+  share: 0,
+  isDisputeLost: false,
+  isDisputeWon: false,
+};
 
 /**
  * Reads a checkout at Stripe: gives its credits once it is paid, takes back what was refunded or lost in a dispute, and
@@ -57,9 +64,7 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
     const sale = session && saleOf(session);
     if (!session || !sale) return;
     const charge = chargeOf(session);
-    const returned = charge
-      ? await readReturned(charge)
-      : { share: 0, isDisputeLost: false, isDisputeWon: false };
+    const returned = charge ? await readReturned(charge) : nothingReturned;
     const isCharged =
       session.status === "complete" && session.payment_status !== "unpaid" && returned.share < 1;
     const buyer = await findBuyer(db, session, isCharged, cause.nowMs);

@@ -1,21 +1,39 @@
 import type { Stripe } from "stripe";
 import { idOf, listAtStripe, readAtStripe } from "@/lib/billing/stripe";
 
-/** The part of a charge that was refunded or lost in a dispute, from 0 to 1, and how its disputes were decided. */
-export async function readReturned(
-  charge: Stripe.Charge,
-): Promise<{ share: number; isDisputeLost: boolean; isDisputeWon: boolean }> {
-  const { amount, amount_refunded, disputed } = charge;
+/**
+ * How much of a charge was refunded or lost in a dispute, in the currency's smallest unit and as a share from 0 to 1, and how
+ * its disputes were decided.
+ */
+export type Returned = {
+  paid: number;
+  returned: number;
+  share: number;
+  isDisputeLost: boolean;
+  isDisputeWon: boolean;
+};
+
+/** Reads how much of a charge was refunded or lost in disputes. */
+export async function readReturned(charge: Stripe.Charge): Promise<Returned> {
+  const { amount: paid, amount_refunded, disputed } = charge;
   const disputes = disputed
     ? (await readAtStripe((stripe) => stripe.disputes.list({ charge: charge.id }))).data
     : [];
   const lost = disputes.filter(({ status }) => status === "lost");
-  const returned = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
+  const all = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
+  const returned = Math.min(all, paid);
   return {
-    share: amount > 0 ? Math.min(1, returned / amount) : 0,
+    paid,
+    returned,
+    share: paid > 0 ? returned / paid : 0,
     isDisputeLost: lost.length > 0,
     isDisputeWon: disputes.some(({ status }) => status === "won"),
   };
+}
+
+/** The part of what was sold that was returned, rounded down. A float would lose a thousandth of some. */
+export function partReturned(thousandths: number, { paid, returned }: Returned): number {
+  return paid > 0 ? Number((BigInt(thousandths) * BigInt(returned)) / BigInt(paid)) : 0;
 }
 
 /**

@@ -332,6 +332,9 @@ export const migrations: Record<string, SchemaChange> = {
   },
   "185-renewal-networks": addColumns("local_sessions", "renewed_from text, in_turn_since_ms bigint"),
   "186-announcements": ["alter table site_banner add column announced_at_ms bigint"],
+  "200-ledger-order": ["alter table credit_entries add column place bigint not null default 0"],
+  // Each entry is written after the account's last one.
+  "201-ledger-lookups": { credit_entries_order: "credit_entries (account_id, created_at_ms, place, id)" },
   "205-subscription-reasons": ["alter table billing_subscriptions add column status_reason text"],
   "206-licence-prices": [
     "create table billing_licence_prices (id text primary key, assistant_limit bigint, sold_at_ms bigint not null)",

@@ -32,6 +32,8 @@ export type Tables = {
     thousandths: number;
     reason: string;
     created_at_ms: number;
+    /** Its place among the account's entries of one instant; 0 in rows of earlier builds. */
+    place: Generated<number>;
   };
   /** At most one row, whose id is 1. */
   site_banner: {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
@@ -567,6 +567,36 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     shop.stripe.whenDone = () => {};
     expect(await credits(buyer)).toBe(500);
     expect(await credits(stranger)).toBe(0);
+  });
+
+  it("takes back the exact part of a refund, in integers", async () => {
+    const pack = shop.stripe.prices.get("price_pack") ?? expect.fail("no pack");
+    onTestFinished(() => {
+      shop.stripe.prices.set("price_pack", pack);
+      shop.pass(11 * 60_000); // prices are kept for ten minutes
+    });
+    shop.stripe.prices.set("price_pack", { ...pack, unit_amount: 900, metadata: { credits: "100" } });
+    shop.pass(11 * 60_000);
+    const buyer = await shop.admit("--plan", "licensed");
+    const session = await payPack(buyer);
+    // 261 of 900 cents are 29 of 100 credits, and 28.999 by floats.
+    shop.stripe.refund(session, 261);
+    await expectCredits(buyer, 71);
+  });
+
+  it("keeps the order of two entries of one transaction, so that no running balance is below 0", async () => {
+    for (let n = 0; n < 6; n++) {
+      const buyer = await shop.admit("--plan", "licensed");
+      const session = await payPack(buyer);
+      shop.stripe.refund(session, 1000);
+      shop.stripe.takeEvents();
+      await buyer.browser.open(`/home/checkout/return?session=${session}`);
+      const history = await historyOf(buyer);
+      expect(history.map(({ reason, credits }) => [reason, credits])).toEqual([
+        ["bought", 500],
+        ["refunded", -500],
+      ]);
+    }
   });
 
   it("answers 503 with Retry-After to a delivery that waits for its turn too long", async () => {

@@ -151,11 +151,33 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const last = await shown(owner, linkIn(second, "Older entries"));
     expect(linkIn(last, "Older entries")).toBe("");
     expect(linkIn(last, "Latest entries")).toBe("/home/billing");
+    expect(newest).toContain("The latest 5 entries; there are older ones.");
+    expect(last).not.toContain("there are older ones");
     const days = Array.from({ length: 27 }, (_, n) => `day ${n + 1}`);
     const all = [newest, second, last].map(entriesIn);
     expect(all.map(({ length }) => length)).toEqual([5, 20, 6]);
     expect(all.flat().slice(0, 3)).toEqual(["worth -6", "worth 20", "worth -12.5"]);
     expect(all.flat().slice(-27)).toEqual(days);
+  });
+
+  it("say how many entries the line shows when there are more", async () => {
+    const email = "busy@example.com";
+    const owner = await admit(email, "--plan", "licensed");
+    const account = `(SELECT id FROM accounts WHERE email = '${email}')`;
+    const entry = (n: number) => `('busy-${n}', ${account}, 0, 'entry ${n}', ${Date.now() - n * 1000})`;
+    const insert = (from: number, count: number) =>
+      stage.query(
+        `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
+         VALUES ${Array.from({ length: count }, (_, n) => entry(from + n)).join()}`,
+      );
+    await insert(0, 500);
+    const all = await shown(owner, "/home/billing");
+    expect(all).toContain("The last 30 days: between 0 and 0 credits.");
+    expect(all).not.toContain("The line shows");
+    await insert(500, 1);
+    const cut = await shown(owner, "/home/billing");
+    expect(cut).toContain("The latest 500 entries: between 0 and 0 credits.");
+    expect(cut).toContain("The line shows the latest 500 entries.");
   });
 
   it("send a browser without cookies to sign-in, without a redirect loop", async () => {

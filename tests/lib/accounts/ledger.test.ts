@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { listCreditEntries, parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import { listCreditEntries, parseThousandths, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
+import { auditedTransaction } from "@/lib/db/audit";
 import { engines } from "@/tests/support/engines";
 
 describe("parseThousandths", () => {
@@ -42,6 +43,35 @@ describe.each(engines)("the list of a ledger on $name", (engine) => {
       balances.push(...page.map(({ balance }) => Number(balance)));
     }
     expect(balances).toEqual(Array.from({ length: 1001 }, (_, at) => at + 1));
+    await stage.clear();
+  });
+
+  it("has each entry after those that were written before, although an earlier instant was given", async () => {
+    const stage = await engine.prepare();
+    await stage.query(
+      "INSERT INTO accounts (id, email, plan, created_at_ms) VALUES ('acc_1', 'ceo@example.com', 'hobby', 0)",
+    );
+    const db = await stage.open();
+    const write = (thousandths: number, atMs: number) =>
+      auditedTransaction(
+        db,
+        { by: "service", what: "credits add", whom: "acc_1", readState: async () => thousandths },
+        atMs,
+        (transaction) =>
+          writeCreditEntry(transaction, { account_id: "acc_1", thousandths, reason: "a test" }, atMs),
+      );
+    for (const [thousandths, atMs] of [
+      [500, 2000],
+      [-500, 1000],
+      [300, 2000],
+      [-300, 2000],
+      [200, 2001],
+    ] as const)
+      await write(thousandths, atMs);
+    const balances: unknown[] = [];
+    for await (const page of listCreditEntries(db, "acc_1"))
+      balances.push(...page.map(({ balance }) => balance));
+    expect(balances).toEqual([0.5, 0, 0.3, 0, 0.2]);
     await stage.clear();
   });
 });

@@ -1,5 +1,5 @@
 import type { Account } from "@/lib/accounts/account";
-import { type CreditEntry, selectLedger, toCredits } from "@/lib/accounts/ledger";
+import { type CreditEntry, type LedgerPosition, selectLedger, toCredits } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
 import { pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";
@@ -19,7 +19,9 @@ type CreditsProps = {
 export function readCredits(accountId: string, before: string | undefined) {
   const after = parseEntry(before);
   return readPart("credit entries could not be listed", async (db) => {
-    const entries = await selectLedger(db, accountId, "<").limit(maxDrawn).execute();
+    const entries = await selectLedger(db, accountId, "<")
+      .limit(maxDrawn + 1)
+      .execute();
     const older = after
       ? await selectLedger(db, accountId, "<", after)
           .limit(listed.older + 1)
@@ -51,6 +53,12 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
               </li>
             ))}
           </ol>
+          {read.oldest && (
+            <p className="quiet">
+              {!read.hasNewer && "The latest "}
+              {read.page.length} entries; there are older ones.
+            </p>
+          )}
           <EntryLinks hasNewer={read.hasNewer} oldest={read.oldest} />
         </>
       )}
@@ -77,20 +85,20 @@ export function Balance({ account: { credit_thousandths } }: { account: Account 
   );
 }
 
-type Position = Pick<CreditEntry, "atMs" | "id">;
-
-function parseEntry(text = ""): Position | undefined {
-  const [, atMs, id] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(text) ?? [];
-  return atMs && id ? { atMs: Number(atMs), id } : undefined;
+function parseEntry(text = ""): LedgerPosition | undefined {
+  const [, atMs, place, id] = /^(\d{1,15})\.(\d{1,9})\.([\w-]{1,64})$/.exec(text) ?? [];
+  return atMs && place && id ? { atMs: Number(atMs), place: Number(place), id } : undefined;
 }
 
-function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: Position | undefined }) {
+function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: LedgerPosition | undefined }) {
   if (!hasNewer && !oldest) return null;
   const { path } = pages.billing;
   return (
     <p className="entry-links">
       {hasNewer && <a href={`${path}#credits`}>Latest entries</a>}
-      {oldest && <a href={`${path}?before=${oldest.atMs}.${oldest.id}#credits`}>Older entries</a>}
+      {oldest && (
+        <a href={`${path}?before=${oldest.atMs}.${oldest.place}.${oldest.id}#credits`}>Older entries</a>
+      )}
     </p>
   );
 }
@@ -103,36 +111,46 @@ type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: 
 
 const [wide, high] = [300, 64];
 
-/** The balance of the last 30 days, or since the oldest entry, as a step line: it is constant between two entries. */
+/**
+ * The balance of the last 30 days, or since the oldest entry that is drawn, as a step line: it is constant between two
+ * entries.
+ */
 function StepLine({ entries, balance, nowMs }: StepLineProps) {
-  const oldestMs = entries.at(-1)?.atMs ?? nowMs;
-  const sinceMs = Math.min(nowMs - 1, Math.max(nowMs - drawnDays * dayMs, oldestMs));
-  const recent = entries.filter(({ atMs }) => atMs > sinceMs);
+  const drawn = entries.slice(0, maxDrawn);
+  const oldestMs = drawn.at(-1)?.atMs ?? nowMs;
+  const monthMs = nowMs - drawnDays * dayMs;
+  const isCut = entries.length > drawn.length && oldestMs > monthMs;
+  const sinceMs = Math.min(nowMs - 1, Math.max(monthMs, oldestMs));
+  const recent = drawn.filter(({ atMs }) => atMs > sinceMs);
   const balances = [balance]; // newest first
   for (const { thousandths } of recent) balances.push((balances.at(-1) ?? 0) - thousandths);
-  const [lowest, most] = [Math.min(...balances), Math.max(1, ...balances)];
-  const y = (value: number) => Math.round(high - 3 - (value / most) * (high - 8));
+  const [lowest, highest] = [Math.min(...balances), Math.max(...balances)];
+  const y = (value: number) => Math.round(high - 3 - (value / Math.max(1, highest)) * (high - 8));
   const x = (atMs: number) => Math.round(((Math.min(atMs, nowMs) - sinceMs) / (nowMs - sinceMs)) * wide);
   const steps = balances.map((value, at) => `V${y(value)} H${x(recent[at]?.atMs ?? sinceMs)}`).join(" ");
-  const label = `The last ${drawnDays} days: between ${formatCredits(lowest)} and ${formatCredits(most)} credits.`;
+  const period = isCut ? `The latest ${maxDrawn} entries` : `The last ${drawnDays} days`;
+  const label = `${period}: between ${formatCredits(lowest)} and ${formatCredits(highest)} credits.`;
   return (
-    <svg
-      className="step-line"
-      viewBox={`0 0 ${wide} ${high}`}
-      preserveAspectRatio="none"
-      width="100%"
-      height="4rem"
-      role="img"
-      aria-label={label}
-    >
-      <path fill="var(--good-tint)" d={`M${wide} ${high} ${steps} V${high} Z`} />
-      <path
-        fill="none"
-        stroke="var(--accent)"
-        strokeWidth="2"
-        vectorEffect="non-scaling-stroke"
-        d={`M${wide} ${y(balance)} ${steps}`}
-      />
-    </svg>
+    <>
+      <svg
+        className="step-line"
+        viewBox={`0 0 ${wide} ${high}`}
+        preserveAspectRatio="none"
+        width="100%"
+        height="4rem"
+        role="img"
+        aria-label={label}
+      >
+        <path fill="var(--good-tint)" d={`M${wide} ${high} ${steps} V${high} Z`} />
+        <path
+          fill="none"
+          stroke="var(--accent)"
+          strokeWidth="2"
+          vectorEffect="non-scaling-stroke"
+          d={`M${wide} ${y(balance)} ${steps}`}
+        />
+      </svg>
+      {isCut && <p className="quiet">The line shows the latest {maxDrawn} entries.</p>}
+    </>
   );
 }
