@@ -1,10 +1,31 @@
 import { findAccount } from "@/lib/accounts/accounts";
+import { toCredits } from "@/lib/accounts/ledger";
 import { exportBilling } from "@/lib/accounts/person";
 import { describeUnclaimed, listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import type { AdminCommand } from "@/lib/admin/command";
-import { toJson } from "@/lib/admin/print";
+import { asLines, asTable } from "@/lib/admin/print";
 import { reconcile } from "@/lib/billing/reconciler";
 import { requireBilling } from "@/lib/billing/stripe";
+
+type Purchases = Awaited<ReturnType<typeof exportBilling>>;
+
+/** The customer, then a table of the subscriptions and one of the checkouts: what an operator is asked about. */
+function describePurchases({ customer, subscriptions, checkouts }: Purchases): string {
+  const choose = (rows: Record<string, unknown>[], ...names: string[]) =>
+    rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
+  const periods = ["id", "status", "priceId", "periodEnds", "unpaidSince", "endsAt", "lastEvent"];
+  const sales = ["sessionId", "kind", "state", "priceId", "createdAt", "lastEvent"];
+  const withCredits = (row: Record<string, unknown>) => ({
+    ...row,
+    credits: toCredits(Number(row.thousandths)),
+    refunded: toCredits(Number(row.refundedThousandths)),
+  });
+  return [
+    customer ? asLines(customer) : "No customer at Stripe.",
+    asTable(choose(subscriptions, ...periods), "No subscriptions."),
+    asTable(choose(checkouts.map(withCredits), ...sales, "credits", "refunded"), "No checkouts."),
+  ].join("\n\n");
+}
 
 /** `billing show|reconcile`. */
 export function addBillingCommands(program: AdminCommand): void {
@@ -14,7 +35,7 @@ export function addBillingCommands(program: AdminCommand): void {
     .add("show <email>", "show the customer at Stripe, the subscriptions and the checkouts of an account")
     .does(async ({ db }, email: string) => {
       const json = await exportBilling(db, (await findAccount(db, email)).id);
-      return { json, text: toJson(json) };
+      return { json, text: describePurchases(json) };
     });
 
   billing
