@@ -287,7 +287,8 @@ describe.each(engines)("a code on $name", async (engine) => {
     };
 
     it("has eight characters, and six digits are no longer taken: not more than 30 are judged in all", async () => {
-      const asked = await Promise.all(Array.from({ length: 40 }, () => make({}, atMs)));
+      const asked: Awaited<ReturnType<typeof make>>[] = [];
+      for (let n = 0; n < 10; n++) asked.push(await make({}, atMs));
       const known = await make({ isKnown: true }, atMs);
       let judged = 0;
       for (const made of asked) {
