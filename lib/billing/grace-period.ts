@@ -112,7 +112,9 @@ async function readState(
   if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };
   const dueMs = collection_method === "send_invoice" ? await readDueDate(id) : undefined;
   if (goesOn({ status }) && !(dueMs && dueMs <= nowMs)) {
-    const status_reason = pause_collection ? "collection" : dueMs ? "invoice" : null;
+    // A change whose invoice was dropped stays one, so that a later reading knows what was paid before it.
+    const isDropped = paidUntilMs !== undefined;
+    const status_reason = isDropped ? "change" : pause_collection ? "collection" : dueMs ? "invoice" : null;
     return {
       status,
       status_reason,
