@@ -271,7 +271,8 @@ class Life {
         }
         const isByMail = subscription.collection_method === "send_invoice";
         this.stripe.renew(id, { isPaid: !owner.cardFails && !isByMail });
-        if (isByMail && !subscription.pause_collection) this.noteInvoice(id);
+        // A paused collection forgives its own invoice, not an earlier one.
+        if (isByMail && this.dueMsOf(id) !== undefined) this.noteInvoice(id);
         else this.note(id, this.stripe.subscriptions.get(id)?.status === "active");
       }
       const since = cover.pastDueSinceMs;
