@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { findErased } from "@/lib/accounts/erasure";
+import { approvedKind } from "@/lib/auth/session";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -21,7 +22,7 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
   const beforeMs = nowMs - settings().retentionDays * dayMs;
   const key = ["id"];
   const sessions = { table: "local_sessions", key, column: "expires_at_ms" } as const;
-  const isOfNoApp = sql<boolean>`kind in ('browser', 'program')`;
+  const isOfNoApp = sql<boolean>`kind in ('browser', 'program', ${approvedKind})`;
   const isSettled = sql<boolean>`state in ('sent', 'stopped', 'failed')`;
   const tables: OldRows[] = [
     { table: "waitlist", key: ["email"], column: "joined_at_ms", untilMs: beforeMs },

@@ -1,5 +1,5 @@
 import { endingOf } from "@/lib/auth/ended-app";
-import { currentSessions } from "@/lib/auth/session";
+import { approvedKind, currentSessions, type SessionKind } from "@/lib/auth/session";
 import { type AuditSource, changeSessions } from "@/lib/auth/session-changes";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -14,14 +14,17 @@ export async function endSession(db: Db, source: AuditSource, id: string, nowMs:
 /**
  * Ends sessions of an account, and the sessions that were made in them. Returns whether there was any.
  *
- * @param which - what their columns have: all sessions of the account have nothing
+ * @param which - what their columns have: all sessions of the account have nothing. Approvals are of the kind of apps
  * @param allBut - the id of one that goes on
  */
 export function endSessionsOf(
   db: Db,
   source: AuditSource,
   accountId: string,
-  which: Partial<Pick<Tables["local_sessions"], "id" | "kind" | "begun_by" | "clerk_session">>,
+  {
+    kind,
+    ...which
+  }: { kind?: SessionKind } & Partial<Pick<Tables["local_sessions"], "id" | "begun_by" | "clerk_session">>,
   nowMs: number,
   allBut = "",
 ): Promise<boolean> {
@@ -31,6 +34,9 @@ export function endSessionsOf(
       .select("id")
       .where("account_id", "=", accountId)
       .where((row) => row.and(which))
+      .$if(kind !== undefined, (of) =>
+        of.where("kind", "in", kind === "app" ? [kind, approvedKind] : [`${kind}`]),
+      )
       .where("id", "!=", allBut);
     const ended = await currentSessions(transaction, nowMs)
       .where(({ or, eb }) => or([eb("id", "in", chosen), eb("made_in", "in", chosen)]))

@@ -20,8 +20,8 @@ export type NewSession = Omit<
 };
 
 /**
- * Starts a session, and deletes those of the account that have expired, except the apps that ended last. Where the account
- * has its most sessions, another one ends for it.
+ * Starts a session, an app's in the place of its approval, and deletes those of the account that have expired, except the
+ * apps that ended last. Where the account has its most sessions, another one ends for it.
  */
 export async function startSession(
   db: Db,
@@ -30,18 +30,16 @@ export async function startSession(
   nowMs: number,
 ): Promise<void> {
   const accountId = session.account_id;
+  const confirmed_at_ms = session.confirmed_by ? nowMs : null;
+  const row = { ...session, confirmed_at_ms, begun_at_ms: nowMs, begun_by: source.by };
   await transact(db, async (transaction) => {
     await makeRoom(transaction, accountId, nowMs);
     await changeSessions(transaction, source, accountId, nowMs, async (transaction, email) => {
       await deleteExpiredOf(transaction, accountId, nowMs);
       await transaction
         .insertInto("local_sessions")
-        .values({
-          ...session,
-          confirmed_at_ms: session.confirmed_by ? nowMs : null,
-          begun_at_ms: nowMs,
-          begun_by: source.by,
-        })
+        .values(row)
+        .onConflict((approved) => approved.column("id").doUpdateSet(row))
         .execute();
       if (!mail || !email) return;
       const { name, app_origin: origin } = session;

@@ -11,6 +11,12 @@ const sessionKinds = ["browser", "program", "app"] as const;
 
 export type SessionKind = (typeof sessionKinds)[number];
 
+/**
+ * The kind of the row of an app that its owner approved and that was sent nothing yet. It ends like the other sessions of
+ * its owner, and is shown to no one: the app's session starts in its place.
+ */
+export const approvedKind = "approved";
+
 /** Lifetime of a program's session and of its token: long enough to reach its next check. */
 export const programTokenSeconds = 60 * 60; // 1 hour
 
@@ -19,11 +25,11 @@ export function mintLocalSubject(): string {
   return `user_${randomBytes(16).toString("hex")}`;
 }
 
-/** The ends of a session, its last use and where it was renewed from; `undefined` if it has ended. */
+/** The kind and the ends of a session, its last use and where it was renewed from; `undefined` if it has ended. */
 export function findCurrentSession(db: Db, id: string, nowMs: number) {
   const session = currentSessions(db, nowMs).where("id", "=", id).clearSelect();
   return session
-    .select(["expires_at_ms", "last_date_ms", "last_seen_at_ms", "renewed_from"])
+    .select(["kind", "expires_at_ms", "last_date_ms", "last_seen_at_ms", "renewed_from"])
     .executeTakeFirst();
 }
 
@@ -51,6 +57,7 @@ export type Session = ReturnType<typeof toSessions>[number];
 
 export function toSessions(rows: InferResult<ReturnType<typeof currentSessions>>) {
   return rows
+    .filter(({ kind }) => kind !== approvedKind)
     .map(({ client_hash, begun_by, begun_in, network, renewed_from, ...row }) => {
       /** A browser renews its token; a program's session ends with it; an app renews it at the authorization server. */
       const kind = readKind({ kind: row.kind, client_hash });

@@ -174,7 +174,7 @@ export type Tables = {
     /** The hash of the secret before, which the last confirmation replaced, and until when it can still be read with. */
     former_hash: string | null;
     former_until_ms: number | null;
-    /** Null in this and the following columns: the session was created by an older build. */
+    /** A `SessionKind`, or `approvedKind`. Null in this and the following columns: an older build created the session. */
     kind: string | null;
     /** The name shown to its owner, for example "Chromium on Linux". */
     name: string | null;

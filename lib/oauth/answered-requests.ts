@@ -5,7 +5,7 @@ import { hasRow } from "@/lib/db/has-row";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { type NewApp, startAppSession } from "@/lib/oauth/app-session";
+import { beginAppSession } from "@/lib/oauth/app-session";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 
@@ -44,9 +44,7 @@ export class Codes extends OAuthState {
         .values({ ...key, ...row })
         .onConflict((conflict) => conflict.columns(["kind", "id_hash"]).doNothing());
       if (!(await hasRow(insert.returning("kind")))) return false;
-      // An earlier build started it at the approval.
-      const approved = tokens.credential?.approved as NewApp | undefined;
-      if (approved) await startAppSession(transaction, approved, Date.now());
+      await beginAppSession(transaction, payload.grantId ?? "", Date.now());
       return true;
     });
     const earlier = isFirst ? undefined : await this.read("id_hash", sent);

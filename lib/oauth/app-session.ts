@@ -1,7 +1,10 @@
 import { addNetwork, isInTurn, readNetworks } from "@/lib/auth/renewal-networks";
+import { hashSecret } from "@/lib/auth/secret";
+import { approvedKind } from "@/lib/auth/session";
 import { endSession } from "@/lib/auth/session-end";
 import { type NewSession, startSession } from "@/lib/auth/session-start";
-import { endsFrom } from "@/lib/config/lifetimes";
+import { endsFrom, oauthSeconds } from "@/lib/config/lifetimes";
+import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { appEndLeadMs } from "@/lib/mail/app-end-mails";
@@ -26,7 +29,42 @@ export type NewApp = Omit<NewSession, "kind" | keyof ReturnType<typeof appEndsFr
 export function startAppSession(db: Db, app: NewApp, nowMs: number): Promise<void> {
   const mail = { kind: "new app" } as const;
   const session = { ...app, kind: "app", ...appEndsFrom(nowMs), mail };
-  return startSession(db, { by: "owner", what: "app approve" }, session, nowMs);
+  return startSession(db, { by: "app", what: "app begin" }, session, nowMs);
+}
+
+/** Stores that the owner has approved an app, for as long as it can take to get its code or its tokens. */
+export function approveApp(db: Db, app: NewApp, email: string, nowMs: number): Promise<unknown> {
+  const expires_at_ms = nowMs + oauthSeconds.request * 1000;
+  const readState = async (_: Db, approved: unknown = null) => approved;
+  const about = { by: "owner", what: "app approve", whom: email, readState } as const;
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
+    const approved = { ...app, kind: approvedKind, expires_at_ms };
+    await transaction.insertInto("local_sessions").values(approved).execute();
+    return { name: app.name, origin: app.app_origin };
+  });
+}
+
+/**
+ * Starts the session of a grant if its app was only approved so far, and keeps the grant as long. An app that gets neither
+ * a code nor tokens is never said to be connected.
+ */
+export async function beginAppSession(transaction: Db, grantId: string, nowMs: number): Promise<void> {
+  const approved = await transaction
+    .selectFrom("local_sessions")
+    .select(["id", "account_id", "name", "app_origin", "begun_in", "network", "clerk_session"])
+    .where("id", "=", appSessionId(grantId))
+    .where("kind", "=", approvedKind)
+    .where("expires_at_ms", ">", nowMs)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!approved) return;
+  await startAppSession(transaction, { ...approved, name: approved.name ?? "An app" }, nowMs);
+  await transaction
+    .updateTable("connect_state")
+    .set({ expires_at_ms: nowMs + oauthSeconds.grant * 1000 })
+    .where("kind", "=", "Grant")
+    .where("id_hash", "=", hashSecret("connect", grantId))
+    .execute();
 }
 
 /** The ends of an app whose owner says their last word now, and when the mail about the last date is due. */

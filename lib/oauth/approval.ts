@@ -8,7 +8,7 @@ import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { readTypedCode } from "@/lib/http/typed-code";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { appSessionId, type NewApp, startAppSession } from "@/lib/oauth/app-session";
+import { approveApp, appSessionId, type NewApp } from "@/lib/oauth/app-session";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { describeClient, type RequestingClient } from "@/lib/oauth/requesting-client";
@@ -110,8 +110,8 @@ export async function findOutcome(
 }
 
 /**
- * Approves a pending request for this account, if no one was faster. The session of a device starts now, that of an app in
- * a browser with its code: one that gets no code is never said to be connected.
+ * Approves a pending request for this account, if no one was faster. Its session starts with what it is sent: the code of
+ * an app in a browser, the first tokens of a device.
  *
  * @param headers - those of the browser in which the owner approves
  */
@@ -142,7 +142,7 @@ export async function approve(
   // The authorization server passes the answer to an app when the browser returns, and to a device at its next poll.
   const answer =
     by === "request"
-      ? { result: { login: { accountId, remember: false }, consent: { grantId } }, approved: app }
+      ? { result: { login: { accountId, remember: false }, consent: { grantId } } }
       : {
           accountId,
           grantId,
@@ -152,7 +152,7 @@ export async function approve(
         };
   const isFirst = await transact(db, async (transaction) => {
     if (!(await state.amend(transaction, key, id, stored, answer))) return false;
-    if (by === "user_code") await startAppSession(transaction, app, nowMs);
+    await approveApp(transaction, app, account.email, nowMs);
     await extendRegisteredClient(transaction, client.clientId, nowMs);
     return true;
   });

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
 import { readNetworks } from "@/lib/auth/renewal-networks";
-import { findCurrentSession } from "@/lib/auth/session";
+import { approvedKind, findCurrentSession } from "@/lib/auth/session";
 import { recordSessionUse } from "@/lib/auth/session-use";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -10,7 +10,7 @@ import { store } from "@/lib/db/store";
 import { connectEndpoints, pages } from "@/lib/http/pages";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { Codes, Requests } from "@/lib/oauth/answered-requests";
-import { appSessionId, endAppSession } from "@/lib/oauth/app-session";
+import { appEndsFrom, appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { pageOfRequest } from "@/lib/oauth/browser-requests";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
@@ -92,7 +92,8 @@ function configuration(library: Library): Configuration {
       DeviceCode: oauthSeconds.deviceCode,
       Interaction: oauthSeconds.request,
       Session: oauthSeconds.request,
-      Grant: oauthSeconds.grant,
+      // Longer once its session begins.
+      Grant: oauthSeconds.request,
       RefreshToken: oauthSeconds.refreshToken,
     },
     // All clients are native, so the library asks for each grant, also for an app that was approved before.
@@ -134,8 +135,8 @@ function configuration(library: Library): Configuration {
 }
 
 /**
- * Called for every token issued, which is a use of the session. Returns undefined if the session has ended, also because
- * the account was deleted.
+ * Called for every token issued, which is a use of the session, or starts it. Returns undefined if the session has ended,
+ * also because the account was deleted.
  */
 async function findAccount(
   _: KoaContextWithOIDC,
@@ -149,7 +150,10 @@ async function findAccount(
   const session = await findCurrentSession(await store(), id, nowMs);
   if (!session) return undefined;
   const tokens = TokenRotation.current();
-  tokens.sessionEndsAtMs = recordSessionUse(id, session, nowMs);
+  tokens.startsSession = session.kind === approvedKind;
+  tokens.sessionEndsAtMs = tokens.startsSession
+    ? appEndsFrom(nowMs).expires_at_ms
+    : recordSessionUse(id, session, nowMs);
   tokens.lastNetwork = readNetworks(session.renewed_from)[0];
   return account;
 }

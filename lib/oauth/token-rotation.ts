@@ -6,7 +6,13 @@ import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
-import { type AppEnd, appSessionId, endAppSession, recordNetwork } from "@/lib/oauth/app-session";
+import {
+  type AppEnd,
+  appSessionId,
+  beginAppSession,
+  endAppSession,
+  recordNetwork,
+} from "@/lib/oauth/app-session";
 import { sweepRefreshTokens } from "@/lib/oauth/sweep";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
 
@@ -29,6 +35,8 @@ export class TokenRotation {
   accessToken: AdapterPayload | undefined;
   /** The payload of the valid code or token that the request carries. */
   credential: AdapterPayload | undefined;
+  /** Whether the session starts with these tokens, of a device. */
+  startsSession = false;
   /** When the session ends whose tokens are issued, and the network that it got its last ones from. */
   sessionEndsAtMs = 0;
   lastNetwork: string | undefined;
@@ -63,7 +71,7 @@ export class TokenRotation {
   }
 
   /**
-   * Writes both in one transaction. A code is used once (RFC 6749 §4.1.2). Refresh tokens are one chain: a token may be
+   * Writes both, and the start of a device's session, in one transaction. A code is used once (RFC 6749 §4.1.2). Refresh tokens are one chain: a token may be
    * used again while a minute has not passed since its first use, or while its successor was not used, because the answer
    * may have been lost, and it gets the same successor. Any other use is refused. It ends the session too (RFC 9700
    * §4.14.2), unless it comes from the network that got the last tokens: agents run several sessions with one token, and
@@ -77,9 +85,10 @@ export class TokenRotation {
     if (!used) return {};
     const outcome = await transact(db, async (transaction) => {
       const written = await this.write(transaction, used, nowMs);
-      const { grant_id: grantId } = this.issued ?? {};
-      const isNew = this.network && this.network !== this.lastNetwork;
-      if (written && !("replayOf" in written) && grantId && isNew) {
+      const grantId = this.issued?.grant_id ?? this.accessToken?.grantId;
+      if (!written || "replayOf" in written || !grantId) return written;
+      if (this.startsSession) await beginAppSession(transaction, grantId, nowMs);
+      if (this.network && this.network !== this.lastNetwork) {
         await recordNetwork(transaction, grantId, this.network, nowMs);
       }
       return written;

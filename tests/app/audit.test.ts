@@ -61,7 +61,10 @@ describe.each(engines)("what an owner does in a browser, on $name", async (engin
     ]);
 
     const { refresh_token } = await connectDevice(browser, service);
-    expect(await news()).toEqual([{ ...owner, what: "app approve", before: [], after: [device] }]);
+    expect(await news()).toEqual([
+      { ...owner, what: "app approve", before: null, after: [device.name, device.origin] },
+      { who: "app", whom: email, what: "app begin", before: [], after: [device] },
+    ]);
 
     await service.submit("/oauth/revoke", { client_id: "native", token: refresh_token });
     expect(await news()).toEqual([{ who: "app", whom: email, what: "app end", before: [device], after: [] }]);

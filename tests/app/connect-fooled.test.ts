@@ -5,7 +5,7 @@ import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import { authorizePath, register } from "@/tests/support/oauth-libraries";
-import { answerApp, answerDevice, answerShown, readQuestion } from "@/tests/support/owner";
+import { answerApp, answerDevice, answerShown, deviceGrant, readQuestion } from "@/tests/support/owner";
 import { type Answer, Service } from "@/tests/support/service";
 
 /* How an attacker could mislead an owner on the Connect page. */
@@ -42,7 +42,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
   };
   const askAsDevice = async (client_id = "native", address = "127.0.0.1") => {
     const { text } = await service.submit("/oauth/device", { client_id }, { from: address });
-    return JSON.parse(text) as { user_code: string; verification_uri_complete: string };
+    return JSON.parse(text) as Record<"user_code" | "device_code" | "verification_uri_complete", string>;
   };
   const approvals = async () => {
     const entries = await service.adminJson<{ what: string }[]>("audit", "list");
@@ -180,7 +180,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
 
   describe("with a device's request", () => {
     it("sees that it is a device, its network and when the request was made", async () => {
-      const { user_code } = await askAsDevice("native", "127.77.66.55");
+      const { user_code, device_code } = await askAsDevice("native", "127.77.66.55");
       await owner.submit("/connect/device", { user_code });
       const { text } = await owner.open("/connect");
       expect(text).toContain("Connect a device?");
@@ -190,6 +190,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       expect(text).not.toContain("127.77.66.55");
       expect(text).toContain("If someone sent or told you the code, decline");
       await answerShown(owner);
+      await service.submit("/oauth/token", { client_id: "native", grant_type: deviceGrant, device_code });
       const sessions = await service.adminJson<object[]>("session", "list", email);
       expect(sessions).toContainEqual(expect.objectContaining({ kind: "app", name: "A device" }));
     });

@@ -274,6 +274,56 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     expect(await counted()).toEqual([sessions + 1, mails + 1]);
   });
 
+  it("says that a device is connected only once it was sent its first tokens", async () => {
+    const app = await makeApp(service);
+    const owner = await Browser.signIn(service, email);
+    const counted = async () => [(await appsOf(email)).length, await mailedTo(email)];
+    const shown = async (path: string) => (await owner.open(path)).text.split("A device").length;
+    const approve = async () => {
+      const device = await app.askByDevice();
+      const { headers } = await answerDevice(owner, device.user_code);
+      return { ...device, answered: String(headers.location) };
+    };
+    const minutes = 15 * 60_000 + 2000;
+    const lasting = async () => {
+      const rows = await stage.query(
+        `SELECT 1 FROM connect_state WHERE expires_at_ms > ${Date.now() + minutes}`,
+      );
+      return rows.length;
+    };
+    const lastingBefore = await lasting();
+    const before = await counted();
+    const [sessions = 0, mails = 0] = before;
+    const listed = [await shown("/home"), await shown("/home/access")];
+    const { poll, answered } = await approve();
+    expect((await owner.open(answered)).text).toContain("<h1>Approved</h1>");
+    expect(await counted()).toEqual(before);
+    expect([await shown("/home"), await shown("/home/access")]).toEqual(listed);
+    expect(await lasting(), "what is left if it never polls lasts a quarter of an hour").toBe(lastingBefore);
+    const { access_token, refresh_token } = await poll();
+    expect(await entitlement(access_token)).toBe(200);
+    expect(await counted(), "with its tokens").toEqual([sessions + 1, mails + 1]);
+    expect(await lasting(), "its grant and refresh token").toBe(lastingBefore + 2);
+    expect(await shown("/home/access")).toBeGreaterThan(listed[1] ?? 0);
+    expect(await entitlement((await app.refresh(refresh_token)).access_token)).toBe(200);
+    expect(await counted(), "once").toEqual([sessions + 1, mails + 1]);
+  });
+
+  it("ends with everything else a device's approval that was sent nothing yet", async () => {
+    const app = await makeApp(service);
+    const whom = "ends@example.com";
+    const owner = await Browser.admit(service, whom, "--plan", "licensed");
+    const endApps = () => owner.pressAtHome("/home/sessions/end", { session: "apps" });
+    for (const end of [endApps, () => service.adminJson("session", "end", whom, "--all")]) {
+      const { user_code, poll } = await app.askByDevice();
+      await answerDevice(owner, user_code);
+      await end();
+      await expect(poll()).rejects.toMatchObject({ error: "invalid_grant" });
+      expect((await appsOf(whom)).filter((of) => "kind" in of && of.kind === "app")).toEqual([]);
+      expect(await mailedTo(whom)).toBe(0);
+    }
+  });
+
   it("allows 300 requests in ten minutes from one address, of any kind", async () => {
     const ask = () => service.ask("/oauth/resume", { from: "127.41.0.1" });
     for (let time = 0; time < 300; time++) expect((await ask()).status).not.toBe(429);
