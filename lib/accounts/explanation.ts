@@ -7,12 +7,13 @@ import { currentSessions, type Session, toSessions } from "@/lib/auth/session";
 import { maxTries } from "@/lib/auth/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/sign-in-code-limits";
 import { asInstant } from "@/lib/config/instants";
+import { moneyInWords } from "@/lib/config/money";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { endWords } from "@/lib/http/entitlement-words";
-import { currentLicence, endOf } from "@/lib/http/licence-state";
+import { currentLicence, endOf, licenceStateOf, wantsPayment } from "@/lib/http/licence-state";
 import { pages } from "@/lib/http/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 
@@ -88,12 +89,13 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
   };
 }
 
-/** Puts the facts in words: one sentence about signing in, one about apps, and the facts themselves. */
+/** Puts the facts in words: what is not paid, a sentence about signing in, one about apps, and the facts themselves. */
 export function explain(facts: Facts) {
   const { nowMs, account, codes, attempts, sessions, invitation, waiting } = facts;
   const at = (ms: number | null | undefined) => asInstant(ms, nowMs);
   const [attempt] = attempts;
   return {
+    payment: explainPayment(facts),
     signIn: explainSignIn(facts),
     apps: explainApps(facts),
     facts: {
@@ -112,6 +114,19 @@ export function explain(facts: Facts) {
       joinedWaitlist: at(waiting?.joined_at_ms),
     },
   };
+}
+
+/** What a licence waits for that is not paid, not finished or paused; `null` if there is nothing. */
+function explainPayment({ nowMs, subscription }: Facts): string | null {
+  if (!subscription) return null;
+  const state = licenceStateOf(subscription);
+  if (!wantsPayment(state)) return null;
+  const { unpaid_since_ms, amount_due, currency, invoice_id, ends_at_ms } = subscription;
+  const since = unpaid_since_ms === null ? "" : ` since ${asInstant(unpaid_since_ms, nowMs)}`;
+  const due = amount_due && currency ? ` ${moneyInWords(amount_due, currency)} is due (${invoice_id}).` : "";
+  const has = (ends_at_ms ?? 0) > nowMs ? "ends" : "ended";
+  const end = ends_at_ms === null ? "" : ` The licence ${has} ${asInstant(ends_at_ms, nowMs)}.`;
+  return `The licence is ${state}${since}.${due}${end}`;
 }
 
 function explainSignIn(facts: Facts): string {

@@ -5,10 +5,14 @@ import { asLines } from "@/lib/admin/print";
 /** `explain`. */
 export function addExplainCommand(program: AdminCommand): void {
   program
-    .add("explain <email>", "say why someone cannot sign in, and what the API answers their apps")
+    .add(
+      "explain <email>",
+      "say what is not paid, why someone cannot sign in, and what the API answers their apps",
+    )
     .does(async ({ db }, email: string) => {
-      const { signIn, apps, facts } = explain(await readFacts(db, email, Date.now()));
-      const text = `Sign-in: ${signIn}\nApps: ${apps}\n\n${asLines(facts)}`;
-      return { json: { email, signIn, apps, facts }, text };
+      const { payment, signIn, apps, facts } = explain(await readFacts(db, email, Date.now()));
+      const first = payment === null ? "" : `Payment: ${payment}\n`;
+      const text = `${first}Sign-in: ${signIn}\nApps: ${apps}\n\n${asLines(facts)}`;
+      return { json: { email, payment, signIn, apps, facts }, text };
     });
 }

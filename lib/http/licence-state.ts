@@ -1,5 +1,5 @@
 import type { Tables } from "@/lib/db/tables";
-import type { AccountEnd, LicenceEnd, LicenceState } from "@/lib/http/entitlement-words";
+import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/lib/http/entitlement-words";
 
 /** A licence from Stripe, as it was last read. */
 export type Licence = Pick<
@@ -32,6 +32,10 @@ export function endStateOf({ status, status_reason }: Licence): LicenceEnd {
   if (status === "paused") return "paused";
   return status === "past_due" || status === "unpaid" ? "unpaid" : "ended";
 }
+
+/** Whether someone has to pay, or to go on with a licence, before all is well. */
+export const wantsPayment = (state: LicenceState) =>
+  isDue(state) || ["due beside a gift", "unpaid", "unfinished", "pausing", "paused"].includes(state);
 
 const hasEnded = ({ status }: Licence) => ["canceled", "incomplete_expired", "gone"].includes(status);
 

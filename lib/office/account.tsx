@@ -54,6 +54,11 @@ async function show(call: OfficeCall) {
   return (
     <>
       <section className="card">
+        {explained.payment !== null && (
+          <p>
+            <b>{explained.payment}</b>
+          </p>
+        )}
         {facts.hasAccount && <StatusLights state={state} />}
         <p>{explained.signIn}</p>
         <p>{explained.apps}</p>

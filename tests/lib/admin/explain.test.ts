@@ -135,6 +135,7 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
       unsubscribedIn30Days: 1,
       billing: {
         pastDue: 0,
+        unclaimed: 0,
         unknownToStripe: 0,
         unsettledForADay: 0,
         orphanedIn30Days: 0,
