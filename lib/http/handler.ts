@@ -26,6 +26,7 @@ import { rateLimitKey } from "@/lib/rate-limit/client-address";
 import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
 import { circlesOf, type KnownBrowser, type Sender } from "@/lib/rate-limit/sender";
 import { log } from "@/lib/runtime/log";
+import { shortRound } from "@/lib/runtime/short-round";
 
 type Check = {
   isAsked: (route: Route) => unknown;
@@ -343,6 +344,7 @@ function requireKey({ options }: HandlerRequest): void {
 async function takeBody(call: HandlerRequest): Promise<void> {
   const { takes, origin } = call.route;
   const body = await readBody(call.request, takes ? bodyLimits[takes] : 0);
+  await shortRound();
   call.body = body;
   const isForm = origin === "own" && (takes === "form" || takes === "office");
   if (!isForm || (!body.includes(0) && !body.includes("%00"))) return;

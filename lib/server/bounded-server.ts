@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { connectionLimits, headBounds } from "@/lib/config/limits";
 import { log } from "@/lib/runtime/log";
+import { shortRound } from "@/lib/runtime/short-round";
 import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
@@ -17,12 +18,12 @@ export function createBoundedServer(
   const begin = (incoming: JoinedMessage, outgoing: ServerResponse) => {
     connections.begin(incoming, outgoing);
     keepForProxy(incoming, outgoing);
-    inOrder(incoming, outgoing, () =>
+    const work = () =>
       answer(incoming, outgoing).catch((failure) => {
         log().error({ err: failure }, "the server failed");
         outgoing.destroy();
-      }),
-    );
+      });
+    inOrder(incoming, outgoing, () => shortRound()?.then(work) ?? work());
   };
   // Node would refuse a missing Host or an unknown Expect without a body; we answer with an ApiError.
   const server = createServer(
