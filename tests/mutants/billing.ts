@@ -58,8 +58,8 @@ export const billing: Mistakes = {
   "tests/app/hooks/stripe.test.ts": {
     "lib/billing/stripe.ts": {
       "a delivery may be of any age": [
-        "webhookSecret, undefined, undefined, nowMs)",
-        "webhookSecret, 1e9, undefined, nowMs)",
+        "verifyHeader(...received, toleranceSeconds,",
+        "verifyHeader(...received, 1e9,",
       ],
     },
     "lib/billing/fulfilment.ts": {
@@ -85,8 +85,8 @@ export const billing: Mistakes = {
     },
     "lib/billing/customer.ts": {
       "a purchase is fulfilled by the account that its metadata names": [
-        "if (known || !metadata?.account) return known;",
-        "if (!metadata?.account) return known;",
+        "    known ??\n    (await accounts",
+        "    (await accounts",
       ],
     },
     "lib/billing/subscription.ts": {
@@ -110,10 +110,7 @@ export const billing: Mistakes = {
       ],
     },
     "lib/billing/stripe-charge.ts": {
-      "a refunded period is licensed": [
-        "shares.every((share) => share === 1)",
-        "shares.every((share) => share > 1)",
-      ],
+      "a refunded period is licensed": ["return isAnyReturned;", "return isAnyReturned && false;"],
     },
     "lib/accounts/effective-terms.ts": {
       "a trial loses the rest of its days to a licence": [
@@ -131,8 +128,8 @@ export const billing: Mistakes = {
         '.where("state", "in", ["open"])',
       ],
       "a subscription is not read again once a day": [
-        'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs)])',
-        'or([eb("last_event_at_ms", "is", null), eb("last_event_at_ms", "<=", 0)])',
+        'eb("last_event_at_ms", "<=", nowMs - readAgainAfterMs),',
+        'eb("last_event_at_ms", "<=", 0),',
       ],
     },
   },

@@ -289,6 +289,7 @@ describe("connections", () => {
       socket.write(request);
       return String(await once(socket, "data"));
     };
+    expect(await ask(get(health.path))).toMatch(/^HTTP\/1\.1 200 /);
     limitOpenFiles(own.pid, 20); // fewer than it has
     await own.adminJson("account", "add", "ceo@example.com");
     await eventually(() => expect(own.log).toContain("a mail was not sent yet"));
