@@ -52,7 +52,8 @@ export async function keepCustomer(
 
 /**
  * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence beside
- * them, the checkout of credits that it began last, and whether it has bought anything.
+ * them, the checkout of credits that it began last, whether it has bought anything, the id of its customer, and when
+ * something of it was last read.
  */
 export async function readBilling(db: Db, accountId: string) {
   const rows = await db
@@ -61,7 +62,8 @@ export async function readBilling(db: Db, accountId: string) {
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", "desc")
     .execute();
-  const isBesideGift = (await findCustomer(db, accountId))?.plan_before === "licensed";
+  const customer = await findCustomer(db, accountId);
+  const isBesideGift = customer?.plan_before === "licensed";
   const subscriptions = rows.map((row) => ({ ...row, isBesideGift }));
   const checkouts = db.selectFrom("billing_checkouts").where("account_id", "=", accountId);
   const hasPaid = await hasRow(checkouts.select("id").where("state", "=", "fulfilled"));
@@ -72,7 +74,14 @@ export async function readBilling(db: Db, accountId: string) {
     .orderBy("created_at_ms", "desc")
     .limit(1)
     .executeTakeFirst();
-  return { subscriptions, latestPack, hasBought: subscriptions.length > 0 || hasPaid };
+  const read = await checkouts.select(({ fn }) => fn.max("last_event_at_ms").as("atMs")).executeTakeFirst();
+  return {
+    subscriptions,
+    latestPack,
+    hasBought: subscriptions.length > 0 || hasPaid,
+    customerId: customer?.customer_id,
+    readAtMs: Math.max(read?.atMs ?? 0, ...rows.map(({ last_event_at_ms }) => last_event_at_ms ?? 0)),
+  };
 }
 
 /** Changes an account, whose row it locks. Returns `undefined` if the account is gone. */

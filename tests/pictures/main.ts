@@ -63,6 +63,11 @@ const bought: Record<string, (subscription: string) => void> = {
   "not-collected": (subscription) =>
     stripe.change(subscription, { pause_collection: { behavior: "void", resumes_at: null } }),
   free: (subscription) => stripe.change(subscription, { status: "trialing" }),
+  invoices: (subscription) => {
+    for (let n = 0; n < 13; n++) stripe.renew(subscription);
+    stripe.refundCharge(stripe.chargeOf(subscription), 900);
+    stripe.renew(subscription, { isPaid: false });
+  },
 };
 
 const accounts: Record<string, readonly string[]> = {

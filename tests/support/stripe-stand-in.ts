@@ -60,8 +60,11 @@ type Invoice = Pick<
   | "amount_remaining"
   | "due_date"
   | "hosted_invoice_url"
+  | "invoice_pdf"
 > & { lines: { data: Line[] } } & {
-  parent: { subscription_details: { subscription: string } };
+  customer: string;
+  /** Null for the invoice of a checkout. */
+  parent: { subscription_details: { subscription: string } } | null;
   intents: string[];
 };
 type Charge = Pick<
@@ -297,7 +300,7 @@ export class StripeStandIn {
   chargeOf(id: string): Charge {
     const intent = this.sessions.get(id)?.payment_intent as Intent | null | undefined;
     const intents = [...this.invoices.values()].flatMap(({ parent, intents }) =>
-      parent.subscription_details.subscription === id ? intents : [],
+      parent?.subscription_details.subscription === id ? intents : [],
     );
     const newest = [...this.charges.values()].findLast(({ payment_intent }) =>
       intents.includes(payment_intent),
@@ -407,7 +410,7 @@ export class StripeStandIn {
 
   private openInvoicesOf(id: string): Invoice[] {
     return [...this.invoices.values()].filter(
-      ({ parent, status }) => parent.subscription_details.subscription === id && status === "open",
+      ({ parent, status }) => parent?.subscription_details.subscription === id && status === "open",
     );
   }
 
@@ -561,12 +564,20 @@ export class StripeStandIn {
       },
       ...{ parent: { subscription_details: { subscription: id } }, intents: [] },
       ...{ due_date: days === null ? null : this.nowSeconds() + days * daySeconds, lines: { data: [] } },
-      hosted_invoice_url: `${this.url}/invoice/${newId}`,
+      ...this.linksOf(newId),
+      customer,
     } as Invoice;
     this.invoices.set(invoice.id, invoice);
     subscription.latest_invoice = invoice.id;
     if (isPaid || due === 0) this.payInvoice(invoice, due);
     return invoice;
+  }
+
+  private linksOf(invoice: string) {
+    return {
+      hosted_invoice_url: `${this.url}/invoice/${invoice}`,
+      invoice_pdf: `https://pay.stripe.com/invoice/acct_standin/${invoice}/pdf?s=ap`,
+    };
   }
 
   /** The currency of a customer, which the first invoice decides. */
@@ -622,13 +633,24 @@ export class StripeStandIn {
   }
 
   private payInvoice(invoice: Invoice, amount: number): void {
-    const { customer } = this.find(this.subscriptions, invoice.parent.subscription_details.subscription);
-    if (amount > 0) invoice.intents.push(this.charge(String(customer), amount, "succeeded").id);
+    if (amount > 0) invoice.intents.push(this.charge(invoice.customer, amount, "succeeded").id);
     Object.assign(invoice, { status: "paid", amount_paid: amount, amount_remaining: 0 });
   }
 
+  /** The payment of a checkout, which has an invoice if it was asked for. */
   private makeIntent(session: Session, status: Stripe.PaymentIntent["status"]): Intent {
-    return this.charge(session.customer as string | null, session.amount_total ?? 0, status);
+    const { customer, currency, asked } = session;
+    const total = session.amount_total ?? 0;
+    const intent = this.charge(customer as string | null, total, status);
+    if (status !== "succeeded" || asked["invoice_creation[enabled]"] !== "true") return intent;
+    const id = this.newId("in");
+    this.invoices.set(id, {
+      ...{ id, object: "invoice", status: "paid", billing_reason: "manual", created: this.nowSeconds() },
+      ...{ currency: currency ?? "eur", total, amount_paid: total, amount_remaining: 0, due_date: null },
+      ...{ customer: String(customer), parent: null, intents: [intent.id], lines: { data: [] } },
+      ...this.linksOf(id),
+    });
+    return intent;
   }
 
   private charge(customer: string | null, amount: number, status: Stripe.PaymentIntent["status"]): Intent {
@@ -834,12 +856,16 @@ export class StripeStandIn {
       }
       case "GET invoices": {
         const [subscription, status] = [fields.get("subscription"), fields.get("status")];
+        const hasPayments = expandedIn(fields).includes("data.payments");
         return list(
-          this.listed(this.invoices).filter(
-            ({ parent, ...invoice }) =>
-              (subscription === null || parent.subscription_details.subscription === subscription) &&
-              (status === null || invoice.status === status),
-          ),
+          this.listed(this.invoices)
+            .filter(
+              ({ parent, ...invoice }) =>
+                (!customer || invoice.customer === customer) &&
+                (subscription === null || parent?.subscription_details.subscription === subscription) &&
+                (status === null || invoice.status === status),
+            )
+            .map((one) => ({ ...one, ...(hasPayments && { payments: this.paymentsOf(one) }) })),
           fields,
         );
       }
@@ -954,6 +980,10 @@ export class StripeStandIn {
         return { ...made, ...paid, invoice: expanded.includes("data.invoice") ? invoice : invoice.id };
       }),
     );
+  }
+
+  private paymentsOf({ id }: Invoice): object {
+    return { object: "list", data: this.listPayments(new URLSearchParams({ invoice: id })), has_more: false };
   }
 
   private returnUrl = "";

@@ -286,7 +286,7 @@ class Life {
   /** When the oldest open invoice that came by mail is due. */
   private dueMsOf(id: string): number | undefined {
     const open = [...this.stripe.invoices.values()].filter(
-      ({ parent, status }) => parent.subscription_details.subscription === id && status === "open",
+      ({ parent, status }) => parent?.subscription_details.subscription === id && status === "open",
     );
     const dates = open.flatMap(({ due_date }) => due_date ?? []);
     return dates.length > 0 ? Math.min(...dates) * 1000 : undefined;
@@ -485,7 +485,7 @@ class Life {
     const start = this.stripe.subscriptions.get(id)?.items.data[0]?.current_period_start ?? 0;
     return [...this.stripe.invoices.values()].filter(
       ({ parent, created, status }) =>
-        parent.subscription_details.subscription === id && created >= start && status === "paid",
+        parent?.subscription_details.subscription === id && created >= start && status === "paid",
     );
   }
 

@@ -1,3 +1,4 @@
+import { readInvoicesOf } from "@/lib/billing/invoices";
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/pages";
@@ -6,6 +7,7 @@ import { ownerPage } from "../owner-page";
 import { Billing } from "./billing";
 import { CheckoutNote } from "./checkout-note";
 import { Credits, readCredits } from "./credits";
+import { Invoices } from "./invoices";
 import { LicenceChange } from "./licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "./offers";
 
@@ -19,11 +21,12 @@ const problems = Object.fromEntries(
 /** What the company costs, what it includes, and the history of its credits. */
 export const GET = ownerPage(pages.billing, problems, async (visit) => {
   const { account, bought, state, query, nowMs } = visit;
-  const [offers, terms, changes] = bought
+  const [offers, terms, changes, invoices] = bought
     ? await Promise.all([
         readOffersTo(account, bought, nowMs),
         readTerms(bought, nowMs),
         readChangesOf(bought, query.change, nowMs),
+        readInvoicesOf(bought, nowMs),
       ])
     : [];
   const credits = await readCredits(account.id, query.before);
@@ -55,7 +58,10 @@ export const GET = ownerPage(pages.billing, problems, async (visit) => {
             </dl>
           )}
         </div>
-        <Credits account={account} read={credits} nowMs={nowMs} />
+        <div>
+          <Credits account={account} read={credits} nowMs={nowMs} />
+          {bought?.hasBought && <Invoices read={invoices} />}
+        </div>
       </div>
     </>
   );

@@ -1,0 +1,61 @@
+import type { Invoice, Invoices as Read } from "@/lib/billing/invoices";
+import { moneyInWords } from "@/lib/config/money";
+import { Clock } from "../../clock";
+import { formatInstant } from "../../instant";
+
+/** The newest invoices of the account, with Stripe's documents; in words while Stripe cannot say which there are. */
+export function Invoices({ read }: { read: Read | undefined }) {
+  if (read?.listed.length === 0) return null;
+  return (
+    <section className="card" aria-labelledby="invoices">
+      <h2 id="invoices">Invoices</h2>
+      {read ? (
+        <ol className="entries">
+          {read.listed.map((invoice) => (
+            <InvoiceEntry key={invoice.id} {...invoice} />
+          ))}
+        </ol>
+      ) : (
+        <p>We cannot show your invoices at the moment; “Manage billing” does.</p>
+      )}
+      {read?.hasMore && (
+        <p className="quiet">
+          The latest {read.listed.length} invoices; “Manage billing” has the older ones.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function InvoiceEntry(invoice: Invoice) {
+  const { atMs, status, currency, total, pdf, page } = invoice;
+  const day = formatInstant(atMs, "date", "UTC");
+  return (
+    <li>
+      <span>{describeState(invoice)}</span>
+      <Clock atMs={atMs} shows="date" />
+      <b>{moneyInWords(total, currency)}</b>
+      <small>
+        {status === "open" && page && (
+          <a href={page} rel="noopener noreferrer" aria-label={`Pay the invoice of ${day}`}>
+            Pay
+          </a>
+        )}{" "}
+        {pdf && (
+          <a href={pdf} rel="noopener noreferrer" aria-label={`PDF of the invoice of ${day}`}>
+            PDF
+          </a>
+        )}
+      </small>
+    </li>
+  );
+}
+
+function describeState({ status, currency, total, due, paid, refunded }: Invoice): string {
+  if (status === "open") return `Open, ${moneyInWords(due, currency)} to pay`;
+  if (status === "void") return "Void, nothing to pay";
+  if (status === "uncollectible") return "Not paid, and written off";
+  if (refunded > 0)
+    return refunded === paid ? "Refunded" : `Paid, ${moneyInWords(refunded, currency)} of it refunded`;
+  return total < 0 ? "Credited" : "Paid";
+}

@@ -1,0 +1,88 @@
+import type { Stripe } from "stripe";
+import type { readBilling } from "@/lib/accounts/purchases";
+import { KeptReadings, readForPage } from "@/lib/billing/kept-readings";
+import { findAtStripe, idOf, listAtStripe } from "@/lib/billing/stripe";
+import { processSingleton } from "@/lib/process-singleton";
+
+const keptMs = 5 * 60 * 1000; // 5 minutes, and no longer than until something of the account is read again
+const maxListed = 12;
+const maxRead = 24; // drafts are among them
+const maxPagesOfCharges = 3;
+
+/**
+ * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `pdf` and `page` are Stripe's
+ * addresses of its document and of the page on which it is paid.
+ */
+export type Invoice = {
+  id: string;
+  atMs: number;
+  status: Exclude<Stripe.Invoice.Status, "draft">;
+  currency: string;
+  total: number;
+  due: number;
+  paid: number;
+  refunded: number;
+  pdf: string | undefined;
+  page: string | undefined;
+};
+
+export type Invoices = { listed: Invoice[]; hasMore: boolean };
+
+const readings = () => processSingleton("invoices", () => new KeptReadings<Invoices>(keptMs));
+
+/**
+ * The newest twelve invoices of an account's customer at Stripe, newest first, for a page; `undefined` if Stripe does not say
+ * so in time. For an account that has bought nothing, Stripe is not asked.
+ */
+export async function readInvoicesOf(
+  { customerId, hasBought, readAtMs }: Awaited<ReturnType<typeof readBilling>>,
+  nowMs: number,
+): Promise<Invoices | undefined> {
+  if (!customerId || !hasBought) return { listed: [], hasMore: false };
+  return readForPage(readings().read(`${customerId} ${readAtMs}`, nowMs, () => readInvoices(customerId)));
+}
+
+async function readInvoices(customer: string): Promise<Invoices> {
+  const asked = { customer, limit: maxRead, expand: ["data.payments"] };
+  const { data = [], has_more = false } = (await findAtStripe((stripe) => stripe.invoices.list(asked))) ?? {};
+  const sent = data.filter(({ status }) => status !== "draft"); // it may still change
+  const shown = sent.slice(0, maxListed);
+  const refunded = await readRefunded(customer, shown.flatMap(intentsOf));
+  return {
+    listed: shown.map((one) => toInvoice(one, refunded)),
+    hasMore: has_more || sent.length > maxListed,
+  };
+}
+
+function toInvoice(invoice: Stripe.Invoice, refunded: Map<string, number>): Invoice {
+  const { id, created, status, currency, total, amount_remaining, amount_paid } = invoice;
+  const returned = intentsOf(invoice).reduce((sum, intent) => sum + (refunded.get(intent) ?? 0), 0);
+  return {
+    ...{ id, atMs: created * 1000, status: status as Invoice["status"], currency, total },
+    ...{ due: amount_remaining, paid: amount_paid, refunded: Math.min(returned, amount_paid) },
+    ...{ pdf: secureAddress(invoice.invoice_pdf), page: secureAddress(invoice.hosted_invoice_url) },
+  };
+}
+
+const secureAddress = (address: string | null | undefined) =>
+  address?.startsWith("https://") ? address : undefined;
+
+const intentsOf = ({ payments }: Stripe.Invoice): string[] =>
+  (payments?.data ?? []).flatMap(({ payment }) =>
+    payment.payment_intent ? idOf(payment.payment_intent) : [],
+  );
+
+/** How much of payments was refunded, by their ids: an invoice does not say so. The newest 300 charges are looked at. */
+async function readRefunded(customer: string, intents: string[]): Promise<Map<string, number>> {
+  const refunded = new Map<string, number>();
+  if (intents.length === 0) return refunded;
+  let pages = 0;
+  for await (const page of listAtStripe((stripe, page) => stripe.charges.list({ customer, ...page }))) {
+    for (const { payment_intent, amount_refunded } of page) {
+      const intent = payment_intent ? idOf(payment_intent) : "";
+      refunded.set(intent, (refunded.get(intent) ?? 0) + amount_refunded);
+    }
+    if (++pages === maxPagesOfCharges || intents.every((intent) => refunded.has(intent))) break;
+  }
+  return refunded;
+}
