@@ -35,6 +35,38 @@ export function bodyFor({ pathname }: URL, form: URLSearchParams): string {
   return `${read}`;
 }
 
+/** The headers that the library gets. Others, mainly `X-Forwarded-Host`, could make it use another address than ours. */
+const forwarded = ["accept", "authorization", "content-type"];
+
+/**
+ * The headers for the library, from a client that may say less or more than it needs. A body is a form if one of its types
+ * says so, or none or only that it is text. A client may name itself by Basic alone (RFC 6749 §2.3.1): that goes into the
+ * form, and the secret is ignored as in the form, because no client has one.
+ */
+export function readClientHeaders(headers: Headers, form: URLSearchParams): Record<string, string> {
+  const sent = Object.fromEntries([...headers].filter(([name]) => forwarded.includes(name)));
+  const { "content-type": type = "", authorization = "", ...others } = sent;
+  const client = readBasicName(authorization);
+  const isNamed = client !== undefined && client === (form.get("client_id") ?? client);
+  if (isNamed) form.set("client_id", client);
+  const isForm = /^$|^text\/plain\b|(?:^|,)\s*application\/x-www-form-urlencoded\b/i.test(type);
+  return {
+    ...others,
+    ...(authorization && !isNamed && { authorization }),
+    "content-type": isForm ? "application/x-www-form-urlencoded" : type,
+  };
+}
+
+function readBasicName(authorization: string): string | undefined {
+  const [, encoded] = /^basic ([\w+/]+={0,2})$/i.exec(authorization) ?? [];
+  const [, name] = /^([^:]+):/.exec(Buffer.from(encoded ?? "", "base64").toString()) ?? [];
+  try {
+    return name && decodeURIComponent(name.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Reads the parameters that are stored until the owner answers. The only scope is granted, whatever others the client
  * asks for (RFC 6749 §3.3). Throws an {@link ApiError} if they are too large.
@@ -50,11 +82,23 @@ function readRequest(text: string): URLSearchParams {
       message: `The parameters of this request are larger than ${inKibibytes(requestBytes)}.`,
     });
   }
-  // Copilot CLI sends it. The library does not know it, and our page always names the account that answers.
-  read.delete("prompt", "select_account");
+  const prompts = read.getAll("prompt").map(readPrompt);
+  read.delete("prompt");
+  for (const prompt of prompts) if (prompt) read.append("prompt", prompt);
   read.set("scope", accountScope);
   const resource = resolveResource(read.getAll("resource"));
   // The library refuses others.
   if (resource) read.set("resource", resource);
   return read;
+}
+
+/**
+ * What to ask the owner, as far as it is known: every page shows which account answers and asks for consent, so other words
+ * change nothing. `none` stays as it is: it asks for no page, and is refused next to another word (OpenID Connect §3.1.2.1).
+ */
+function readPrompt(sent: string): string {
+  const words = sent.split(" ");
+  return words.includes("none")
+    ? sent
+    : words.filter((word) => ["login", "consent"].includes(word)).join(" ");
 }

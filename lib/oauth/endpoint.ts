@@ -15,7 +15,7 @@ import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { isPending } from "@/lib/oauth/approval";
-import { bodyFor, targetFor } from "@/lib/oauth/authorization-request";
+import { bodyFor, readClientHeaders, targetFor } from "@/lib/oauth/authorization-request";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
 import { findRequest, keepRequest, pageOfRequest, settleRequest } from "@/lib/oauth/browser-requests";
 import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
@@ -33,9 +33,6 @@ export function connectEndpoint(route: Route): RouteHandler {
   return createHandler(route, exchange, { renderError });
 }
 
-/** The headers that the library gets. Others, mainly `X-Forwarded-Host`, could make it use another address than ours. */
-const forwardedHeaders = new Set(["accept", "authorization", "content-type"]);
-
 /** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
 const returnedHeaders = ["www-authenticate"];
 
@@ -49,6 +46,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
   await tokens.run(() => consumeExchangeLimit(call));
   const isAuthorization = url.pathname === authorization.path;
   const form = new URLSearchParams(body.toString());
+  const sentHeaders = readClientHeaders(headers, form);
   if ([...url.searchParams, ...form].flat().some((text) => text.includes("\0"))) {
     const error_description = "A parameter has a NUL character.";
     if (isForBrowsers(url)) throw new RefusedRequest(error_description);
@@ -69,7 +67,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     method: context.method,
     url: targetFor(url, uid),
     headers: {
-      ...Object.fromEntries([...headers].filter(([name]) => forwardedHeaders.has(name))),
+      ...sentHeaders,
       host,
       "x-forwarded-proto": protocol.slice(0, -1),
       cookie: uid ? `_interaction_resume=${uid}` : "",

@@ -144,4 +144,94 @@ describe.each(engines)("an app, on $name", async (engine) => {
       expect([status, JSON.parse(text).error]).toEqual([400, "invalid_target"]);
     },
   );
+
+  it.each([
+    "select_account",
+    "select_account consent",
+    "create",
+    "login create",
+    "consent  login",
+    "x y z",
+    " ",
+  ])("that asks for %j is answered by its owner on the page", async (prompt) => {
+    expect(await reach(read(await byCode({ prompt })))).toEqual({ api: 200, mcp: 200 });
+  });
+
+  it.each([
+    ["none", "login_required"],
+    ["none create", "invalid_request"],
+    ["none login", "invalid_request"],
+  ])("that wants no page, %j, is refused", async (prompt, error) => {
+    const asked = await owner.open(authorizePath("native", redirectUri, { prompt }));
+    const back = new URL(String(asked.headers.location));
+    expect([back.searchParams.get("error"), back.searchParams.has("code")]).toEqual([error, false]);
+  });
+
+  describe("at the token endpoint", () => {
+    const asked = async () =>
+      JSON.parse((await service.submit("/oauth/device", { client_id: "native" })).text).device_code;
+    const ask = (headers: Record<string, string | string[]>, body: string) =>
+      service.ask("/oauth/token", { method: "POST", headers, body });
+    const errorOf = async (answer: Promise<Answer>) => {
+      const { status, text } = await answer;
+      return [status, JSON.parse(text).error];
+    };
+    const formType = "application/x-www-form-urlencoded";
+    /** What it answers to a request that it has read. */
+    const understood = [400, "authorization_pending"];
+
+    it.each([
+      [formType],
+      [`${formType}; charset=UTF-8`],
+      [`application/json, ${formType}`],
+      [`${formType},application/json`],
+      ["text/plain;charset=UTF-8"],
+      [undefined],
+    ])("is read if its Content-Type is %s", async (type) => {
+      const body = `client_id=native&grant_type=${encodeURIComponent(deviceGrant)}&device_code=${await asked()}`;
+      expect(await errorOf(ask(type ? { "content-type": type } : {}, body))).toEqual(understood);
+    });
+
+    it.each(["application/json", "multipart/form-data; boundary=x", "application/x-www-form-urlencodedx"])(
+      "is refused if its Content-Type is %s (RFC 6749 §4.1.3)",
+      async (type) => {
+        const body = JSON.stringify({
+          client_id: "native",
+          grant_type: deviceGrant,
+          device_code: await asked(),
+        });
+        const { status, text } = await ask({ "content-type": type }, body);
+        expect([status, JSON.parse(text)]).toEqual([
+          400,
+          {
+            error: "invalid_request",
+            error_description: `only ${formType} content-type bodies are supported on POST /oauth/token`,
+          },
+        ]);
+      },
+    );
+
+    it.each(["native:none", "native:", "native:undefined", "native:a:b%", "n%61tive:x"])(
+      "may name its client by Basic with whatever it has for a secret: %s (RFC 6749 §2.3.1)",
+      async (credentials) => {
+        const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
+        const grant = { grant_type: deviceGrant, device_code: await asked() };
+        for (const more of [{}, { client_id: "native" }, { client_id: "native", client_secret: "none" }])
+          expect(
+            await errorOf(
+              service.submit("/oauth/token", { ...grant, ...more }, { headers: { authorization } }),
+            ),
+          ).toEqual(understood);
+      },
+    );
+
+    it("is refused if Basic names another client, none, or cannot be read", async () => {
+      const fields = { client_id: "native", grant_type: deviceGrant, device_code: await asked() };
+      for (const credentials of ["other:x", ":x", "native", "%zz:x"]) {
+        const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
+        const answer = service.submit("/oauth/token", fields, { headers: { authorization } });
+        expect(await errorOf(answer), credentials).toEqual([400, "invalid_request"]);
+      }
+    });
+  });
 });
