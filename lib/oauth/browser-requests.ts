@@ -10,7 +10,7 @@ import { pages } from "@/lib/http/pages";
 
 const maxRequests = 5;
 const between = "~";
-/** Marks a request whose app was sent its answer. The page with its link may be opened again. */
+/** Marks a request whose app was sent its answer, or that waits at its device. Its page may be opened again. */
 const sent = "sent.";
 
 type Sent = Pick<Headers, "get">;
@@ -50,14 +50,11 @@ export function keepRequest(headers: Sent, name: string): string {
   return write([name, ...othersThan(headers, name)]);
 }
 
-/** The `Set-Cookie` that notes that the app of a request was sent its answer. */
+/** The `Set-Cookie` that notes that a request needs its owner no more: the first to go when others come, after older ones. */
 export function settleRequest(headers: Sent, name: string): string {
-  return write([...othersThan(headers, name), sent + name]);
-}
-
-/** The `Set-Cookie` that removes a request. */
-export function dropRequest(headers: Sent, name: string): string {
-  return write(othersThan(headers, name));
+  const others = othersThan(headers, name);
+  const settled = others.filter((entry) => nameOf(entry) !== entry);
+  return write([...others.filter((entry) => !settled.includes(entry)), sent + name, ...settled]);
 }
 
 function readEntries(headers: Sent): string[] {

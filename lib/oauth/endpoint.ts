@@ -17,7 +17,13 @@ import { appSessionId } from "@/lib/oauth/app-session";
 import { isPending } from "@/lib/oauth/approval";
 import { bodyFor, readClientHeaders, targetFor } from "@/lib/oauth/authorization-request";
 import { authorizationServer } from "@/lib/oauth/authorization-server";
-import { findRequest, keepRequest, pageOfRequest, settleRequest } from "@/lib/oauth/browser-requests";
+import {
+  findRequest,
+  keepRequest,
+  pageOfAnswer,
+  pageOfRequest,
+  settleRequest,
+} from "@/lib/oauth/browser-requests";
 import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
@@ -92,7 +98,7 @@ async function exchange(call: HandlerRequest): Promise<ResponseParts> {
     if (ended ?? !issued) return { status: 400, body: { error: "invalid_grant", error_description } };
   }
   if (statusCode === 400 && isForBrowsers(url)) throw refuseClient(call, JSON.parse(payload) as Refusal);
-  if (tokens.code?.isOver) return redirectTo({ to: `${pages.connect.path}?answered=app` });
+  if (uid && tokens.code?.isOver) return redirectTo({ to: pageOfAnswer(uid, "app", "approved") });
   const location = responseHeaders.location && withCode(String(responseHeaders.location), tokens);
   // A redirect to a client before the owner was asked always carries an error.
   const isError = isAuthorization && location && !location.startsWith(`${pages.connect.path}?`);

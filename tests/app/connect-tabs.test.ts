@@ -142,8 +142,8 @@ describe.each(engines)("an owner with several tabs, on $name", async (engine) =>
       expect(redeemed.status).toBe(200);
       // The app has it: its code is sent to no one again, and is good for nothing.
       const { headers } = await goOn(owner, answered);
-      expect(headers.location).toBe("/connect?answered=app");
-      expect((await owner.open("/connect?answered=app")).text).toContain("The app has what it needs.");
+      expect(headers.location).toBe(answered.replace("answered=request", "answered=app"));
+      expect((await owner.open(String(headers.location))).text).toContain("The app has what it needs.");
       const { access_token } = JSON.parse(redeemed.text);
       expect(await service.statusFor(access_token)).toBe(200);
       expect((await redeem("studio", first)).status).toBe(400);
@@ -197,6 +197,8 @@ describe.each(engines)("an owner with several tabs, on $name", async (engine) =>
     const { headers } = await answerDevice(owner, device.user_code);
     expect((await owner.open(device.page)).headers.location, "typed twice").toBe(headers.location);
     await owner.open(String(headers.location));
+    expect((await owner.open(device.page)).headers.location, "and after that").toBe(headers.location);
+    clock.pass(11 * minute);
     expect((await owner.open(device.page)).headers.location, "and is kept no longer").toBe(
       "/connect?problem=over",
     );

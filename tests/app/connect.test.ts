@@ -154,12 +154,38 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
   });
 
   it.each([
-    ["approved", "Approved", "Continue to the app"],
-    ["declined", "Declined", "Nothing was connected. Return to the app"],
-  ])("says that the request was %s before it leads to the app", async (outcome, heading, link) => {
-    const { text } = await browser.open(`/connect?answered=request&outcome=${outcome}&request=abc`);
+    ["approve", "Approved", "Continue to the app"],
+    ["decline", "Declined", "Nothing was connected. Return to the app"],
+  ] as const)("says what was answered before it leads to the app: %s", async (word, heading, link) => {
+    const owner = await Browser.signIn(service, email);
+    const { address } = await (await makeApp(service)).ask();
+    await owner.open(address.href.replace(service.url, ""));
+    const answered = String((await answerShown(owner, word)).headers.location);
+    const [, handle] = /request=([\w-]{12})$/.exec(answered) ?? [];
+    const { text } = await owner.open(answered);
     expect(text).toContain(`<title>${heading} · Corner Office</title>`);
-    expect(text).toContain(`<h1>${heading}</h1><p><a href="/oauth/resume?request=abc">${link}</a></p>`);
+    expect(text).toContain(`<h1>${heading}</h1><p><a href="/oauth/resume?request=${handle}">${link}</a></p>`);
+  });
+
+  it("claims no answer by a link from elsewhere", async () => {
+    const app = await makeApp(service);
+    const owner = await Browser.signIn(service, email);
+    const { address } = await app.ask();
+    await owner.open(address.href.replace(service.url, ""));
+    const other = await Browser.signIn(service, email);
+    const { user_code } = await app.askByDevice();
+    const theirs = String((await answerDevice(other, user_code)).headers.location);
+    for (const reload of ["opened", "opened again"])
+      expect((await other.open(theirs)).text, reload).toContain("<h1>Approved</h1>");
+    for (const browser of [owner, new Browser(service)]) {
+      for (const end of ["", "&request=", "&request=abc", theirs.slice(theirs.indexOf("&request="))]) {
+        for (const answered of ["app", "request", "user_code"])
+          for (const outcome of ["approved", "declined", "taken"]) {
+            const path = `/connect?answered=${answered}&outcome=${outcome}${end}`;
+            expect((await browser.open(path)).headers.location, path).toBe("/connect?problem=over");
+          }
+      }
+    }
   });
 
   /** Starts two requests, of an app in this browser and of a device. Returns how to open and answer each. */

@@ -117,8 +117,8 @@ const states: State[] = [
   { name: "connect-device", path: "/connect?user_code", as: "licensed", act: askAsDevice },
   { name: "connect-code", path: "/connect?problem=code" },
   { name: "connect-signed-out", path: "/connect?user_code", act: askAsDevice },
-  { name: "connect-approved", path: "/connect?answered=user_code&outcome=approved" },
-  { name: "connect-declined", path: "/connect?answered=user_code&outcome=declined" },
+  { name: "connect-approved", path: "/connect?user_code", as: "licensed", act: answerDevice("Approve") },
+  { name: "connect-declined", path: "/connect?user_code", as: "licensed", act: answerDevice("Decline") },
   { name: "nothing-here", path: "/no/such/page" },
   { name: "unsubscribe", path: "/unsubscribe" },
   { name: "unsubscribe-stopped", path: "/unsubscribe", act: stopEmails },
@@ -298,6 +298,13 @@ async function askAsDevice(page: Page): Promise<void> {
   const asked = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
   await page.getByLabel("Code").fill(JSON.parse(asked.text).user_code);
   await page.keyboard.press("Enter");
+}
+
+function answerDevice(word: "Approve" | "Decline") {
+  return async (page: Page) => {
+    await askAsDevice(page);
+    await page.getByRole("button", { name: word }).click();
+  };
 }
 
 async function askForCode(page: Page): Promise<void> {

@@ -15,7 +15,13 @@ import {
   keepSeenRequest,
   readAuthorizationRequest,
 } from "@/lib/oauth/approval";
-import { dropRequest, findRequest, handleOf, listRequests, pageOfAnswer } from "@/lib/oauth/browser-requests";
+import {
+  findRequest,
+  handleOf,
+  listRequests,
+  pageOfAnswer,
+  settleRequest,
+} from "@/lib/oauth/browser-requests";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
 import { narrowPage } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
@@ -46,9 +52,11 @@ export const GET = narrowPage(
     const isApproved = query.outcome === "approved";
     const outcome = isApproved ? "Approved" : "Declined";
     const named = query.request ? `request=${encodeURIComponent(query.request)}` : "";
+    const name = query.request && findRequest(call.headers, query.request);
+    // Only this browser has its handle, so no link from elsewhere can claim an answer.
+    if (query.answered && !name) return redirectTo({ to: withProblem(pages.connect.path, "over") });
     if (query.answered === "app") return { title: "Connected", content: <NothingToDo /> };
-    const name = findRequest(call.headers, query.request);
-    const headers = cookieHeaders(name ? [dropRequest(call.headers, name)] : []);
+    const headers = cookieHeaders(name ? [settleRequest(call.headers, name)] : []);
     if (query.outcome === "taken") return { title: "Nothing was connected", headers, content: <Taken /> };
     if (query.answered === "user_code") {
       return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
