@@ -57,7 +57,6 @@ const checks: readonly Check[] = [
   { isAsked: ({ limit }) => limit, run: recognize },
   { isAsked: ({ limit }) => limit, run: requireWithinOwnLimit }, // 429
   { isAsked: ({ needsBilling }) => needsBilling, run: requireBilling }, // 503
-  { isAsked: ({ contentType }) => contentType, ofPost: true, run: requireContentType }, // 415
   { isAsked: ({ credential }) => credential === "signature", ofPost: true, run: requireKey }, // 400, 503
   { isAsked: ({ methods }) => methods.some((method) => method === "POST"), ofPost: true, run: takeBody }, // 413, 400
   { isAsked: ({ credential }) => credential, run: identify }, // 401, 403, 409, 503
@@ -324,16 +323,6 @@ function isOurs(error: ApiError): boolean {
 
 function requireBilling(): void {
   if (!settings().billing) throw new ApiError("billing_not_configured");
-}
-
-function requireContentType({ route, headers }: HandlerRequest): void {
-  const [sent = ""] = headers.get("content-type")?.split(";", 1) ?? [];
-  if (sent.trim().toLowerCase() === route.contentType) return;
-  throw new ApiError("invalid_request", {
-    status: 415,
-    message: `The Content-Type of the body is not ${route.contentType}.`,
-    hint: `Send one JSON-RPC message as 'Content-Type: ${route.contentType}'.`,
-  });
 }
 
 function requireKey({ options }: HandlerRequest): void {

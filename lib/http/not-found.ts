@@ -12,7 +12,10 @@ export function rejectUnrouted(method: string, path: string): ApiError | undefin
   const methods: readonly string[] | undefined = route?.methods;
   if (methods?.includes(method)) return undefined;
   if (route) return methodNotAllowed(route);
-  return readMethods.includes(method) && !isProgramPath(path) ? undefined : new ApiError("not_found");
+  if (readMethods.includes(method) && !isProgramPath(path)) return undefined;
+  // A page of another site can only go on to the next address if it can read that this one is not there.
+  const headers = path.startsWith("/.well-known/") ? { "access-control-allow-origin": "*" } : {};
+  return new ApiError("not_found", { headers });
 }
 
 /** Whether a path is for programs, whose 404 is JSON. MCP clients probe for an authorization server, for example. */

@@ -125,7 +125,6 @@ export const mcpServer = {
   host: "ours",
   origin: "any",
   quota: "mcp",
-  contentType: "application/json",
   takes: "mcp",
   caching: "no-store",
   anyOrigin: corsOfMcp,

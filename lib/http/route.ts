@@ -42,7 +42,6 @@ type Checked = {
   isVersioned?: true;
   host?: "ours" | "office";
   needsBilling?: true;
-  contentType?: "application/json";
   /** The page after this form needs a cookie. A browser that keeps none is told so, and the form does nothing. */
   needsCookies?: true;
   /** The name of its body limit; without one, a POST has no body. */

@@ -8,6 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { settings } from "@/lib/config/settings";
+import { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/operations";
@@ -46,6 +47,7 @@ async function answerMessage(
   const needsToken = context.path === mcpServer.accountPath || needsAccount(message);
   const caller = needsToken ? await identifyBearer(request) : anonymousCaller;
   if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, request.url.pathname, call);
+  requireJson(headers);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
   context.traceId ??= traceIdOf(metaOf(message).traceparent);
   if (call) {
@@ -62,6 +64,16 @@ async function answerMessage(
   const answer = () => exchange(headers, message, () => createServer(caller, context));
   // One of an account may wait for the store.
   return needsToken ? answer() : inTurn(request, answer);
+}
+
+function requireJson(headers: Headers): void {
+  const [sent = ""] = headers.get("content-type")?.split(";", 1) ?? [];
+  if (sent.trim().toLowerCase() === "application/json") return;
+  throw new ApiError("invalid_request", {
+    status: 415,
+    message: "The Content-Type of the body is not application/json.",
+    hint: "Send one JSON-RPC message as 'Content-Type: application/json'.",
+  });
 }
 
 /** Computes in turns, so that an app's entitlement does not wait behind searches from many addresses. */

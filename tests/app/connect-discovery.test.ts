@@ -124,6 +124,18 @@ describe("a page of another site", () => {
     expect(headers).not.toHaveProperty("access-control-allow-credentials");
   });
 
+  it("can read that a metadata address is not there, and go on to the next", async () => {
+    for (const path of ["/.well-known/nothing", "/.well-known/oauth-authorization-server/x/y"]) {
+      const { status, headers } = await service.ask(path, {
+        headers: { origin: "https://inspector.example" },
+      });
+      expect([status, headers["access-control-allow-origin"]], path).toEqual([404, "*"]);
+      expect(headers).not.toHaveProperty("access-control-allow-credentials");
+    }
+    for (const path of ["/api/nothing", "/oauth/nothing"])
+      expect((await service.ask(path)).headers, path).not.toHaveProperty("access-control-allow-origin");
+  });
+
   it("may send the MCP server and the banner headers that are not documented", async () => {
     for (const path of ["/mcp", "/mcp/", "/api/site-banner"]) {
       const { headers } = await preflight(

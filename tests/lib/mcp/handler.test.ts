@@ -154,6 +154,20 @@ describe("an invalid message", () => {
     },
   );
 
+  it.each(["", "text/plain", "application/x-www-form-urlencoded", "application/json"])(
+    "is first asked for a token where each message needs one, if its Content-Type is %j",
+    async (type) => {
+      for (const body of ["", ping]) {
+        const path = "/mcp/account";
+        const { status, headers } = await post(service, body, { path, headers: { "Content-Type": type } });
+        expect(status).toBe(401);
+        expect(headers["www-authenticate"]).toContain(
+          `resource_metadata="${service.url}/.well-known/oauth-protected-resource/mcp/account"`,
+        );
+      }
+    },
+  );
+
   it("is refused with 413 if it is over 64 KiB", async () => {
     const pad = (bytes: number) => ping.padEnd(bytes, " ");
     expect((await post(service, pad(64 * 1024))).status).toBe(200);
