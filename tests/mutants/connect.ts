@@ -25,8 +25,8 @@ export const connect: Mistakes = {
         "if (!resource) throw",
       ],
     },
-    "lib/oauth/endpoint.ts": {
-      "a request says what our address is": ['"content-type"])', '"content-type", "x-forwarded-host"])'],
+    "lib/oauth/authorization-request.ts": {
+      "a request says what our address is": ['"content-type"];', '"content-type", "x-forwarded-host"];'],
     },
   },
   "tests/app/connect-tabs.test.ts": {
@@ -103,6 +103,22 @@ export const connect: Mistakes = {
       "the access token of an app that has revoked its refresh token works on":
         "await endAppSession(await store(), grantId, endsSessionAs, Date.now());",
       "a refresh token stays the same": ["rotateRefreshToken: true", "rotateRefreshToken: false"],
+    },
+    "lib/oauth/token-rotation.ts": {
+      "a device has tokens and no session":
+        "if (this.startsSession) await beginAppSession(transaction, grantId, nowMs);",
+    },
+    "lib/auth/session.ts": {
+      "an app that is only approved is shown as connected": ".filter(({ kind }) => kind !== approvedKind)",
+    },
+    "lib/auth/session-end.ts": {
+      "who ends all apps leaves one that is only approved": ["? [kind, approvedKind]", "? [kind]"],
+    },
+    "app/(pages)/connect/route.tsx": {
+      "a link from elsewhere claims that something was approved": [
+        "query.answered && !name",
+        "query.away && !name",
+      ],
     },
     "lib/oauth/approval.ts": {
       "a device is let in twice by one code": ["return !result && !accountId && !error;", "return !result;"],
