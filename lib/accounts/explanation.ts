@@ -122,7 +122,8 @@ function explainPayment({ nowMs, subscription }: Facts): string | null {
   const state = licenceStateOf(subscription);
   if (!wantsPayment(state)) return null;
   const { unpaid_since_ms, amount_due, currency, invoice_id, ends_at_ms } = subscription;
-  const since = unpaid_since_ms === null ? "" : ` since ${asInstant(unpaid_since_ms, nowMs)}`;
+  const since =
+    unpaid_since_ms && unpaid_since_ms <= nowMs ? ` since ${asInstant(unpaid_since_ms, nowMs)}` : "";
   const due = amount_due && currency ? ` ${moneyInWords(amount_due, currency)} is due (${invoice_id}).` : "";
   const has = (ends_at_ms ?? 0) > nowMs ? "ends" : "ended";
   const end = ends_at_ms === null ? "" : ` The licence ${has} ${asInstant(ends_at_ms, nowMs)}.`;

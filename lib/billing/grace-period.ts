@@ -118,14 +118,15 @@ async function readState(
     return {
       status,
       status_reason,
-      unpaid_since_ms: dueMs ?? null,
+      unpaid_since_ms: paidUntilMs ?? dueMs ?? null,
       untilMs: (paidUntilMs ?? endMs) + graceMs(),
     };
   }
   const unpaidSinceMs = paidUntilMs ?? dueMs ?? known?.unpaid_since_ms ?? startMs;
   if (pause === "request") {
-    const isOpen = isOpenInvoice(subscription.latest_invoice) || Boolean(known?.unpaid_since_ms);
-    return { ...none, status_reason: pause, untilMs: isOpen ? unpaidSinceMs : endMs };
+    const isOwing = (paidUntilMs ?? dueMs) !== undefined || isOpenInvoice(subscription.latest_invoice);
+    const unpaid_since_ms = isOwing ? unpaidSinceMs : null;
+    return { ...none, status_reason: pause, unpaid_since_ms, untilMs: unpaid_since_ms ?? endMs };
   }
   // A renewal that is not paid gives nothing back, for example after a refund.
   const isOver = known?.licence_until_ms === 0 && unpaidSinceMs <= startMs;

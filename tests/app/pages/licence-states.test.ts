@@ -109,6 +109,20 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await limit(buyer)).toBe(60);
   });
 
+  it("is not given a year whose invoice was voided, however often it is read", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    shop.pass(dayMs);
+    stripe.switchPrice(subscription, "price_team", { isPaid: false });
+    await shop.deliverAll();
+    stripe.voidOpen(subscription);
+    for (const days of [0, 1, 27]) {
+      await pass(days);
+      expect(await plan(buyer), "the month was paid").toBe("licensed");
+    }
+    await pass(15.1);
+    expect(await plan(buyer)).toBe("trial");
+  });
+
   it("goes on for a price that is no longer sold, with what it contained, and no second one is sold", async () => {
     const other = await openShop(engine, { STRIPE_LICENCE_PRICES: "price_month,price_team" });
     const { buyer, subscription } = await other.admitLicensed(...ended);
@@ -264,6 +278,19 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.payOpen(subscription);
     await shop.deliverAll();
     expect(await plan(buyer)).toBe("licensed");
+  });
+
+  it("that is paused runs to the day its open invoice is due, however often it is read", async () => {
+    const { buyer, subscription } = await admitWith({ daysUntilDue: 45 });
+    stripe.change(subscription, { pause_collection: { behavior: "void", resumes_at: null } });
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    stripe.pause(subscription);
+    await shop.deliverAll();
+    await pass(14.9);
+    expect(await plan(buyer)).toBe("licensed");
+    await pass(0.2);
+    expect(await plan(buyer), "the period that was not charged gives nothing more").toBe("trial");
   });
 
   it("that is unpaid beside a gift says so, and calls nothing due", async () => {
