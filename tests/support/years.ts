@@ -296,7 +296,10 @@ class Life {
   private noteInvoice(id: string): void {
     const cover = this.coverOf(id);
     const dueMs = this.dueMsOf(id) ?? this.periodEndMs(id);
-    if (dueMs > this.nowMs) cover.price = this.stripe.itemOf(id).price.id;
+    if (dueMs > this.nowMs) {
+      cover.price = this.stripe.itemOf(id).price.id;
+      cover.returnedAtMs = undefined;
+    }
     cover.paidUntilMs = cover.boughtUntilMs = dueMs;
   }
 
