@@ -11,13 +11,15 @@ const reservedFiles = 256; // for the store, the log and other files
 type Network = { name: string; open: Set<Socket>; idle: Set<Socket> };
 
 /** Its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
-type Connection = { network: Network; latest?: { outgoing: ServerResponse; begunAtMs: number } | undefined };
+type Connection = { network: Network; latest?: Exchange | undefined };
+
+type Exchange = { incoming: IncomingMessage; outgoing: ServerResponse; begunAtMs: number };
 
 /**
  * The open connections of a server, limited and shared by network: an IPv4 address or an IPv6 /48. At the limit, the largest
  * network with idle ones loses its longest idle one. One with an incomplete head counts as idle, and so does one whose
- * client leaves its answer unread. If all are in work, the largest network loses its oldest. A network with more than half
- * of all takes no more from others.
+ * client leaves its answer unread. If all are in work, the largest network loses its oldest; if all networks are as small as
+ * the newcomer's, the oldest ends whose body is not there yet. A network with more than half of all takes no more from others.
  */
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
@@ -71,7 +73,13 @@ export class Connections {
     const mayGrow = own <= this.max / 2 || mostIdle?.name === newcomer;
     if (mostIdle && mayGrow) return mostIdle.idle.values().next().value;
     // Those that opened first have most likely worked longest.
-    return largest && largest.open.size > own + 1 ? largest.open.values().next().value : undefined;
+    if (largest && largest.open.size > own + 1) return largest.open.values().next().value;
+    return mayGrow ? this.oldestIncomplete() : undefined;
+  }
+
+  private oldestIncomplete(): Socket | undefined {
+    for (const [socket, { latest }] of this.open) if (latest?.incoming.complete === false) return socket;
+    return undefined;
   }
 
   private forget(socket: Socket): void {
@@ -86,11 +94,12 @@ export class Connections {
    * Notes that a request has arrived. Its connection is in work from when the responses before it are read until its own is
    * handed over: a client that leaves it unread is idle.
    */
-  begin({ socket }: IncomingMessage, outgoing: ServerResponse): void {
+  begin(incoming: IncomingMessage, outgoing: ServerResponse): void {
+    const { socket } = incoming;
     const connection = this.open.get(socket);
     if (!connection) return;
     const { idle } = connection.network;
-    connection.latest = { outgoing, begunAtMs: performance.now() };
+    connection.latest = { incoming, outgoing, begunAtMs: performance.now() };
     if (outgoing.socket) idle.delete(socket);
     else outgoing.once("socket", () => idle.delete(socket));
     outgoing.on("prefinish", () => {

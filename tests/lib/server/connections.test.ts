@@ -261,6 +261,14 @@ describe("connections", () => {
     child.kill();
   });
 
+  it("of as many addresses, none of which sends its body, make room for those of others", async () => {
+    const { child, port } = await startSmall();
+    for (let n = 0; n < 44; n++) await askWithoutBody(await open(`127.0.7.${n + 1}`, port));
+    for (let n = 0; n < 20; n++)
+      expect(await answersOn(await open(`127.0.8.${n + 1}`, port))).toEqual(["200"]);
+    child.kill();
+  });
+
   it("that leave no file to load a library make the instance unready, because Node does not try again", async () => {
     const own = await Service.start({ SIGN_IN: "local" });
     await own.ready();
