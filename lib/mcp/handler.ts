@@ -41,8 +41,9 @@ async function answerMessage(
   createServer: typeof createMcpServer,
 ): Promise<ResponseParts> {
   const { headers, body, context } = request;
-  const message = withoutNulls(parseJson(body));
-  if (isTooDeep(message)) return refuse(ProtocolErrorCode.InvalidRequest, tooDeep, idOf(message));
+  const sent = parseJson(body);
+  if (isTooLarge(sent)) return refuse(ProtocolErrorCode.InvalidRequest, tooLarge, idOf(sent));
+  const message = withoutNulls(sent);
   const call = parseSimpleCall(message, headers);
   const needsToken = context.path === mcpServer.accountPath || needsAccount(message);
   const caller = needsToken ? await identifyBearer(request) : anonymousCaller;
@@ -82,13 +83,19 @@ function inTurn<T>(call: HandlerRequest, compute: () => Promise<T>): Promise<T> 
 }
 
 const maxDepth = 100;
-const tooDeep = `Invalid Request: the message is nested more than ${maxDepth} levels deep`;
+const maxValues = 1000;
+const tooLarge = `Invalid Request: the message is nested more than ${maxDepth} levels deep or has more than ${maxValues} values`;
 
-/** Whether a message is nested so deep that to read or write it would overflow the stack. */
-function isTooDeep(message: unknown): boolean {
+/**
+ * Whether a message is nested so deep that to read or write it would overflow the stack, or is so wide that the library takes
+ * ten times as long as a search: it names each argument that a tool does not have.
+ */
+function isTooLarge(message: unknown): boolean {
   let level = [message];
+  let values = 0;
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > maxDepth) return true;
+    values += level.length;
+    if (depth > maxDepth || values > maxValues) return true;
     level = level.flatMap((value) => (typeof value === "object" && value ? Object.values(value) : []));
   }
   return false;

@@ -178,6 +178,23 @@ describe("an invalid message", () => {
     expectCounted(answer, limit);
   });
 
+  const tooLarge =
+    "Invalid Request: the message is nested more than 100 levels deep or has more than 1000 values";
+
+  it("is an error if it has more than a thousand values, before the library names each of them", async () => {
+    const search = (count: number) => {
+      const others = Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${n}`, 0]));
+      return JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "tools/call",
+        params: { name: "search_docs", arguments: others },
+      });
+    };
+    expectRpcError(await post(service, search(1000)), { status: 400, code: -32600, message: tooLarge });
+    expect((await post(service, search(900))).status).toBe(200);
+  });
+
   it.each([6000, 30_000])("is an error if it is nested %i deep, wherever that is", async (depth) => {
     const deep = "[".repeat(depth) + "]".repeat(depth);
     const object = `${'{"a":'.repeat(depth / 5)}1${"}".repeat(depth / 5)}`;
@@ -197,7 +214,7 @@ describe("an invalid message", () => {
         expectRpcError(await post(service, body, { headers }), {
           status: 400,
           code: -32600,
-          message: "Invalid Request: the message is nested more than 100 levels deep",
+          message: tooLarge,
         });
     expectRpcError(await post(service, deep), { status: 400, code: -32600, id: null });
     expectRpcError(await post(service, `{"id":${deep}}`), { status: 400, code: -32600, id: null });
