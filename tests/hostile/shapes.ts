@@ -139,6 +139,9 @@ export const shapes: Shape[] = [
   { name: "thousands of cookies", bytes: get("/api/entitlement", `Cookie: ${kilobytes(15, "a=b; ")}\r\n`), statuses: [401] },
   { name: "a hundred sessions", bytes: get("/api/entitlement", `Cookie: ${"__session=x; ".repeat(100)}\r\n`), statuses: [401] },
   { name: "hundreds of one cookie to sign out", bytes: form("/sign-in/out", "", `Origin: http://localhost:3000\r\nCookie: ${kilobytes(14, "office-client=abcd; ")}\r\n`), statuses: [303] },
+  { name: "hundreds of requests of one browser", bytes: get("/connect?request=x", `Cookie: office-request=${kilobytes(14, "x~")}\r\n`), statuses: [303, ...page] },
+  { name: "a request of a browser with a long name", bytes: get("/oauth/resume?request=x", `Cookie: office-request=${kilobytes(14)}\r\n`), statuses: [302, 303, 400, 429] },
+  { name: "a known browser with a long cookie", bytes: get("/docs/search?q=token", `Cookie: office-known=${kilobytes(14, "a.b~")}\r\n`), statuses: page },
   { name: "a long unsubscribe token", bytes: post(`/api/email/unsubscribe?token=v1.${kilobytes(15)}`, ""), statuses: [400] },
   { name: "thousands of unsubscribe tokens", bytes: post(`/api/email/unsubscribe?${kilobytes(15, "token=x&")}`, ""), statuses: [400] },
   { name: "an unsubscribe page with a long token", bytes: get(`/unsubscribe?token=${kilobytes(15, "v1.")}`), statuses: [400, ...page] },
@@ -165,6 +168,9 @@ export const shapes: Shape[] = [
   { name: "a batch", bytes: mcp(`[${Array(1000).fill('{"jsonrpc":"2.0","id":1,"method":"ping"}').join(",")}]`), statuses: [400] },
   { name: "a message that is no UTF-8", bytes: mcp(`{"jsonrpc":"2.0","id":1,"method":"\xff\xfe"}`), statuses: [200, 400] },
   { name: "an unknown method", bytes: mcp(`{"jsonrpc":"2.0","id":1,"method":"${"a".repeat(60_000)}"}`), statuses: [200, 400, 404] },
+  { name: "thousands of arguments that a tool does not have", bytes: mcp(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{${Array.from({ length: 6000 }, (_, n) => `"a${n}":0`).join(",")}}}}`), statuses: [400] },
+  { name: "thousands of arguments that are null", bytes: mcp(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{${Array.from({ length: 5000 }, (_, n) => `"a${n}":null`).join(",")}}}}`), statuses: [400] },
+  { name: "thousands of values", bytes: mcp(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":[${Array(20_000).fill("{}").join(",")}]}}`), statuses: [400] },
   { name: "a long search with a tool", bytes: mcp(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_docs","arguments":{"query":"${"the limits of an api ".repeat(2800)}"}}}`), statuses: [200, 400] },
 
   // Forms, webhooks and the authorization server
@@ -174,8 +180,10 @@ export const shapes: Shape[] = [
   { name: "an unsigned delivery", bytes: post("/hooks/clerk", "{".repeat(15_000), json), statuses: [400, brokenOff] },
   { name: "a delivery of many signatures", bytes: post("/hooks/clerk", "{}", `svix-id: a\r\nsvix-timestamp: 1\r\nsvix-signature: ${kilobytes(10, "v1,x ")}x\r\n`), statuses: [400] },
   { name: "an app with a long state", bytes: get(`/oauth/authorize?client_id=native&response_type=code&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2F&code_challenge=${"a".repeat(43)}&code_challenge_method=S256&state=${kilobytes(14)}`), statuses: [302, 303, 400, 413, 429] },
+  { name: "an app with thousands of scopes", bytes: get(`/oauth/authorize?client_id=native&response_type=code&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2F&code_challenge=${"a".repeat(43)}&code_challenge_method=S256&scope=${kilobytes(14, "a+")}`), statuses: [302, 303, 400, 413, 429] },
+  { name: "an app with a name that is long in JSON", bytes: post("/oauth/register", `{"client_name":"${'\\"'.repeat(1500)}","redirect_uris":["http://127.0.0.1/${"a".repeat(300)}"]}`, json), statuses: [201, 400, 404, 429] },
   { name: "an app of a metadata document within", bytes: get("/oauth/authorize?client_id=http%3A%2F%2F127.0.0.1%3A9%2F&response_type=code"), statuses: [400, 429] },
-  { name: "an app that makes itself known", bytes: post("/oauth/register", `{"client_name":"${"a".repeat(3000)}","redirect_uris":["http://127.0.0.1/"]}`, json), statuses: [400, 404, 413, 429] },
+  { name: "an app that makes itself known", bytes: post("/oauth/register", `{"client_name":"${"a".repeat(3000)}","redirect_uris":["http://127.0.0.1/"]}`, json), statuses: [201, 400, 404, 413, 429] },
   { name: "a device that asks to be let in", bytes: form("/oauth/device", "client_id=native"), statuses: [400, ...page] },
   { name: "a code that was never given", bytes: form("/oauth/token", `grant_type=authorization_code&client_id=native&code=${"a".repeat(3000)}`), statuses: [400, 429] },
 
