@@ -76,6 +76,20 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     expect(chargeNext(subscription)).toBe(amount);
   });
 
+  it("say no tax of a payment of which credit pays a part", async () => {
+    const { buyer } = await admit((_, customer) => void stripe.credits.set(customer, 1000));
+    expect(await read(buyer)).toMatch(/Renews on [\w ]+ for €39\.00\./);
+  });
+
+  it("are not those of before a change", async () => {
+    const { buyer, subscription } = await admit();
+    expect(await read(buyer)).toContain(" for €49.00 (");
+    Object.assign(itemsOf(subscription)[0] ?? {}, { quantity: 2 });
+    stripe.change(subscription, {});
+    await shop.deliverAll();
+    expect(await read(buyer)).toContain(" for €98.00 (");
+  });
+
   it("say that nothing is charged with a coupon of 100 %", async () => {
     const { buyer, subscription } = await admit((_, customer) => void stripe.percentsOff.set(customer, 100));
     expect(await read(buyer)).toMatch(/Renews on [\w ]+, and nothing is charged then\./);
@@ -93,6 +107,7 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     const text = await read(buyer);
     expect(text).toContain(" for $63.60 ($10.60 of it tax).");
     expect(text).toContain("500 credits$53.00 plus tax");
+    expect(text).not.toContain("(or in your currency)");
     expect(chargeNext(subscription)).toBe("$63.60");
   });
 

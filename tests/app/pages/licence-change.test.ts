@@ -53,6 +53,22 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     expect(wordsIn(await open(buyer))).toContain("Team licence, up to 25 assistants. Renews on");
   });
 
+  it.each([
+    ["with the portal's rule for prorations", "always_invoice", 30, /You pay €2[45]\.\d\d now\./],
+    ["with another period, whatever that rule is", "create_prorations", 365, /You pay €74\.5\d now\./],
+  ])("says what is charged now %s", async (_, proration_behavior, days, words) => {
+    const { buyer } = await halfway();
+    const month = stripe.prices.get("price_more") ?? expect.fail("no price");
+    const recurring = {
+      ...month.recurring,
+      interval: days > 30 ? "year" : "month",
+    } as typeof month.recurring;
+    stripe.prices.set("price_team", { ...month, id: "price_team", recurring });
+    portal.proration_behavior = proration_behavior;
+    shop.pass(11 * 60_000);
+    expect(wordsIn(await open(buyer, "?change=price_team"))).toMatch(words);
+  });
+
   it("says when nothing is charged now: with the next invoice, or as the change waits for the period's end", async () => {
     const { buyer } = await halfway();
     const month = stripe.prices.get("price_more") ?? expect.fail("no price");
@@ -72,9 +88,15 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
 
   it("is offered by the prices and the portal alone, to one licence that renews", async () => {
     const { buyer, subscription } = await halfway();
-    portal.products = [];
-    shop.pass(11 * 60_000);
-    expect(await open(buyer)).not.toContain("Change your licence");
+    for (const withheld of [
+      { products: [] },
+      { enabled: false },
+      { default_allowed_updates: ["quantity"] },
+    ]) {
+      Object.assign(portal, before, withheld);
+      shop.pass(11 * 60_000);
+      expect(await open(buyer)).not.toContain("Change your licence");
+    }
     Object.assign(portal, before);
     shop.pass(11 * 60_000);
     const asked = previews();
