@@ -51,7 +51,7 @@ export async function readTerms(
   );
   if (!item) throw new Error("a subscription has no item");
   const before = await readBefore(db, subscription, known, nowMs);
-  const state = await readState(subscription, item, known, before?.paidUntilMs, nowMs);
+  const state = await readState(subscription, item, known, before, nowMs);
   const endMs = item.current_period_end * 1000;
   const { cancel_at_period_end, cancel_at } = subscription;
   const cancelAtMs = cancel_at_period_end ? endMs : cancel_at && cancel_at * 1000;
@@ -89,14 +89,15 @@ function findEnd(
   return Math.min(known?.licence_until_ms || untilMs || (unpaid_since_ms ?? nowMs), nowMs);
 }
 
-/** @param paidUntilMs - the end of what was paid before a change that is not paid */
+/** @param before - what was paid before a change that is not paid */
 async function readState(
   subscription: Stripe.Subscription,
   { current_period_start, current_period_end }: Stripe.SubscriptionItem,
   known: Row | undefined,
-  paidUntilMs: number | undefined,
+  before: Awaited<ReturnType<typeof readBefore>>,
   nowMs: number,
 ): Promise<State> {
+  const { paidUntilMs, paidSince = current_period_start } = before ?? {};
   const { id, status, trial_end, collection_method, pause_collection } = subscription;
   const [startMs, endMs] = [current_period_start * 1000, current_period_end * 1000];
   const none: State = { status, status_reason: null, unpaid_since_ms: null, untilMs: 0 };
@@ -106,7 +107,7 @@ async function readState(
     return wasFree ? { ...none, status_reason: "trial" } : none;
   }
   if (status === "incomplete") return none;
-  if (status !== "unpaid" && (await isWhollyReturned(id, current_period_start)))
+  if ((status !== "unpaid" || before) && (await isWhollyReturned(id, paidSince)))
     return { ...none, status: "refunded" };
   const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
   if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };

@@ -1,16 +1,34 @@
 import type { Stripe } from "stripe";
 import { findLicenceItems } from "@/lib/billing/licence-prices";
 import { limitOf, readPrice } from "@/lib/billing/prices";
+import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
 type Before = Pick<Tables["billing_subscriptions"], "price_id" | "assistant_limit"> & { paidUntilMs: number };
 
+const daysIn: Record<string, number> = { day: 1, week: 7, month: 31, year: 366 };
+
 /**
- * What a subscription contained before its latest change, and until when that was paid, while the change is not; `undefined`
- * if all is paid that it contains. Stripe changes the price before it collects, and keeps it also if its invoice is voided.
+ * What a subscription contained before its latest change, and the period that was paid then, while the change is not;
+ * `undefined` if all is paid that it contains. Stripe changes the price before it collects, and keeps it also if its invoice
+ * is voided.
+ *
+ * @returns `paidSince` in Unix seconds: when the paid period began, or up to three days before for each of its months
  */
 export async function readBefore(
+  db: Db,
+  subscription: Stripe.Subscription,
+  known: Tables["billing_subscriptions"] | undefined,
+  nowMs: number,
+): Promise<(Before & { paidSince: number | undefined }) | undefined> {
+  const before = await findBefore(db, subscription, known, nowMs);
+  const period = before?.price_id && (await readPrice(before.price_id, nowMs))?.recurring;
+  const days = period && (daysIn[period.interval] ?? 0) * period.interval_count;
+  return before && { ...before, paidSince: days ? (before.paidUntilMs - days * dayMs) / 1000 : undefined };
+}
+
+async function findBefore(
   db: Db,
   subscription: Stripe.Subscription,
   known: Tables["billing_subscriptions"] | undefined,

@@ -123,6 +123,28 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("trial");
   });
 
+  it("that was returned is not given back by a year that is not paid", async () => {
+    for (const isReturnedFirst of [true, false]) {
+      const { buyer, subscription } = await shop.admitLicensed(...ended);
+      shop.pass(dayMs);
+      const acts = [
+        () => stripe.refundCharge(stripe.chargeOf(subscription)),
+        () => stripe.switchPrice(subscription, "price_team", { isPaid: false }),
+      ];
+      for (const act of isReturnedFirst ? acts : acts.toReversed()) {
+        act();
+        await shop.deliverAll();
+      }
+      expect(await plan(buyer)).toBe("trial");
+      stripe.change(subscription, { status: "unpaid" });
+      await pass(1);
+      expect(await plan(buyer), "read again").toBe("trial");
+      stripe.payOpen(subscription);
+      await shop.deliverAll();
+      expect([await plan(buyer), await limit(buyer)]).toEqual(["licensed", 25]);
+    }
+  });
+
   it("goes on for a price that is no longer sold, with what it contained, and no second one is sold", async () => {
     const other = await openShop(engine, { STRIPE_LICENCE_PRICES: "price_month,price_team" });
     const { buyer, subscription } = await other.admitLicensed(...ended);
