@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type SelectQueryBuilder, sql } from "kysely";
+import { type CustomerFilter, countCustomers, customerFilters } from "@/lib/accounts/customer-list";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
@@ -68,6 +69,7 @@ export async function readOverview(db: Db, nowMs: number) {
     /** Waiting mails that this process cannot open, because another `APP_SECRET` sealed them. */
     mailsNotOpened: (await countSealedMails(db)).lost,
     unsubscribedIn30Days: await countOf(suppressions.where("created_at_ms", ">=", sinceMs)),
+    customers: await countFilters(db, nowMs),
     billing: {
       pastDue: await countOf(subscriptions.where("status", "in", ["past_due", "unpaid"])),
       unclaimed: await countOf(db.selectFrom("billing_unclaimed")),
@@ -83,7 +85,7 @@ export async function readOverview(db: Db, nowMs: number) {
       retiredPrices: await inTurn(
         subscriptions
           .select(["price_id as id", count])
-          .where("licence_until_ms", ">", 0)
+          .where(sql`licence_until_ms`, ">", sql`0`) // as in the partial index
           .where("price_id", "not in", settings().billing?.licencePrices ?? [""])
           .groupBy("price_id")
           .orderBy("price_id"),
@@ -106,6 +108,15 @@ export async function readOverview(db: Db, nowMs: number) {
       unsubscribes: await countDays(suppressions, "created_at_ms", nowMs),
     },
   };
+}
+
+async function countFilters(db: Db, nowMs: number): Promise<Record<CustomerFilter, number>> {
+  const counted: Partial<Record<CustomerFilter, number>> = {};
+  for (const filter of Object.keys(customerFilters) as CustomerFilter[]) {
+    const [found] = await inTurn(countCustomers(db, filter, nowMs));
+    counted[filter] = Number(found?.count);
+  }
+  return counted as Record<CustomerFilter, number>;
 }
 
 type Rows<Table extends keyof Tables> = SelectQueryBuilder<Tables, Table, object>;

@@ -62,16 +62,18 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
 
 /** The purchases of an account at Stripe, as we store them. */
 export async function exportBilling(db: Db, accountId: string) {
-  const read = async (table: "billing_customers" | "billing_subscriptions" | "billing_checkouts") => {
+  type Table = "billing_customers" | "billing_subscriptions" | "billing_checkouts" | "billing_payments";
+  const read = async (table: Table, time = "created_at_ms") => {
     const rows = await db
       .selectFrom(table as "billing_customers")
       .selectAll()
       .where("account_id", "=", accountId)
-      .orderBy("created_at_ms")
+      .orderBy(time as "created_at_ms")
       .execute();
     return rows.map(({ account_id, ...row }) => toFields(row));
   };
   const [customer = null] = await read("billing_customers");
   const [subscriptions, checkouts] = [await read("billing_subscriptions"), await read("billing_checkouts")];
-  return { customer, subscriptions, checkouts };
+  const payments = await read("billing_payments", "paid_at_ms");
+  return { customer, subscriptions, checkouts, payments };
 }

@@ -50,6 +50,26 @@ export async function keepCustomer(
   });
 }
 
+/** Stores payments as they were last read at Stripe; nothing if the account is gone. */
+export async function keepPayments(
+  db: Db,
+  account_id: string,
+  bought: string,
+  payments: Omit<Tables["billing_payments"], "account_id" | "bought">[],
+): Promise<void> {
+  if (payments.length === 0) return;
+  await transact(db, async (transaction) => {
+    const account = accountBy(transaction, "id", account_id).select("id").forUpdate();
+    if (!(await account.executeTakeFirst())) return;
+    for (const { id, ...payment } of payments)
+      await transaction
+        .insertInto("billing_payments")
+        .values({ id, account_id, bought, ...payment })
+        .onConflict((conflict) => conflict.column("id").doUpdateSet(payment))
+        .execute();
+  });
+}
+
 /**
  * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence beside
  * them, the checkout of credits that it began last, whether it has bought anything, the id of its customer, and when

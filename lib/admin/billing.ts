@@ -1,11 +1,20 @@
+import { Option } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
+import {
+  type CustomerFilter,
+  customerFilters,
+  listCustomers,
+  toCustomerRows,
+} from "@/lib/accounts/customer-list";
 import { toCredits } from "@/lib/accounts/ledger";
 import { exportBilling } from "@/lib/accounts/person";
 import { describeUnclaimed, listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
+import { parseCount, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
-import { asLines, asTable } from "@/lib/admin/print";
+import { asLines, asTable, type Listing } from "@/lib/admin/print";
 import { reconcile } from "@/lib/billing/reconciler";
 import { requireBilling } from "@/lib/billing/stripe";
+import type { Db } from "@/lib/db/store";
 
 type Purchases = Awaited<ReturnType<typeof exportBilling>>;
 
@@ -27,9 +36,40 @@ function describePurchases({ customer, subscriptions, checkouts }: Purchases): s
   ].join("\n\n");
 }
 
-/** `billing show|reconcile`. */
+type ListOptions = { filter?: CustomerFilter; find?: string; limit?: number; csv?: true };
+
+function list(db: Db, { filter, find: text, limit, csv }: ListOptions): Listing {
+  async function* pages() {
+    for await (const page of listCustomers(db, { filter, text }, Date.now(), limit))
+      yield page.flatMap(toCustomerRows);
+  }
+  const toRow = (row: Record<string, unknown>) => {
+    const { email, customer, state, licence, unpaidSince, periodEnds, currency, paid, returned } = row;
+    return { email, customer, state, licence, unpaidSince, periodEnds, currency, paid, returned };
+  };
+  return { pages: pages(), toRow, asCsv: csv, whenEmpty: "No customers found." };
+}
+
+/** `billing list|show|reconcile`. */
 export function addBillingCommands(program: AdminCommand): void {
   const billing = program.command("billing").description("what was bought at Stripe");
+
+  billing
+    .add(
+      "list",
+      "list the customers, newest first: their state, and what they have paid in each currency",
+      "billing list --filter past-due",
+      "billing list --find @example.com --csv",
+    )
+    .addOption(new Option("--filter <state>", "only these customers").choices(Object.keys(customerFilters)))
+    .option(
+      "--find <text>",
+      "only emails that contain this text, or the customer with this id at Stripe (cus_, sub_, cs_)",
+      parseWords,
+    )
+    .option("--limit <n>", "the maximum number of customers", parseCount)
+    .option("--csv", "print CSV: a row for each customer and currency")
+    .does(async ({ db }, options: ListOptions) => list(db, options));
 
   billing
     .add("show <email>", "show the customer at Stripe, the subscriptions and the checkouts of an account")

@@ -9,9 +9,15 @@ export function addOverviewCommand(program: AdminCommand): void {
     .add("overview", "the accounts by plan, the trials that end this week, the waitlist and the mails")
     .does(async ({ db }) => {
       const json = await readOverview(db, Date.now());
-      const { accounts, billing, trialsEnding, days: _, oldestWaitingAtMs, ...counts } = json;
+      const { accounts, billing, customers, trialsEnding, days: _, oldestWaitingAtMs, ...counts } = json;
       const trials = asTable(trialsEnding, "No trial ends within 7 days.");
-      const lines = asLines({ ...accounts, ...billing, ...counts, waitingSince: asIso(oldestWaitingAtMs) });
+      const lines = asLines({
+        ...accounts,
+        ...billing,
+        ...customers,
+        ...counts,
+        waitingSince: asIso(oldestWaitingAtMs),
+      });
       return { json, text: `${lines}\n\n${trials}` };
     });
 }

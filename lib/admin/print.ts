@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { asInstant } from "@/lib/config/instants";
+import { toCsv } from "@/lib/runtime/csv";
 import { toPrintable, unprintable } from "@/lib/runtime/printable";
 
 /** The output of a command: JSON for `--json`, and text for people. */
@@ -11,6 +12,8 @@ export type Listing = {
   /** The row of an item, where it is not the item itself. Called before the next page is read. */
   toRow?(item: Row): Row;
   whenEmpty: string;
+  /** Prints CSV for people, too. */
+  asCsv?: true | undefined;
   after?: () => string | undefined;
 };
 
@@ -20,6 +23,7 @@ type Row = Record<string, unknown>;
 export async function print(output: Result | Listing, asJson: boolean): Promise<void> {
   if (!("pages" in output)) await write(`${asJson ? toJson(output.json) : toPrintableLines(output.text)}\n`);
   else if (asJson) await printArray(output);
+  else if (output.asCsv) await printCsv(output);
   else await printTable(output);
 }
 
@@ -32,6 +36,14 @@ async function printArray({ pages }: Listing): Promise<void> {
     isFirst = false;
   }
   await write(isFirst ? "[]\n" : "\n]\n");
+}
+
+async function printCsv({ pages }: Listing): Promise<void> {
+  let isFirst = true;
+  for await (const page of pages) {
+    await write(toCsv(page, isFirst));
+    isFirst = false;
+  }
 }
 
 async function printTable({ pages, toRow = (item) => item, whenEmpty, after }: Listing): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { type Buyer, type Cause, changeAccount } from "@/lib/accounts/purchases";
-import { partReturned, type Returned } from "@/lib/billing/stripe-charge";
+import { type Payment, partReturned } from "@/lib/billing/stripe-charge";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -21,15 +21,15 @@ export async function settleCheckout(
   buyer: Buyer,
   known: Checkout,
   read: string,
-  returned: Returned,
+  payment: Payment | undefined,
   { event, nowMs }: Cause,
 ): Promise<boolean> {
   const state = known.state === "fulfilled" ? known.state : read;
   const isNew = state !== known.state && state === "fulfilled";
-  const refunded = partReturned(known.thousandths, returned);
+  const refunded = payment ? partReturned(known.thousandths, payment) : 0;
   const due = refunded - known.refunded_thousandths;
-  const comesBack = returned.isDisputeWon ? "dispute won" : "refund failed";
-  const reason = due < 0 ? comesBack : returned.isDisputeLost ? "dispute lost" : "refunded";
+  const comesBack = payment?.dispute === "won" ? "dispute won" : "refund failed";
+  const reason = due < 0 ? comesBack : payment?.dispute === "lost" ? "dispute lost" : "refunded";
   const what = due === 0 ? "credits" : `credits ${reason}`;
   const isStored = await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
     const current = await findCheckout(transaction, known.session_id);

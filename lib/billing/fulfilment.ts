@@ -1,10 +1,10 @@
 import type { Stripe } from "stripe";
-import type { Cause } from "@/lib/accounts/purchases";
+import { type Cause, keepPayments } from "@/lib/accounts/purchases";
 import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/bought-credits";
 import { findBuyer } from "@/lib/billing/customer";
 import { creditsOf } from "@/lib/billing/prices";
 import { expireSession, findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
-import { findSubscriptionsOf, type Returned, readReturned } from "@/lib/billing/stripe-charge";
+import { findSubscriptionsOf, isPaid, isWhollyReturned, readPayment } from "@/lib/billing/stripe-charge";
 import { fulfilSubscription } from "@/lib/billing/subscription";
 import type { Db } from "@/lib/db/store";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
@@ -39,17 +39,15 @@ async function fulfilPayment(db: Db, payment_intent: string, cause: Cause): Prom
   );
   for (const { id } of data) await fulfilCheckout(db, id, cause);
   if (data.length > 0) return;
-  for (const id of await findSubscriptionsOf(payment_intent)) await fulfilSubscription(db, id, cause);
+  for (const { subscription, payments } of await findSubscriptionsOf(payment_intent)) {
+    await fulfilSubscription(db, subscription, cause);
+    const known = db.selectFrom("billing_subscriptions").select("account_id").where("id", "=", subscription);
+    const { account_id } = (await known.executeTakeFirst()) ?? {};
+    if (account_id) await keepPayments(db, account_id, subscription, payments);
+  }
 }
 
 const maxReadings = 5;
-const nothingReturned: Returned = {
-  paid: 0,
-  returned: 0,
-  share: 0,
-  isDisputeLost: false,
-  isDisputeWon: false,
-};
 
 /**
  * Reads a checkout at Stripe: gives its credits once it is paid, takes back what was refunded or lost in a dispute, and
@@ -64,15 +62,17 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
     const sale = session && saleOf(session);
     if (!session || !sale) return;
     const charge = chargeOf(session);
-    const returned = charge ? await readReturned(charge) : nothingReturned;
-    const isCharged =
-      session.status === "complete" && session.payment_status !== "unpaid" && returned.share < 1;
+    const payment = charge && isPaid(charge) ? await readPayment(charge) : undefined;
+    const isReturned = payment !== undefined && isWhollyReturned(payment);
+    const isCharged = session.status === "complete" && session.payment_status !== "unpaid" && !isReturned;
     const buyer = await findBuyer(db, session, isCharged, cause.nowMs);
     if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), cause);
     if (!buyer) return;
     const known = before ?? (await keepCheckout(db, buyer.id, session, sale));
-    if (!known || (await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, returned, cause)))
-      return;
+    if (!known) return;
+    if (!(await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, payment, cause))) continue;
+    if (payment) await keepPayments(db, buyer.id, id, [payment]);
+    return;
   }
   throw new Error("a checkout changed while it was read");
 }

@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
 import { limitOf } from "@/lib/billing/prices";
 import { readAtStripe, requireBilling } from "@/lib/billing/stripe";
-import { isWhollyReturned } from "@/lib/billing/stripe-charge";
+import { type Payment, readPeriod } from "@/lib/billing/stripe-charge";
 import { readBefore } from "@/lib/billing/unpaid-change";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
@@ -22,6 +22,9 @@ type Terms = Pick<
 
 /** What a subscription is, and until when it is a licence by that. */
 type State = Pick<Terms, "status" | "unpaid_since_ms"> & { status_reason: Reason | null; untilMs: number };
+
+/** What was read of a subscription, with the payments for its period. */
+type Reading = { terms: Terms; payments: Payment[] };
 
 /**
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
@@ -45,19 +48,23 @@ export async function readTerms(
   items: Stripe.SubscriptionItem[],
   known: Row | undefined,
   nowMs: number,
-): Promise<Terms> {
+): Promise<Reading> {
   const [item] = (items.length > 0 ? items : subscription.items.data).toSorted(
     (one, other) => other.current_period_end - one.current_period_end,
   );
   if (!item) throw new Error("a subscription has no item");
   const before = await readBefore(db, subscription, known, nowMs);
-  const state = await readState(subscription, item, known, before, nowMs);
+  const period = mayBePaid(subscription, before)
+    ? await readPeriod(subscription.id, before?.paidSince ?? item.current_period_start)
+    : undefined;
+  const isReturned = period?.isReturned === true;
+  const state = await readState(subscription, item, known, before?.paidUntilMs, isReturned, nowMs);
   const endMs = item.current_period_end * 1000;
   const { cancel_at_period_end, cancel_at } = subscription;
   const cancelAtMs = cancel_at_period_end ? endMs : cancel_at && cancel_at * 1000;
   const isLicence = items.length > 0 || before !== undefined;
   const untilMs = isLicence ? Math.min(state.untilMs, cancelAtMs ?? state.untilMs) : 0;
-  return {
+  const terms = {
     status: state.status,
     status_reason: state.status_reason,
     price_id: before ? before.price_id : item.price.id,
@@ -72,7 +79,11 @@ export async function readTerms(
           : untilMs,
     licence_until_ms: untilMs > nowMs ? untilMs : 0,
   };
+  return { terms, payments: period?.payments ?? [] };
 }
+
+const mayBePaid = ({ status }: Stripe.Subscription, before: object | undefined) =>
+  !hasEnded({ status }) && status !== "incomplete" && (status !== "unpaid" || before !== undefined);
 
 const goesOn = ({ status }: Pick<State, "status">) => ["active", "trialing"].includes(status);
 
@@ -89,15 +100,18 @@ function findEnd(
   return Math.min(known?.licence_until_ms || untilMs || (unpaid_since_ms ?? nowMs), nowMs);
 }
 
-/** @param before - what was paid before a change that is not paid */
+/**
+ * @param paidUntilMs - the end of what was paid before a change that is not paid
+ * @param isReturned - whether all that was paid for the period was
+ */
 async function readState(
   subscription: Stripe.Subscription,
   { current_period_start, current_period_end }: Stripe.SubscriptionItem,
   known: Row | undefined,
-  before: Awaited<ReturnType<typeof readBefore>>,
+  paidUntilMs: number | undefined,
+  isReturned: boolean,
   nowMs: number,
 ): Promise<State> {
-  const { paidUntilMs, paidSince = current_period_start } = before ?? {};
   const { id, status, trial_end, collection_method, pause_collection } = subscription;
   const [startMs, endMs] = [current_period_start * 1000, current_period_end * 1000];
   const none: State = { status, status_reason: null, unpaid_since_ms: null, untilMs: 0 };
@@ -107,8 +121,7 @@ async function readState(
     return wasFree ? { ...none, status_reason: "trial" } : none;
   }
   if (status === "incomplete") return none;
-  if ((status !== "unpaid" || before) && (await isWhollyReturned(id, paidSince)))
-    return { ...none, status: "refunded" };
+  if (isReturned) return { ...none, status: "refunded" };
   const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
   if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };
   const dueMs = collection_method === "send_invoice" ? await readDueDate(id) : undefined;

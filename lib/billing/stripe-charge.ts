@@ -1,84 +1,94 @@
 import type { Stripe } from "stripe";
 import { idOf, listAtStripe, readAtStripe } from "@/lib/billing/stripe";
 
-/**
- * How much of a charge was refunded or lost in a dispute, in the currency's smallest unit and as a share from 0 to 1, and how
- * its disputes were decided.
- */
-export type Returned = {
-  paid: number;
+/** A charge: what was paid, what of it was refunded or lost in a dispute, and how its disputes were decided. */
+export type Payment = {
+  id: string;
+  amount: number;
   returned: number;
-  share: number;
-  isDisputeLost: boolean;
-  isDisputeWon: boolean;
+  dispute: "lost" | "open" | "won" | null;
+  currency: string;
+  paid_at_ms: number;
 };
 
 /** Reads how much of a charge was refunded or lost in disputes. */
-export async function readReturned(charge: Stripe.Charge): Promise<Returned> {
-  const { amount: paid, amount_refunded, disputed } = charge;
+export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
+  const { id, amount, amount_refunded, disputed, currency, created } = charge;
   const disputes = disputed
     ? (await readAtStripe((stripe) => stripe.disputes.list({ charge: charge.id }))).data
     : [];
   const lost = disputes.filter(({ status }) => status === "lost");
   const all = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
-  const returned = Math.min(all, paid);
+  const isClosed = disputes.every(({ status }) => ["won", "warning_closed", "prevented"].includes(status));
   return {
-    paid,
-    returned,
-    share: paid > 0 ? returned / paid : 0,
-    isDisputeLost: lost.length > 0,
-    isDisputeWon: disputes.some(({ status }) => status === "won"),
+    id,
+    amount,
+    returned: Math.min(all, amount),
+    dispute: !disputed ? null : lost.length > 0 ? "lost" : isClosed ? "won" : "open",
+    currency,
+    paid_at_ms: created * 1000,
   };
 }
 
 /** The part of what was sold that was returned, rounded down. A float would lose a thousandth of some. */
-export function partReturned(thousandths: number, { paid, returned }: Returned): number {
-  return paid > 0 ? Number((BigInt(thousandths) * BigInt(returned)) / BigInt(paid)) : 0;
+export function partReturned(thousandths: number, { amount, returned }: Payment): number {
+  return amount > 0 ? Number((BigInt(thousandths) * BigInt(returned)) / BigInt(amount)) : 0;
 }
 
+export const isWhollyReturned = ({ amount, returned }: Payment) => amount > 0 && returned === amount;
+
 /**
- * Whether everything that was paid for a subscription's period was refunded, or lost in disputes: each invoice since its start
- * by all its payments. What a balance paid, or someone outside Stripe, was not returned.
+ * Reads the payments for a subscription's period, and whether all of them were refunded, or lost in disputes: each invoice
+ * since its start by all its payments. What a balance paid, or someone outside Stripe, was not returned.
  */
-export async function isWhollyReturned(subscription: string, periodStart: number): Promise<boolean> {
+export async function readPeriod(subscription: string, periodStart: number) {
   const created = { gte: periodStart - 3600 }; // the first invoice may be a moment older than the period
-  let isAnyReturned = false;
+  const payments: Payment[] = [];
+  let [isAnyPaid, isAllReturned] = [false, true];
   for await (const page of listAtStripe((stripe, page) =>
     stripe.invoices.list({ subscription, status: "paid", created, ...page }),
   ))
     for (const { id, total } of page.filter(({ total }) => total > 0)) {
-      if (!(await isInvoiceReturned(id, total))) return false;
-      isAnyReturned = true;
+      const ofInvoice = await readPaymentsOf(id);
+      const sum = ofInvoice.reduce((all, { amount }) => all + amount, 0);
+      payments.push(...ofInvoice);
+      isAnyPaid = true;
+      isAllReturned &&= sum >= total && ofInvoice.every(isWhollyReturned);
     }
-  return isAnyReturned;
+  return { payments, isReturned: isAnyPaid && isAllReturned };
 }
 
-async function isInvoiceReturned(invoice: string, total: number): Promise<boolean> {
-  const expand = ["data.payment.payment_intent.latest_charge", "data.payment.charge"];
-  let paid = 0;
+const withCharge = ["data.payment.payment_intent.latest_charge", "data.payment.charge"];
+
+async function readPaymentsOf(invoice: string): Promise<Payment[]> {
+  const payments: Payment[] = [];
   for await (const page of listAtStripe((stripe, page) =>
-    stripe.invoicePayments.list({ invoice, status: "paid", expand, ...page }),
+    stripe.invoicePayments.list({ invoice, status: "paid", expand: withCharge, ...page }),
   ))
-    for (const { amount_paid, payment } of page) {
-      const { payment_intent: intent } = payment;
-      const charge = (typeof intent === "object" && intent?.latest_charge) || payment.charge;
-      if (!charge || typeof charge !== "object" || (await readReturned(charge)).share < 1) return false;
-      paid += amount_paid ?? 0;
-    }
-  return paid >= total;
+    for (const { payment } of page) payments.push(...(await readCharged(payment)));
+  return payments;
 }
 
-/** The subscriptions whose invoices a payment has paid. */
-export async function findSubscriptionsOf(payment_intent: string): Promise<string[]> {
+async function readCharged({ payment_intent: intent, charge: own }: Stripe.InvoicePayment.Payment) {
+  const charge = (typeof intent === "object" && intent?.latest_charge) || own;
+  return typeof charge === "object" && isPaid(charge) ? [await readPayment(charge)] : [];
+}
+
+/** Whether a charge has brought money: those of a bank are pending at first, and may fail. */
+export const isPaid = ({ status }: Stripe.Charge) => status === "succeeded";
+
+/** The subscriptions whose invoices a payment has paid, with that payment as it is now: the period may be an earlier one. */
+export async function findSubscriptionsOf(payment_intent: string) {
   const payment = { type: "payment_intent", payment_intent } as const;
-  const found: string[] = [];
+  const found: { subscription: string; payments: Payment[] }[] = [];
   for await (const page of listAtStripe((stripe, page) =>
-    stripe.invoicePayments.list({ payment, expand: ["data.invoice"], ...page }),
+    stripe.invoicePayments.list({ payment, expand: ["data.invoice", ...withCharge], ...page }),
   ))
-    for (const { invoice } of page) {
+    for (const { invoice, payment } of page) {
       const details =
         typeof invoice === "object" && "parent" in invoice && invoice.parent?.subscription_details;
-      if (details) found.push(idOf(details.subscription));
+      if (details)
+        found.push({ subscription: idOf(details.subscription), payments: await readCharged(payment) });
     }
   return found;
 }

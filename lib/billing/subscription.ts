@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { differs, settleTerms } from "@/lib/accounts/effective-terms";
-import { type Cause, changeAccount, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
+import { type Cause, changeAccount, keepPayments, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
 import { alignEmail, findBuyer } from "@/lib/billing/customer";
 import { hasEnded, type Row, readTerms, termsOfGone } from "@/lib/billing/grace-period";
 import { findLicenceItems } from "@/lib/billing/licence-prices";
@@ -32,9 +32,8 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
       ? await accountBy(db, "id", known.account_id).select(["id", "email"]).executeTakeFirst()
       : subscription && (await findBuyer(db, subscription, !hasEnded(subscription), nowMs));
     if (!buyer) return;
-    const terms = subscription
-      ? await readTerms(db, subscription, items, known, nowMs)
-      : known && termsOfGone(known, nowMs);
+    const reading = subscription && (await readTerms(db, subscription, items, known, nowMs));
+    const terms = reading?.terms ?? (known && termsOfGone(known, nowMs));
     if (!terms) return;
     const what = `subscription ${terms.status}`;
     const isSame = known && !differs(known, terms);
@@ -66,6 +65,7 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
       ...(subscription && invoiceColumns(subscription)),
     };
     await db.updateTable("billing_subscriptions").set(noted).where("id", "=", id).execute();
+    await keepPayments(db, buyer.id, id, reading?.payments ?? []);
     const customer = subscription?.customer;
     if (typeof customer === "object" && !customer.deleted) await alignEmail(customer, buyer.email);
     return;

@@ -8,6 +8,15 @@ const decimalsAtStripe: Readonly<Partial<Record<string, number>>> = Object.fromE
   ...inList("bhd jod kwd omr tnd", 3),
 ]);
 
+/** The exact amount with the currency's decimals, for example `49.00`, for a program or a spreadsheet. */
+export function moneyAsDecimal(amount: number, currency: string): string {
+  const decimals = decimalsAtStripe[currency.toLowerCase()] ?? 2;
+  const digits = String(Math.abs(amount)).padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const sign = amount < 0 ? "-" : "";
+  return decimals === 0 ? sign + whole : `${sign}${whole}.${digits.slice(-decimals)}`;
+}
+
 /** For example `€49.00` or `HUF 9,990`, of an amount in the smallest unit that Stripe has of the currency. */
 export function moneyInWords(amount: number, currency: string): string {
   const decimals = decimalsAtStripe[currency.toLowerCase()] ?? 2;

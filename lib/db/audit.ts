@@ -18,6 +18,7 @@ import { transact } from "@/lib/db/transaction";
 /** Tables that may be written without an audit entry, and why; the others only by {@link auditedTransaction}. */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_progress: "how far Stripe was read",
+  billing_payments: "what was paid at Stripe; what it gives is audited",
   billing_unclaimed: "nothing is given; what is given once there is an account is audited",
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   billing_licence_prices: "the operator decides at Stripe and in the settings; this remembers what was sold",

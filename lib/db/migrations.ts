@@ -348,6 +348,21 @@ export const migrations: Record<string, SchemaChange> = {
         select max(last_event_at_ms) as read_ms from (select last_event_at_ms from billing_subscriptions
         union all select last_event_at_ms from billing_checkouts) as readings) as newest where read_ms is not null`,
   ],
+  "211-billing-payments": [
+    `create table billing_payments (id text primary key, ${ofAccount}, bought text not null, amount bigint not null,
+        returned bigint not null, dispute text, currency text not null, paid_at_ms bigint not null)`,
+  ],
+  // The customers are listed newest first, and by what finance asks of them.
+  "212-customer-lists": {
+    billing_payments_account: "billing_payments (account_id)",
+    billing_payments_returned: "billing_payments (account_id) where returned > 0",
+    billing_payments_disputed: "billing_payments (account_id) where dispute is not null",
+    billing_customers_created: "billing_customers (created_at_ms, account_id)",
+    billing_subscriptions_owing:
+      "billing_subscriptions (licence_until_ms, account_id) where status in ('past_due', 'unpaid')",
+    billing_subscriptions_prices: "billing_subscriptions (price_id) where licence_until_ms > 0",
+    billing_subscriptions_reason: "billing_subscriptions (status_reason) where status_reason is not null",
+  },
   "220-longer-codes": addColumns("sign_in_codes", "characters bigint, tried_at_ms bigint"),
   // Each request for a code counts the wrong tries of the last hour.
   "221-wrong-codes": {

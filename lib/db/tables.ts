@@ -356,6 +356,22 @@ export type Tables = {
     last_event: string | null;
     last_event_at_ms: number | null;
   };
+  /** What accounts have paid at Stripe, by charge, as it was last read there. */
+  billing_payments: {
+    /** Stripe's id of the charge. */
+    id: string;
+    account_id: string;
+    /** Stripe's id of the subscription or the checkout session that it paid. */
+    bought: string;
+    /** In the currency's smallest unit that Stripe has. */
+    amount: number;
+    /** How much of it was refunded, or lost in disputes. */
+    returned: number;
+    /** `open`, `won` or `lost`; null if it was not disputed. */
+    dispute: string | null;
+    currency: string;
+    paid_at_ms: number;
+  };
   /** Purchases at Stripe for an email that has no account. */
   billing_unclaimed: {
     /** Stripe's id of the subscription or the checkout session. */

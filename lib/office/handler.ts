@@ -59,6 +59,7 @@ function listHandlers(): Map<string, RouteHandler> {
   for (const page of officePages) {
     const route = { ...reads, ...byOperators, path: page.path };
     add(route, (call, session) => showPage(page, call, session), signInFirst);
+    if (page.file) add({ ...route, path: page.file.path }, sendFile(page.file), signInFirst);
     for (const act of page.acts ?? [])
       add(act, (call, session) => carryOut(act, page, call, session), askFirst(page, act));
   }
@@ -125,6 +126,16 @@ async function showPage(
   const after = request.url.searchParams.get("done");
   const { done } = page.acts?.find((act) => nameOf(act) === after) ?? {};
   return toPage({ title, content, status: problem?.status }, { operator, page, problem, done });
+}
+
+function sendFile({ path, mediaType, read }: NonNullable<OfficePage["file"]>): Handler<OfficeSession> {
+  const headers = ["content-disposition", `attachment; filename="${path.slice(1)}"`];
+  return async (request, session) => ({
+    status: 200,
+    body: await read(await toCall(request, session)),
+    mediaType,
+    headers,
+  });
 }
 
 async function carryOut(act: OfficeAct, page: OfficePage, request: HandlerRequest, session: OfficeSession) {

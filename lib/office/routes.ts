@@ -3,6 +3,7 @@ import { accounts } from "@/lib/office/accounts";
 import { announcement } from "@/lib/office/announcement";
 import { audit } from "@/lib/office/audit";
 import { commands } from "@/lib/office/commands";
+import { customers } from "@/lib/office/customers";
 import { mails } from "@/lib/office/mails";
 import type { OfficePage } from "@/lib/office/page";
 import { today } from "@/lib/office/today";
@@ -13,6 +14,7 @@ export const officePages: readonly OfficePage[] = [
   today,
   accounts,
   account,
+  customers,
   waiting,
   mails,
   announcement,

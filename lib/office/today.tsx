@@ -2,10 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Fragment } from "react";
 import { PostButton } from "@/app/(pages)/post-form";
 import { PartList } from "@/app/(pages)/status-light";
+import { type CustomerFilter, customerFilters } from "@/lib/accounts/customer-list";
 import { maxTrials, readOverview } from "@/lib/accounts/overview";
 import { listUnclaimed, type UnclaimedPurchase } from "@/lib/accounts/unclaimed-purchases";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
+import { customersIn } from "@/lib/office/customers";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { AtStripe, Instant, Person } from "@/lib/office/values";
@@ -96,7 +98,7 @@ function Unclaimed({ purchases }: { purchases: UnclaimedPurchase[] }) {
   );
 }
 
-function Counts({ accounts, billing, days, ...others }: Counted["overview"]) {
+function Counts({ accounts, billing, customers, days, ...others }: Counted["overview"]) {
   const { trialsEnding, waiting, oldestWaitingAtMs } = others;
   const figures: [name: string, value: number, href?: string][] = [
     ["Trials", accounts.trials, "/accounts?trials=running"],
@@ -120,8 +122,16 @@ function Counts({ accounts, billing, days, ...others }: Counted["overview"]) {
       </dl>
       {settings().billing && (
         <p>
-          Billing: {billing.pastDue} past due or unpaid, {billing.unsettledForADay} checkouts unsettled for a
-          day, {billing.unknownToStripe} subscriptions unknown to Stripe; in 30 days{" "}
+          Customers:{" "}
+          {(Object.keys(customerFilters) as CustomerFilter[]).map((filter, at) => (
+            <Fragment key={filter}>
+              {at > 0 && ", "}
+              <a href={customersIn(filter)}>
+                {customers[filter].toLocaleString("en")} {customerFilters[filter]}
+              </a>
+            </Fragment>
+          ))}
+          . {billing.unsettledForADay} checkouts are unsettled for a day; in 30 days{" "}
           {billing.orphanedIn30Days} purchases without account or for another price,{" "}
           {billing.returnedIn30Days} payments returned, {billing.twiceIn30Days} bought twice.
           {billing.retiredPrices.map(({ id, count }) => (

@@ -19,6 +19,14 @@ export function manyAccounts(many: number, nowMs: number): string[] {
        CASE WHEN i % 3 = 0 THEN 'sign in' WHEN i % 3 = 1 THEN 'token' ELSE 'account set' END, ${email}, NULL, '{"plan":"trial"}' FROM n`,
     `INSERT INTO local_sessions (id, account_id, expires_at_ms, kind, name, begun_at_ms)
      ${rows(many / 2)} SELECT 'sess_' || i, 'acc_' || i, ${nowMs} + ${7 * dayMs}, CASE WHEN i % 4 = 0 THEN 'app' ELSE 'browser' END, 'Chromium on Linux', ${past(7)} FROM n`,
+    `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence)
+     ${rows(many / 2)} SELECT 'acc_' || i, 'cus_' || i, ${past(700)}, 'given' FROM n`,
+    `INSERT INTO billing_subscriptions (id, account_id, status, price_id, period_ends_ms, ends_at_ms, licence_until_ms, version, created_at_ms)
+     ${rows(many / 2)} SELECT 'sub_' || i, 'acc_' || i, CASE WHEN i % 100 = 0 THEN 'past_due' WHEN i % 100 = 1 THEN 'paused' ELSE 'active' END,
+       'price_1', ${nowMs + dayMs}, CASE WHEN i % 100 = 2 THEN ${nowMs + dayMs} END, ${nowMs + dayMs}, 1, ${past(700)} FROM n`,
+    `INSERT INTO billing_payments (id, account_id, bought, amount, returned, dispute, currency, paid_at_ms)
+     ${rows(many / 2)} SELECT 'ch_' || i, 'acc_' || i, 'sub_' || i, 4900, CASE WHEN i % 100 = 3 THEN 100 ELSE 0 END,
+       CASE WHEN i % 100 = 4 THEN 'open' END, 'eur', ${past(700)} FROM n`,
     `INSERT INTO waitlist (email, joined_at_ms) ${rows(many / 50)} SELECT 'waits-' || i || '@example.com', ${past(30)} FROM n`,
     `INSERT INTO email_suppressions (email_hash, created_at_ms) ${rows(many / 20)} SELECT 'hash-' || i, ${past(300)} FROM n`,
     `INSERT INTO sign_in_mail_attempts (id, email, kind, at_ms, state, failure)

@@ -69,7 +69,7 @@ type Invoice = Pick<
 };
 type Charge = Pick<
   Stripe.Charge,
-  "id" | "object" | "amount" | "amount_refunded" | "refunded" | "disputed" | "created" | "status"
+  "id" | "object" | "amount" | "amount_refunded" | "refunded" | "disputed" | "created" | "status" | "currency"
 > & { customer: string | null; payment_intent: string };
 type Refund = Pick<Stripe.Refund, "id" | "object" | "amount" | "created" | "status"> & {
   charge: string;
@@ -633,7 +633,8 @@ export class StripeStandIn {
   }
 
   private payInvoice(invoice: Invoice, amount: number): void {
-    if (amount > 0) invoice.intents.push(this.charge(invoice.customer, amount, "succeeded").id);
+    if (amount > 0)
+      invoice.intents.push(this.charge(invoice.customer, amount, invoice.currency, "succeeded").id);
     Object.assign(invoice, { status: "paid", amount_paid: amount, amount_remaining: 0 });
   }
 
@@ -641,7 +642,7 @@ export class StripeStandIn {
   private makeIntent(session: Session, status: Stripe.PaymentIntent["status"]): Intent {
     const { customer, currency, asked } = session;
     const total = session.amount_total ?? 0;
-    const intent = this.charge(customer as string | null, total, status);
+    const intent = this.charge(customer as string | null, total, currency ?? "eur", status);
     if (status !== "succeeded" || asked["invoice_creation[enabled]"] !== "true") return intent;
     const id = this.newId("in");
     this.invoices.set(id, {
@@ -653,12 +654,17 @@ export class StripeStandIn {
     return intent;
   }
 
-  private charge(customer: string | null, amount: number, status: Stripe.PaymentIntent["status"]): Intent {
+  private charge(
+    customer: string | null,
+    amount: number,
+    currency: string,
+    status: Stripe.PaymentIntent["status"],
+  ): Intent {
     const intent: Intent = { id: this.newId("pi"), object: "payment_intent", status, latest_charge: null };
     if (status !== "succeeded") return intent;
     intent.latest_charge = {
       ...{ id: this.newId("ch"), object: "charge", amount, amount_refunded: 0, refunded: false },
-      ...{ disputed: false, created: this.nowSeconds(), status: "succeeded", customer },
+      ...{ disputed: false, created: this.nowSeconds(), status: "succeeded", currency, customer },
       payment_intent: intent.id,
     };
     this.charges.set(intent.latest_charge.id, intent.latest_charge);

@@ -52,6 +52,8 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   billing_subscriptions:
     "Your licences at Stripe: state, periods and what is due of the last invoice, no payment details | Until your data is erased",
   billing_checkouts: "Your checkouts: what was bought, when, and how it ended | Until your data is erased",
+  billing_payments:
+    "Your payments at Stripe: amount and currency, when, for which purchase, and what was refunded or disputed, no payment details | Until your data is erased",
   billing_licence_prices: undefined,
   billing_unclaimed:
     "That something was bought at Stripe with your email before there was an account: its id at Stripe and when | Until you have the account, it is refunded, or your data is erased",

@@ -51,6 +51,8 @@ Your licences at Stripe: state, periods | billing_subscriptions: status status_r
 periods and | billing_subscriptions: period_ends unpaid_since ends_at licence_until
 what is due of the last invoice | billing_subscriptions: invoice_id invoice_status amount_due currency
 what was bought, when | billing_checkouts: kind price_id thousandths created_at
+amount and currency, when, for which purchase | billing_payments: amount currency paid_at bought
+what was refunded or disputed | billing_payments: returned dispute
 bought at Stripe with your email before | billing_unclaimed: email created_at
 how it ended | billing_checkouts: state session_id refunded_thousandths taken_thousandths
 Your id and email at Clerk | clerk_users: email

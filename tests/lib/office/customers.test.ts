@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { OfficeBrowser } from "@/tests/support/office-browser";
 import { reservePort } from "@/tests/support/port";
@@ -47,6 +49,170 @@ describe.each(engines)("the customers that finance and support ask about, on $na
       expect((await service.admin("explain", email)).stdout).toMatch(/^Sign-in: /);
       expect(await service.adminJson("explain", email)).toMatchObject({ payment: null });
       expect((await ann.open(`/account?email=${email}`)).text).not.toContain("The licence is");
+    });
+  });
+
+  describe("the list", async () => {
+    const admit = () => shop.admitLicensed("--trial-ends", "2026-01-01");
+    const [ending, paused, disputed, refunded] = [await admit(), await admit(), await admit(), await admit()];
+    stripe.cancelAtPeriodEnd(ending.subscription);
+    stripe.pause(paused.subscription);
+    stripe.dispute(stripe.chargeOf(disputed.subscription));
+    stripe.refundCharge(stripe.chargeOf(refunded.subscription), 1000);
+    const browser = await Browser.signIn(service, paying.buyer.email);
+    const inYen = await shop.buy({ ...paying.buyer, browser }, { credits: "price_pack" });
+    const ofPack = stripe.chargeOf(inYen.session);
+    Object.assign(ofPack, { currency: "jpy", amount: 1500 });
+    const [firstOfPaying] = [...stripe.charges.values()].filter(({ amount }) => amount === 4900);
+    stripe.refundCharge(firstOfPaying ?? expect.fail(), 900);
+    await shop.deliverAll();
+    const formula = "=1+1@example.com";
+    await service.adminJson("account", "add", formula);
+    await shop.stage.query(
+      `INSERT INTO billing_customers (account_id, customer_id, created_at_ms)
+       SELECT id, 'cus_formula', 1 FROM accounts WHERE email = '${formula}'`,
+    );
+    await shop.admit(); // is no customer
+
+    const nameOf = ({ buyer }: typeof late) => buyer.email.replace("@example.com", "");
+    const all = [refunded, disputed, paused, ending, unpaid, late, paying].map(nameOf);
+    const emailsOn = (text: string) =>
+      [...text.matchAll(/<bdi>([^<@]+)@example\.com<\/bdi>/g)].map(([, name]) => name);
+    const rowsOf = (csv: string) => csv.trimEnd().split("\r\n");
+    const filters = [
+      ["past-due", "past due", [late]],
+      ["unpaid", "unpaid", [unpaid]],
+      ["unfinished", "not finished", []],
+      ["paused", "paused", [paused]],
+      ["ending", "ending", [ending]],
+      ["refunded", "refunded", [refunded, paying]],
+      ["disputed", "disputed", [disputed]],
+      ["unknown", "unknown to Stripe", []],
+    ] as const;
+
+    it("has every customer, newest first, and no one else", async () => {
+      expect(emailsOn((await ann.open("/customers")).text)).toEqual([...all, "=1+1"]);
+    });
+
+    it.each(filters)(
+      "filtered by %s has these customers only, on the page, in the shell and as CSV",
+      async (...row) => {
+        const [filter, , found] = row;
+        const names = found.map(nameOf);
+        expect(emailsOn((await ann.open(`/customers?filter=${filter}`)).text)).toEqual(names);
+        const listed = await service.adminJson<{ email: string }[]>("billing", "list", "--filter", filter);
+        expect([...new Set(listed.map(({ email }) => email))]).toEqual(
+          names.map((name) => `${name}@example.com`),
+        );
+        const { text } = await ann.open(`/customers.csv?filter=${filter}`);
+        const { stdout } = await service.admin("billing", "list", "--filter", filter, "--csv");
+        expect(stdout).toBe(text);
+        expect(rowsOf(text).length).toBe(listed.length === 0 ? 1 : listed.length + 1);
+      },
+    );
+
+    it("is where each of Today's numbers leads", async () => {
+      const open = async () => (await ann.open("/today")).text;
+      await eventually(async () => expect(await open(), "it is counted").toContain("Customers: "));
+      const text = await open();
+      for (const [filter, words, found] of filters)
+        expect(text).toContain(`<a href="/customers?filter=${filter}">${found.length} ${words}</a>`);
+      expect(await service.adminJson("overview")).toMatchObject({ customers: { unpaid: 1, refunded: 2 } });
+    });
+
+    it("finds a customer by a part of the email, and by Stripe's ids", async () => {
+      const { customerId } = (
+        await service.adminJson<{ customer: { customerId: string } }>("billing", "show", late.buyer.email)
+      ).customer;
+      for (const text of [nameOf(late).toUpperCase(), customerId, late.subscription, late.session])
+        expect(emailsOn((await ann.open(`/customers?find=${text}`)).text), text).toEqual([nameOf(late)]);
+      expect(emailsOn((await ann.open("/customers?find=%25")).text)).toEqual([]);
+      expect(emailsOn((await ann.open("/customers?find=sub_none")).text)).toEqual([]);
+      expect((await ann.open(`/customers?filter=unpaid&find=${nameOf(late)}`)).text).toContain(
+        "No customer matches.",
+      );
+    });
+
+    it("says the state as the account's page does, and what was paid in each currency, less what was returned", async () => {
+      const { text } = await ann.open("/customers");
+      const rowOf = (of: typeof late) => text.split("<tr>").find((row) => row.includes(of.buyer.email)) ?? "";
+      const cellOf = (of: typeof late, column: string) =>
+        new RegExp(`<td data-column="${column}">(.*?)</td>`).exec(rowOf(of))?.[1];
+      expect(cellOf(paying, "Paid")).toBe("€147.00, €9.00 of it returned; ¥1,500");
+      expect(cellOf(late, "Paid")).toBe("€98.00");
+      expect(cellOf(unpaid, "Paid")).toBe("€49.00");
+      expect(cellOf(refunded, "Paid")).toBe("€49.00, €10.00 of it returned");
+      expect([cellOf(late, "State"), cellOf(late, "Licence")]).toEqual(["Past due", "past due"]);
+      expect([cellOf(ending, "State"), cellOf(ending, "Licence")]).toEqual(["Cancelled", "cancelled"]);
+      expect([cellOf(unpaid, "State"), cellOf(unpaid, "Licence")]).toEqual(["Licence ended", "unpaid"]);
+    });
+
+    it("as CSV has a row for each currency with exact decimals, and no cell that a spreadsheet computes", async () => {
+      const { status, headers, text } = await ann.open("/customers.csv");
+      expect([
+        status,
+        headers["content-type"],
+        headers["content-disposition"],
+        headers["cache-control"],
+      ]).toEqual([200, "text/csv; charset=utf-8", 'attachment; filename="customers.csv"', "no-store"]);
+      const [header, ...rows] = rowsOf(text);
+      expect(header).toBe(
+        '"email","customer","state","licence","subscription","price","periodEnds","unpaidSince","licenceEnds","currency","paid","returned","kept","firstPayment"',
+      );
+      const time = String.raw`"\d{4}-\d\d-\d\dT[\d:.]+Z"`;
+      const start = `"${paying.buyer.email}","cus_\\w+","Licensed","renews","${paying.subscription}","price_month",${time},"",""`;
+      const ofPaying = rows.filter((row) => row.includes(paying.buyer.email));
+      expect(ofPaying[0]).toMatch(new RegExp(`^${start},"EUR","147.00","9.00","138.00",${time}$`));
+      expect(ofPaying[1]).toMatch(new RegExp(`^${start},"JPY","1500","0","1500",${time}$`));
+      expect(ofPaying).toHaveLength(2);
+      expect(rows.at(-1)).toBe(`"'${formula}","cus_formula","Trial","","","","","","","","","","",""`);
+      const { headers: stranger } = await new OfficeBrowser(service).open("/customers.csv");
+      expect(stranger.location).toBe("/enter?to=%2Fcustomers.csv");
+    });
+
+    it("leads from page to page, and the file has all pages", async () => {
+      const rows = Array.from({ length: 60 }, (_, at) => `page-${String(at).padStart(2, "0")}`);
+      for (const [table, columns, values] of [
+        ["accounts", "id, email, plan, created_at_ms, credit_thousandths", "'@example.com', 'hobby', 1, 0"],
+        ["billing_customers", "account_id, customer_id, created_at_ms", "'', 5"],
+      ] as const)
+        await shop.stage.query(
+          `INSERT INTO ${table} (${columns}) VALUES ${rows.map((name) => `('${name}', '${name}' || ${values})`).join(", ")}`,
+        );
+      const first = await ann.open("/customers?find=PAGE-");
+      const [, next = ""] = /href="([^"]+)">Next/.exec(first.text) ?? [];
+      const second = await ann.open(next.replaceAll("&amp;", "&"));
+      expect([...emailsOn(first.text), ...emailsOn(second.text)]).toEqual(rows.toReversed());
+      expect(second.text).not.toContain(">Next");
+      expect(rowsOf((await ann.open("/customers.csv?find=page-")).text)).toHaveLength(61);
+      const limited = await service.adminJson<object[]>("billing", "list", "--find", "page-", "--limit", "2");
+      expect(limited).toHaveLength(2);
+      await shop.stage.query("DELETE FROM accounts WHERE id LIKE 'page-%'");
+    });
+
+    it("counts from the period that runs, in a store that an earlier build has filled", async () => {
+      await shop.stage.query("DELETE FROM billing_payments");
+      expect((await ann.open("/customers")).text).not.toContain("€");
+      shop.pass(dayMs);
+      await shop.reconcile();
+      const listed = await service.adminJson<object[]>("billing", "list", "--find", paying.buyer.email);
+      expect(listed).toMatchObject([
+        // The period that runs, and the earlier payment whose refund Stripe lists.
+        { currency: "EUR", paid: "98.00", returned: "9.00" },
+        { currency: "JPY", paid: "1500" },
+      ]);
+    });
+
+    it("goes with the person, whose export has the payments", async () => {
+      const { email } = disputed.buyer;
+      const { billing } = await service.adminJson<{ billing: object }>("person", "export", email);
+      expect(billing).toMatchObject({
+        payments: [
+          { amount: 4900, returned: 0, dispute: "open", currency: "eur", bought: disputed.subscription },
+        ],
+      });
+      await service.adminJson("person", "erase", email, "--yes");
+      expect(await shop.stage.query(`SELECT id FROM billing_payments WHERE dispute IS NOT NULL`)).toEqual([]);
     });
   });
 });

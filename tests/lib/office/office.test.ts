@@ -327,7 +327,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       await shop.reconcile();
       await ben.signIn();
       await says(
-        "Billing: 1 past due or unpaid, 1 checkouts unsettled for a day, 1 subscriptions unknown to Stripe; in 30 days 1 purchases without account or for another price, 1 payments returned, 1 bought twice. Deliveries are fulfilled.",
+        ">1 unknown to Stripe</a>. 1 checkouts are unsettled for a day; in 30 days 1 purchases without account or for another price, 1 payments returned, 1 bought twice. Deliveries are fulfilled.",
       );
       shop.stripe.faultOf = () => "500";
       shop.stripe.change(unpaid.subscription, { status: "active" });

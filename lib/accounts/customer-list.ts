@@ -1,0 +1,202 @@
+import { type InferResult, sql } from "kysely";
+import { parseAccount } from "@/lib/accounts/account";
+import { standingOf } from "@/lib/accounts/standing";
+import { asIso } from "@/lib/config/instants";
+import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
+import { paginate } from "@/lib/db/pagination";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
+import type { Db } from "@/lib/db/store";
+import { currentLicence, licenceStateOf } from "@/lib/http/licence-state";
+
+/** What finance and support look for, and how it is called. */
+export const customerFilters = {
+  "past-due": "past due",
+  unpaid: "unpaid",
+  unfinished: "not finished",
+  paused: "paused",
+  ending: "ending",
+  refunded: "refunded",
+  disputed: "disputed",
+  unknown: "unknown to Stripe",
+} as const;
+
+export type CustomerFilter = keyof typeof customerFilters;
+
+export const isCustomerFilter = (text: string | undefined): text is CustomerFilter =>
+  text !== undefined && Object.hasOwn(customerFilters, text);
+
+/** The query of the accounts in a filter, once for each of their subscriptions or payments in it. */
+function accountsIn(db: Db, filter: CustomerFilter, nowMs: number) {
+  const subscriptions = db.selectFrom("billing_subscriptions").select("account_id");
+  const payments = db.selectFrom("billing_payments").select("account_id");
+  const owing = subscriptions.where(sql`status`, "in", sql`('past_due', 'unpaid')`); // as in the partial index
+  switch (filter) {
+    case "past-due":
+      return owing.where("licence_until_ms", ">", 0);
+    case "unpaid":
+      return owing.where("licence_until_ms", "=", 0);
+    case "unfinished":
+      return subscriptions.where("status", "=", "incomplete");
+    case "paused":
+      return subscriptions.where(({ or, eb }) =>
+        or([eb("status", "=", "paused"), eb("status_reason", "=", "collection")]),
+      );
+    case "ending":
+      return subscriptions
+        .where("status", "in", ["active", "trialing"])
+        .where("licence_until_ms", ">", 0)
+        .where("ends_at_ms", ">", nowMs);
+    case "refunded":
+      return payments
+        .where("returned", ">", 0)
+        .where(sql`returned`, ">", sql`0`) // as in the partial index
+        .where(({ or, eb }) => or([eb("dispute", "is", null), eb("dispute", "<>", "lost")]));
+    case "disputed":
+      return payments.where("dispute", "is not", null);
+    case "unknown":
+      return subscriptions.where("status", "=", "gone");
+  }
+}
+
+/** The query of how many customers are in a filter. */
+export function countCustomers(db: Db, filter: CustomerFilter, nowMs: number) {
+  return db
+    .selectFrom(accountsIn(db, filter, nowMs).distinct().as("found"))
+    .select(sql<number>`count(*)`.as("count"));
+}
+
+export type CustomerSearch = {
+  filter?: CustomerFilter | undefined;
+  /** A part of an email, or Stripe's id of a customer, a subscription or a checkout. */
+  text?: string | undefined;
+  /** The customer before the first one: the list is newest first. */
+  after?: { since_ms: number; id: string } | undefined;
+};
+
+function selectCustomers(db: Db, { filter, text, after }: CustomerSearch, nowMs: number) {
+  let query = db
+    .selectFrom("billing_customers")
+    .innerJoin("accounts", "accounts.id", "billing_customers.account_id")
+    .selectAll("accounts")
+    .select(["customer_id", "plan_before", "billing_customers.created_at_ms as since_ms"])
+    .orderBy("billing_customers.created_at_ms", "desc")
+    .orderBy("billing_customers.account_id", "desc");
+  if (filter) query = query.where("billing_customers.account_id", "in", accountsIn(db, filter, nowMs));
+  if (text?.startsWith("cus_")) query = query.where("customer_id", "=", text);
+  else if (text?.startsWith("sub_")) {
+    const bought = db.selectFrom("billing_subscriptions").select("account_id").where("id", "=", text);
+    query = query.where("billing_customers.account_id", "in", bought);
+  } else if (text?.startsWith("cs_")) {
+    const bought = db.selectFrom("billing_checkouts").select("account_id").where("session_id", "=", text);
+    query = query.where("billing_customers.account_id", "in", bought);
+  } else if (text) {
+    const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
+    query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
+  }
+  if (!after) return query;
+  return query.where(({ eb, refTuple, tuple }) =>
+    eb(
+      refTuple("billing_customers.created_at_ms", "billing_customers.account_id"),
+      "<",
+      tuple(after.since_ms, after.id),
+    ),
+  );
+}
+
+type Row = InferResult<ReturnType<typeof selectCustomers>>[number];
+
+/** What a customer has paid in a currency, in its smallest unit, and when the first payment that counts was made. */
+type Sum = { currency: string; paid: number; returned: number; first_ms: number };
+
+export type Customer = Awaited<ReturnType<typeof readCustomers>>[number];
+
+/**
+ * Reads a page of customers, newest first: the state of each in the words of the account's page, and what was paid. Nothing
+ * is asked of Stripe: payments count since a build that stores them has read them there.
+ */
+export async function readCustomers(db: Db, search: CustomerSearch, most: number, nowMs: number) {
+  const rows = await selectCustomers(db, search, nowMs).limit(most).execute();
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const { subscriptions, sums } = await readInOneQuery(db, {
+    subscriptions: db
+      .selectFrom("billing_subscriptions")
+      .select(["account_id", "id", "status", "status_reason", "price_id", "created_at_ms"])
+      .select(["period_ends_ms", "unpaid_since_ms", "ends_at_ms", "licence_until_ms"])
+      .where("account_id", "in", ids),
+    sums: db
+      .selectFrom("billing_payments")
+      .select(({ fn }) => [
+        "account_id",
+        "currency",
+        fn.sum<number>("amount").as("paid"),
+        fn.sum<number>("returned").as("returned"),
+        fn.min<number>("paid_at_ms").as("first_ms"),
+      ])
+      .where("account_id", "in", ids)
+      .groupBy(["account_id", "currency"])
+      .orderBy("currency"),
+  });
+  return rows.map((row) =>
+    describeCustomer(
+      row,
+      subscriptions.filter(({ account_id }) => account_id === row.id),
+      sums.filter(({ account_id }) => account_id === row.id),
+      nowMs,
+    ),
+  );
+}
+
+type Subscriptions = (Parameters<typeof licenceStateOf>[0] & { id: string; price_id: string | null })[];
+
+function describeCustomer(row: Row, all: Subscriptions, sums: Sum[], nowMs: number) {
+  const isBesideGift = row.plan_before === "licensed";
+  const subscription = currentLicence(all.map((one) => ({ ...one, isBesideGift })));
+  return {
+    ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },
+    state: standingOf(parseAccount(row), nowMs, subscription).tag,
+    licence: subscription ? licenceStateOf(subscription) : null,
+    subscription,
+    sums,
+  };
+}
+
+/** All customers of a search, page by page. */
+export function listCustomers(db: Db, search: CustomerSearch, nowMs: number, maxRows?: number) {
+  return paginate<Customer>(
+    (last, limit) => readCustomers(db, { ...search, after: last ?? search.after }, limit, nowMs),
+    maxRows,
+  );
+}
+
+/** For example `€98.00, €49.00 of it returned`. */
+export function describeSum({ currency, paid, returned }: Sum): string {
+  const sum = moneyInWords(paid, currency);
+  return returned > 0 ? `${sum}, ${moneyInWords(returned, currency)} of it returned` : sum;
+}
+
+/**
+ * The rows of a customer as CSV and JSON have them: one, or one for each currency that was paid in, because amounts of two
+ * are no sum.
+ */
+export function toCustomerRows({ email, customerId, state, licence, subscription, sums }: Customer) {
+  const customer = {
+    ...{ email, customer: customerId, state, licence, subscription: subscription?.id ?? null },
+    price: subscription?.price_id ?? null,
+    periodEnds: asIso(subscription?.period_ends_ms),
+    unpaidSince: asIso(subscription?.unpaid_since_ms),
+    licenceEnds: asIso(subscription?.ends_at_ms),
+  };
+  return (sums.length > 0 ? sums : [undefined]).map((sum) => {
+    const asDecimal = (amount: number) => sum && moneyAsDecimal(amount, sum.currency);
+    const { paid = 0, returned = 0 } = sum ?? {};
+    return {
+      ...customer,
+      currency: sum?.currency.toUpperCase() ?? null,
+      paid: asDecimal(paid) ?? null,
+      returned: asDecimal(returned) ?? null,
+      kept: asDecimal(paid - returned) ?? null,
+      firstPayment: asIso(sum?.first_ms),
+    };
+  });
+}

@@ -1,0 +1,103 @@
+import {
+  type CustomerFilter,
+  customerFilters,
+  describeSum,
+  isCustomerFilter,
+  listCustomers,
+  readCustomers,
+  toCustomerRows,
+} from "@/lib/accounts/customer-list";
+import { Field } from "@/lib/office/forms";
+import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { LongTable, perPage } from "@/lib/office/table";
+import { AtStripe, Instant, Person } from "@/lib/office/values";
+import { toCsv } from "@/lib/runtime/csv";
+
+const maxRowsOfFile = 5000;
+
+export const customers: OfficePage = {
+  path: "/customers",
+  name: "Customers",
+  show,
+  file: { path: "/customers.csv", mediaType: "text/csv; charset=utf-8", read: readFile },
+};
+
+/** The address of the customers in a filter. */
+export const customersIn = (filter: CustomerFilter) => addressOf(customers.path, { filter });
+
+function readSearch({ input }: OfficeCall) {
+  const [, since, id = ""] = /^(\d{1,15}) (\S+)$/.exec(input("after") ?? "") ?? [];
+  const filter = input("filter");
+  return {
+    filter: isCustomerFilter(filter) ? filter : undefined,
+    text: input("find"),
+    after: since ? { since_ms: Number(since), id } : undefined,
+  };
+}
+
+async function show(call: OfficeCall) {
+  const { db, nowMs } = call;
+  const search = readSearch(call);
+  const { filter, text: find } = search;
+  const rows = await readCustomers(db, search, perPage + 1, nowMs);
+  return (
+    <>
+      <form action={customers.path} className="filter">
+        {filter && <input type="hidden" name="filter" value={filter} />}
+        <Field
+          call={call}
+          name="find"
+          label="Part of the email, or an id at Stripe (cus_, sub_, cs_)"
+          current={find}
+          type="search"
+          spellCheck={false}
+        />
+        <button type="submit">Find</button>
+      </form>
+      <p className="quiet">
+        {[["", "all"] as const, ...Object.entries(customerFilters)].map(([name, words], at) => (
+          <span key={name}>
+            {at > 0 && " · "}
+            <a
+              href={addressOf(customers.path, { filter: name, find })}
+              aria-current={(filter ?? "") === name ? "true" : undefined}
+            >
+              {words}
+            </a>
+          </span>
+        ))}
+      </p>
+      <LongTable
+        rows={rows}
+        columns={{
+          Email: ({ email }) => <Person email={email} />,
+          State: ({ state }) => state,
+          Licence: ({ licence }) => licence ?? "–",
+          "Unpaid since": ({ subscription }) => <Instant atMs={subscription?.unpaid_since_ms} />,
+          "Period ends": ({ subscription }) => <Instant atMs={subscription?.period_ends_ms} />,
+          Paid: ({ sums }) => (sums.length > 0 ? sums.map(describeSum).join("; ") : "–"),
+          "First payment": ({ sums }) => (
+            <Instant atMs={sums.length > 0 ? Math.min(...sums.map(({ first_ms }) => first_ms)) : null} />
+          ),
+          Customer: ({ customerId }) => <AtStripe kind="customers" id={customerId} />,
+        }}
+        whenEmpty="No customer matches."
+        hrefAfter={({ since_ms, id }) =>
+          addressOf(customers.path, { filter, find, after: `${since_ms} ${id}` })
+        }
+      />
+      <p className="quiet">
+        <a href={addressOf("/customers.csv", { filter, find })}>These customers as CSV</a>, at most{" "}
+        {maxRowsOfFile.toLocaleString("en")}: <code>billing list --csv</code> in the shell has all. Paid is
+        what was read at Stripe since this version was installed: payments from the column’s first one on.
+      </p>
+    </>
+  );
+}
+
+async function readFile(call: OfficeCall): Promise<string> {
+  let text = "";
+  for await (const page of listCustomers(call.db, readSearch(call), call.nowMs, maxRowsOfFile))
+    text += toCsv(page.flatMap(toCustomerRows), text === "");
+  return text;
+}
