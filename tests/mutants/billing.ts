@@ -110,7 +110,7 @@ export const billing: Mistakes = {
       ],
     },
     "lib/billing/stripe-charge.ts": {
-      "a refunded period is licensed": ["return isAnyReturned;", "return isAnyReturned && false;"],
+      "a refunded period is licensed": ["isReturned: isAnyPaid && isAllReturned", "isReturned: false"],
     },
     "lib/accounts/effective-terms.ts": {
       "a trial loses the rest of its days to a licence": [
