@@ -6,7 +6,7 @@ const seed = Number(process.env.SEED ?? 1);
 
 describe.each(engines)("a year of purchases with restores on $name", (engine) => {
   it("loses nothing, gives nothing twice, and sells no one a second licence, after one reading of Stripe", {
-    timeout: 480_000,
+    timeout: 900_000,
   }, async () => {
     const stage = await engine.prepare();
     const { examples, ...figures } = await liveRestores(stage, seed);
