@@ -2,7 +2,8 @@ const roundMs = 2;
 
 let waiting = 0;
 let endsAtMs = 0;
-let isNew = true;
+/** Whether the round has ended, and the next begins with the next turn. */
+let isOver = false;
 
 /**
  * Bounds what requests take in one turn of the event loop, because libuv accepts one connection a turn
@@ -25,14 +26,14 @@ function goOn(begin: () => void): void {
   begin();
 }
 
+/** Costs a call only while there is time: a round that has ended is noticed by the next request, however late. */
 function hasTime(): boolean {
-  const nowMs = performance.now();
-  if (isNew) {
-    isNew = false;
-    endsAtMs = nowMs + roundMs;
-    setImmediate(() => {
-      isNew = true;
-    });
-  }
-  return nowMs < endsAtMs;
+  if (isOver) return false;
+  if (performance.now() < endsAtMs) return true;
+  isOver = true;
+  setImmediate(() => {
+    isOver = false;
+    endsAtMs = performance.now() + roundMs;
+  });
+  return false;
 }
