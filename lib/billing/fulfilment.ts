@@ -77,7 +77,7 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
   throw new Error("a checkout changed while it was read");
 }
 
-/** What a checkout sells: as ours says, or by the price of one that a Payment Link made; `undefined` if it is none of ours. */
+/** What a checkout sells: as ours says, or by the price of one that a Payment Link made; `undefined` if it is not ours. */
 function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session) {
   const kind = mode === "subscription" ? "licence" : "credits";
   if (metadata?.account)

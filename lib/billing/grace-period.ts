@@ -87,7 +87,7 @@ const mayBePaid = ({ status }: Stripe.Subscription, before: object | undefined) 
 
 const goesOn = ({ status }: Pick<State, "status">) => ["active", "trialing"].includes(status);
 
-/** When a subscription that is no licence ended. One that is over keeps the end that its owner was told. */
+/** When a subscription that is no licence ended. One that has ended keeps the end that its owner was told. */
 function findEnd(
   { status, ended_at }: Stripe.Subscription,
   { untilMs, unpaid_since_ms }: State,

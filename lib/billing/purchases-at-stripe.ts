@@ -21,7 +21,7 @@ const beginsWithinMs = 10 * 60 * 1000; // 10 minutes, after which its own reques
 /** How far Stripe was read, and whether that is longer ago than a round. */
 export type Progress = { throughMs: number; isBehind: boolean };
 
-/** How far Stripe was read. A new store begins with its oldest price: nothing of ours was sold before. */
+/** How far Stripe was read. A new store begins with its oldest price: we sold nothing before. */
 export async function readProgress(db: Db, nowMs: number): Promise<Progress> {
   const row = await db.selectFrom("billing_progress").select("through_ms").executeTakeFirst();
   const throughMs = row?.through_ms ?? (await findOldestPrice(nowMs));
@@ -107,7 +107,7 @@ export async function findPurchasesOf(db: Db, buyer: Buyer, nowMs: number): Prom
   return distinct(purchases);
 }
 
-/** The subscriptions for a licence of ours, ended ones too, by their ids. */
+/** The subscriptions for our licences, ended ones too, by their ids. */
 async function* listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams, nowMs: number) {
   const all = { ...filter, status: "all" } as const;
   for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ ...all, ...page }))) {

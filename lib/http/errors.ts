@@ -218,7 +218,7 @@ export const tooManyOf = {
   all: "Too many attempts from all networks together",
 };
 
-/** A 429 of a limit of ours. */
+/** A 429 of one of our limits. */
 export class LimitError extends ApiError {
   constructor(
     readonly whose: keyof typeof tooManyOf,

@@ -117,13 +117,19 @@ describe.each(engines)("on $name", async (engine) => {
     ]);
   });
 
-  it("does not charge a browser that signed in before for the forms of another one at its address", async () => {
+  /** A browser that has signed in, and another one at its address that has spent the limit of forms. */
+  async function spendLimitOfNeighbour() {
     const email = `${crypto.randomUUID()}@example.com`;
     await service.adminJson("account", "add", email, "--plan", "licensed");
     const owner = new Browser(service);
     await signIn(owner, email);
     const neighbour = new Browser(service, owner.address);
     for (let sent = 0; sent < 31; sent++) await sendForm(neighbour);
+    return { owner, neighbour, email };
+  }
+
+  it("does not charge a browser that signed in before for the forms of another one at its address", async () => {
+    const { owner, neighbour } = await spendLimitOfNeighbour();
     expect(isRefused(await sendForm(neighbour))).toBe(true);
     expect(isRefused(await sendForm(owner))).toBe(false);
     const forger = new Browser(service, owner.address);
@@ -138,12 +144,7 @@ describe.each(engines)("on $name", async (engine) => {
   });
 
   it("does not know a browser any more whose person was erased", async () => {
-    const email = `${crypto.randomUUID()}@example.com`;
-    await service.adminJson("account", "add", email, "--plan", "licensed");
-    const owner = new Browser(service);
-    await signIn(owner, email);
-    const neighbour = new Browser(service, owner.address);
-    for (let sent = 0; sent < 31; sent++) await sendForm(neighbour);
+    const { owner, email } = await spendLimitOfNeighbour();
     await service.adminJson("person", "erase", email);
     expect(isRefused(await sendForm(owner))).toBe(true);
   });
