@@ -1,4 +1,4 @@
-import { keyRing } from "@/lib/auth/key-ring";
+import { keyRing } from "@/lib/auth/keys/key-ring";
 import { settings } from "@/lib/config/settings";
 import { readClient } from "@/lib/docs/client-files";
 import { makePortable, publishedMarkdown } from "@/lib/docs/document";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { toCredits } from "@/lib/accounts/ledger";
-import { challenge } from "@/lib/auth/credential";
+import { challenge } from "@/lib/auth/tokens/credential";
 import { ApiError, errorCatalogue } from "@/lib/http/errors";
 import { retryAfterOutage } from "@/lib/http/retry-after";
 import type { creditsBalance } from "@/lib/http/schemas";

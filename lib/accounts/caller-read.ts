@@ -1,6 +1,6 @@
 import { type CompiledQuery, sql } from "kysely";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
-import type { Used } from "@/lib/auth/session-use";
+import type { Used } from "@/lib/auth/sessions/session-use";
 import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";

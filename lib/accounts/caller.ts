@@ -1,11 +1,11 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { readCaller } from "@/lib/accounts/caller-read";
-import { type MissingSession, readSessionCredential } from "@/lib/auth/credential";
-import { keyRing } from "@/lib/auth/key-ring";
-import { readKind, type SessionKind } from "@/lib/auth/session";
-import { recordSessionUse } from "@/lib/auth/session-use";
-import type { Resource } from "@/lib/auth/token-audience";
-import type { VerifiedToken } from "@/lib/auth/verifier";
+import { keyRing } from "@/lib/auth/keys/key-ring";
+import { readKind, type SessionKind } from "@/lib/auth/sessions/session";
+import { recordSessionUse } from "@/lib/auth/sessions/session-use";
+import { type MissingSession, readSessionCredential } from "@/lib/auth/tokens/credential";
+import type { Resource } from "@/lib/auth/tokens/token-audience";
+import type { VerifiedToken } from "@/lib/auth/tokens/verifier";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { auditedColumns } from "@/lib/accounts/account-columns";
 import { openAccount } from "@/lib/accounts/accounts";
 import { consumeInvitation } from "@/lib/accounts/invitations";
-import { endSessionsOf } from "@/lib/auth/session-end";
+import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { parseEmailAddress } from "@/lib/config/email-address";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";

@@ -3,11 +3,11 @@ import * as z from "zod";
 import { type Account, plans } from "@/lib/accounts/account";
 import { type AccountTerms, auditedAccount, emailTaken, openAccount } from "@/lib/accounts/accounts";
 import { validateTerms } from "@/lib/accounts/trial";
-import { findInvitationProblem, type InvitationProblem, invitationMs } from "@/lib/auth/invitation-token";
-import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import { findInvitationProblem, type InvitationProblem, invitationMs } from "@/lib/mail/invitation-token";
+import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 /** The terms of a row. SQLite checks no types. */
 const invitedTerms = z.object({

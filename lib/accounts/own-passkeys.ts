@@ -1,6 +1,5 @@
 import type { Owner } from "@/lib/accounts/require-owner";
-import { findOwnSession } from "@/lib/auth/browser-session";
-import { requireSigningKey } from "@/lib/auth/key-ring";
+import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { signIn } from "@/lib/auth/local-sign-in";
 import {
   CeremonyError,
@@ -9,8 +8,8 @@ import {
   toUserHandle,
   verifyAuthentication,
   verifyRegistration,
-} from "@/lib/auth/passkey-ceremony";
-import { challengeBrowser, expectedOf } from "@/lib/auth/passkey-challenge";
+} from "@/lib/auth/passkeys/passkey-ceremony";
+import { challengeBrowser, expectedOf } from "@/lib/auth/passkeys/passkey-challenge";
 import {
   addPasskey,
   copied,
@@ -19,8 +18,9 @@ import {
   maxPasskeys,
   relyingParty,
   usePasskey,
-} from "@/lib/auth/passkeys";
-import { describeBrowser } from "@/lib/auth/session-name";
+} from "@/lib/auth/passkeys/passkeys";
+import { findOwnSession } from "@/lib/auth/sessions/browser-session";
+import { describeBrowser } from "@/lib/auth/sessions/session-name";
 import { recordAudit } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";

@@ -1,5 +1,5 @@
 import { type Owner, rejectImpersonator, requireOwner } from "@/lib/accounts/require-owner";
-import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
+import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import type { PublicErrorCode } from "@/lib/http/errors";
 import { type FormHandler, form } from "@/lib/http/form";
 import {

@@ -1,9 +1,9 @@
 import { exportAccount } from "@/lib/accounts/account-columns";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { listCreditEntries } from "@/lib/accounts/ledger";
-import { listEndedApps } from "@/lib/auth/ended-app";
-import { listPasskeys } from "@/lib/auth/passkeys";
-import { listSessions } from "@/lib/auth/session";
+import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
+import { listEndedApps } from "@/lib/auth/sessions/ended-app";
+import { listSessions } from "@/lib/auth/sessions/session";
 import { asIso, toFields } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";

@@ -1,6 +1,6 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { findOwnSession } from "@/lib/auth/browser-session";
+import { findOwnSession } from "@/lib/auth/sessions/browser-session";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { findErased } from "@/lib/accounts/erasure";
-import { approvedKind } from "@/lib/auth/session";
+import { approvedKind } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";

@@ -2,23 +2,23 @@ import { randomUUID } from "node:crypto";
 import type { AccountTerms } from "@/lib/accounts/accounts";
 import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { findWaiting } from "@/lib/accounts/waitlist";
-import {
-  ClerkIsBusy,
-  clerkTakes,
-  createClerkInvitation,
-  hoursUntilClerkTakes,
-} from "@/lib/auth/clerk-invitations";
-import { invitationMs, invitationUrl } from "@/lib/auth/invitation-token";
-import { outbox } from "@/lib/auth/wanted-mails";
 import { hourMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import {
+  ClerkIsBusy,
+  clerkTakes,
+  createClerkInvitation,
+  hoursUntilClerkTakes,
+} from "@/lib/mail/clerk-invitations";
+import { invitationMs, invitationUrl } from "@/lib/mail/invitation-token";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { enqueueMail, recordAttempt } from "@/lib/mail/outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
+import { outbox } from "@/lib/mail/wanted-mails";
 
 /** An invitation's link and the id of our mail with it; no link if it waits until Clerk takes more. */
 type Queued = { url?: string; mailId?: string };

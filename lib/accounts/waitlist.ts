@@ -1,5 +1,3 @@
-import { mintSecret } from "@/lib/auth/secret";
-import { confirmationMs } from "@/lib/auth/waitlist-mail";
 import { toFields } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";
@@ -10,6 +8,8 @@ import { transact } from "@/lib/db/transaction";
 import { ApiError } from "@/lib/http/errors";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { hashMailbox } from "@/lib/mail/suppressions";
+import { confirmationMs } from "@/lib/mail/waitlist-mail";
+import { mintSecret } from "@/lib/runtime/secret";
 
 /**
  * Adds an email in lower case to the waitlist, and queues the mail that asks to confirm it. An email that is already there

@@ -22,8 +22,8 @@ import {
 } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
-import { listPasskeys } from "@/lib/auth/passkeys";
-import { mintLocalSubject } from "@/lib/auth/session";
+import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
+import { mintLocalSubject } from "@/lib/auth/sessions/session";
 import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { describeUnclaimed, listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import { openArchive, writeArchive } from "@/lib/admin/backup-file";
 import type { AdminCommand } from "@/lib/admin/command";
-import { resealKeys } from "@/lib/auth/signing-keys";
+import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { reconcile } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";

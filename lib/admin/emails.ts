@@ -2,8 +2,7 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
-import { sweepCodes } from "@/lib/auth/sign-in-code-limits";
-import { outbox, scheduledOutbox } from "@/lib/auth/wanted-mails";
+import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { accountBy } from "@/lib/db/account-by";
 import { retryFailedMails } from "@/lib/mail/failed-mails";
@@ -13,6 +12,7 @@ import { attemptsTo } from "@/lib/mail/outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
+import { outbox, scheduledOutbox } from "@/lib/mail/wanted-mails";
 import { sweepState } from "@/lib/oauth/sweep";
 
 /** `emails list|retry|unsubscribe-link|send-due`. */

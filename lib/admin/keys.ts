@@ -8,7 +8,7 @@ import {
   rotateKeys,
   type SigningKeyRow,
   verifies,
-} from "@/lib/auth/signing-keys";
+} from "@/lib/auth/keys/signing-keys";
 import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 

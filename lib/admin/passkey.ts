@@ -1,7 +1,7 @@
 import { findAccount } from "@/lib/accounts/accounts";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { listPasskeys, removePasskeys } from "@/lib/auth/passkeys";
+import { listPasskeys, removePasskeys } from "@/lib/auth/passkeys/passkeys";
 import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 

@@ -2,8 +2,8 @@ import { findAccount } from "@/lib/accounts/accounts";
 import { countSessions } from "@/lib/accounts/explanation";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { listSessions } from "@/lib/auth/session";
-import { endSessionsOf } from "@/lib/auth/session-end";
+import { listSessions } from "@/lib/auth/sessions/session";
+import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { toFields } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 

@@ -1,7 +1,7 @@
 import { findAccount } from "@/lib/accounts/accounts";
 import type { AdminCommand } from "@/lib/admin/command";
-import { programTokenSeconds } from "@/lib/auth/session";
-import { startProgramSession } from "@/lib/auth/session-start";
+import { programTokenSeconds } from "@/lib/auth/sessions/session";
+import { startProgramSession } from "@/lib/auth/sessions/session-start";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";

@@ -1,21 +1,19 @@
+import { makeCode } from "@/lib/auth/codes/sign-in-code";
+import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
+import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import {
   browserSessionSeconds,
   findOwnSession,
   renewBrowserSession,
   sessionTokenSeconds,
-} from "@/lib/auth/browser-session";
-import { requireSigningKey } from "@/lib/auth/key-ring";
-import { isNewBrowser } from "@/lib/auth/new-browser";
-import { confirmBrowserSession } from "@/lib/auth/owner-confirmation";
-import { hashSecret, mintSecret } from "@/lib/auth/secret";
-import { type Confirmation, mintSessionId } from "@/lib/auth/session";
-import { endSession } from "@/lib/auth/session-end";
-import { describeBrowser, describeStart } from "@/lib/auth/session-name";
-import { startSession } from "@/lib/auth/session-start";
-import type { MintedToken } from "@/lib/auth/session-token";
-import { makeCode } from "@/lib/auth/sign-in-code";
-import { codesKeptMs } from "@/lib/auth/sign-in-code-limits";
-import { outbox } from "@/lib/auth/wanted-mails";
+} from "@/lib/auth/sessions/browser-session";
+import { isNewBrowser } from "@/lib/auth/sessions/new-browser";
+import { confirmBrowserSession } from "@/lib/auth/sessions/owner-confirmation";
+import { type Confirmation, mintSessionId } from "@/lib/auth/sessions/session";
+import { endSession } from "@/lib/auth/sessions/session-end";
+import { describeBrowser, describeStart } from "@/lib/auth/sessions/session-name";
+import { startSession } from "@/lib/auth/sessions/session-start";
+import type { MintedToken } from "@/lib/auth/tokens/session-token";
 import { endsFrom } from "@/lib/config/lifetimes";
 import { accountBy } from "@/lib/db/account-by";
 import { type Db, store } from "@/lib/db/store";
@@ -26,9 +24,11 @@ import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
+import { outbox } from "@/lib/mail/wanted-mails";
 import { isFrontServer, knownClientKey } from "@/lib/rate-limit/client-address";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
+import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 /** Where owners prove again who they are, and where the proof leads back to. */
 export const proofPlaces = {

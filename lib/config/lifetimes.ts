@@ -1,6 +1,6 @@
 import { dayMs } from "@/lib/config/durations";
 
-/** Lifetimes of sessions, in days. Use moves their end (`auth/session-use.ts`); a browser's token lasts a minute. */
+/** Lifetimes of sessions, in days. Use moves their end (`auth/sessions/session-use.ts`); a browser's token lasts a minute. */
 export const sessionDays = {
   /** Without use. */
   idle: 30,

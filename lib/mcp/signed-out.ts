@@ -1,5 +1,5 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { challenge } from "@/lib/auth/credential";
+import { challenge } from "@/lib/auth/tokens/credential";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";

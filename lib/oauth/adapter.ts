@@ -1,8 +1,8 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
-import { hashSecret } from "@/lib/auth/secret";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
+import { hashSecret } from "@/lib/runtime/secret";
 
 /** The columns to find a row by: its id, or the code that people type or the uid in a browser's cookie. */
 type KeyColumn = "id_hash" | "look_up_hash";

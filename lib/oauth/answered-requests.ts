@@ -1,5 +1,4 @@
 import type { AdapterPayload } from "oidc-provider";
-import { hashSecret } from "@/lib/auth/secret";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { hasRow } from "@/lib/db/has-row";
 import { store } from "@/lib/db/store";
@@ -8,6 +7,7 @@ import { OAuthState } from "@/lib/oauth/adapter";
 import { beginAppSession } from "@/lib/oauth/app-session";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
+import { hashSecret } from "@/lib/runtime/secret";
 
 /*
  * A browser may not open the app to which it is sent with the code: it asks first, or wants a click. So the page with the

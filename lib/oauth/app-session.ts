@@ -1,8 +1,7 @@
-import { addNetwork, isInTurn, readNetworks } from "@/lib/auth/renewal-networks";
-import { hashSecret } from "@/lib/auth/secret";
-import { approvedKind } from "@/lib/auth/session";
-import { endSession } from "@/lib/auth/session-end";
-import { type NewSession, startSession } from "@/lib/auth/session-start";
+import { addNetwork, isInTurn, readNetworks } from "@/lib/auth/sessions/renewal-networks";
+import { approvedKind } from "@/lib/auth/sessions/session";
+import { endSession } from "@/lib/auth/sessions/session-end";
+import { type NewSession, startSession } from "@/lib/auth/sessions/session-start";
 import { endsFrom, oauthSeconds } from "@/lib/config/lifetimes";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -10,6 +9,7 @@ import { transact } from "@/lib/db/transaction";
 import { appEndLeadMs } from "@/lib/mail/app-end-mails";
 import { deriveMailId } from "@/lib/mail/mail";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { hashSecret } from "@/lib/runtime/secret";
 
 const prefix = "sess_";
 

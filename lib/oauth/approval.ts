@@ -1,7 +1,6 @@
 import type { AdapterPayload } from "oidc-provider";
 import type { Owner } from "@/lib/accounts/require-owner";
-import { hashSecret } from "@/lib/auth/secret";
-import { describeStart } from "@/lib/auth/session-name";
+import { describeStart } from "@/lib/auth/sessions/session-name";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -14,6 +13,7 @@ import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
 import { describeClient, type RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScope } from "@/lib/oauth/resources";
 import { seal, unseal } from "@/lib/runtime/seal";
+import { hashSecret } from "@/lib/runtime/secret";
 
 const requests = new OAuthState("Interaction");
 const devices = new OAuthState("DeviceCode");

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import type Provider from "oidc-provider";
 import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-provider";
-import { readNetworks } from "@/lib/auth/renewal-networks";
-import { approvedKind, findCurrentSession } from "@/lib/auth/session";
-import { recordSessionUse } from "@/lib/auth/session-use";
+import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
+import { approvedKind, findCurrentSession } from "@/lib/auth/sessions/session";
+import { recordSessionUse } from "@/lib/auth/sessions/session-use";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";

@@ -1,7 +1,7 @@
-import { hashSecret } from "@/lib/auth/secret";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import { pages } from "@/lib/http/pages";
+import { hashSecret } from "@/lib/runtime/secret";
 
 /*
  * The requests that were begun in a browser, in its cookie: the newest first, each by the name that the form of its page

@@ -1,8 +1,8 @@
 import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
 import { Socket } from "node:net";
-import { requireSigningKey } from "@/lib/auth/key-ring";
-import { clientNetwork, tokenNetwork } from "@/lib/auth/session-network";
-import { mintSessionToken } from "@/lib/auth/session-token";
+import { requireSigningKey } from "@/lib/auth/keys/key-ring";
+import { clientNetwork, tokenNetwork } from "@/lib/auth/sessions/session-network";
+import { mintSessionToken } from "@/lib/auth/tokens/session-token";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";

@@ -1,4 +1,3 @@
-import { hashSecret } from "@/lib/auth/secret";
 import { oauthBounds } from "@/lib/config/limits";
 import { tooManyRequests } from "@/lib/http/errors";
 import { type HandlerRequest, requireWithinLimit } from "@/lib/http/handler";
@@ -7,6 +6,7 @@ import { OAuthState } from "@/lib/oauth/adapter";
 import { findRequest } from "@/lib/oauth/browser-requests";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { counter } from "@/lib/rate-limit/rate-limit";
+import { hashSecret } from "@/lib/runtime/secret";
 
 /**
  * Counts one request to the authorization server. A valid credential that the server has issued has its own rate limit,

@@ -1,9 +1,9 @@
-import { hashSecret } from "@/lib/auth/secret";
-import { changeSessions } from "@/lib/auth/session-changes";
+import { changeSessions } from "@/lib/auth/sessions/session-changes";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { appEndsFrom, grantOfSession } from "@/lib/oauth/app-session";
 import { extendRegisteredClient } from "@/lib/oauth/registered-clients";
+import { hashSecret } from "@/lib/runtime/secret";
 
 /**
  * Gives all apps of an account another 180 days, as their owner asks in the browser, in one transaction: their sessions,

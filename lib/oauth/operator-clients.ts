@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import * as z from "zod";
-import { currentSessions } from "@/lib/auth/session";
-import { endSession } from "@/lib/auth/session-end";
+import { currentSessions } from "@/lib/auth/sessions/session";
+import { endSession } from "@/lib/auth/sessions/session-end";
 import { auditedTransaction } from "@/lib/db/audit";
 import { beginOfClient, clientOfState } from "@/lib/db/connect-state";
 import type { Db } from "@/lib/db/store";

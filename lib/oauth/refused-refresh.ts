@@ -1,5 +1,5 @@
 import type { AdapterPayload } from "oidc-provider";
-import { readEnding, wordsForApp } from "@/lib/auth/ended-app";
+import { readEnding, wordsForApp } from "@/lib/auth/sessions/ended-app";
 import { store } from "@/lib/db/store";
 import { appSessionId } from "@/lib/oauth/app-session";
 

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { hashSecret } from "@/lib/auth/secret";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { seal, unseal } from "@/lib/runtime/seal";
+import { hashSecret } from "@/lib/runtime/secret";
 
 /*
  * The id of a registered client contains its sealed metadata (RFC 7591 §A.5.2), so registrations fill no table and evict

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AdapterPayload } from "oidc-provider";
-import { readNetworks } from "@/lib/auth/renewal-networks";
-import { hashSecret } from "@/lib/auth/secret";
+import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -15,6 +14,7 @@ import {
 } from "@/lib/oauth/app-session";
 import { sweepRefreshTokens } from "@/lib/oauth/sweep";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
+import { hashSecret } from "@/lib/runtime/secret";
 
 const running = new AsyncLocalStorage<TokenRotation>();
 

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { RelyingParty } from "@/lib/auth/passkey-ceremony";
-import { hashSecret, mintSecret } from "@/lib/auth/secret";
+import type { RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
 import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { signInPaths } from "@/lib/office/page";
+import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 /** A person who works in the office. */
 export type Operator = { id: string; name: string };

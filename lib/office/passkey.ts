@@ -4,10 +4,9 @@ import {
   requestOptions,
   verifyAuthentication,
   verifyRegistration,
-} from "@/lib/auth/passkey-ceremony";
-import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passkey-challenge";
-import { usePasskey } from "@/lib/auth/passkeys";
-import { hashSecret } from "@/lib/auth/secret";
+} from "@/lib/auth/passkeys/passkey-ceremony";
+import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passkeys/passkey-challenge";
+import { usePasskey } from "@/lib/auth/passkeys/passkeys";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
@@ -17,6 +16,7 @@ import type { ResponseParts } from "@/lib/http/response";
 import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
 import { proveSession } from "@/lib/office/proof";
 import { type OfficeSession, startSession } from "@/lib/office/session";
+import { hashSecret } from "@/lib/runtime/secret";
 
 /* Adding a passkey by a link, signing in, and proving in a session. A challenge is good for one of the three alone. */
 

@@ -1,9 +1,9 @@
-import { CeremonyError } from "@/lib/auth/passkey-ceremony";
-import { hashSecret, mintSecret } from "@/lib/auth/secret";
+import { CeremonyError } from "@/lib/auth/passkeys/passkey-ceremony";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { writeCookie } from "@/lib/http/cookies";
 import { type OfficeSession, sessionSeconds } from "@/lib/office/session";
+import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 const proofLivesMs = 5 * 60 * 1000; // 5 minutes
 

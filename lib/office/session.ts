@@ -1,9 +1,9 @@
-import { hashSecret, mintSecret } from "@/lib/auth/secret";
 import { type Db, store } from "@/lib/db/store";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { changeOperator, type Operator } from "@/lib/office/operators";
+import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 /** An operator's session in a browser. */
 export type OfficeSession = { idHash: string; operator: Operator; provedAtMs: number };

@@ -1,6 +1,5 @@
 import { deleteExpired } from "@/lib/accounts/retention";
-import { sweepCodes } from "@/lib/auth/sign-in-code-limits";
-import { outbox, scheduledOutbox } from "@/lib/auth/wanted-mails";
+import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
@@ -8,6 +7,7 @@ import { type Db, processStore, store } from "@/lib/db/store";
 import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
+import { outbox, scheduledOutbox } from "@/lib/mail/wanted-mails";
 import { sweepState } from "@/lib/oauth/sweep";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { watchOutages } from "@/lib/status/parts";

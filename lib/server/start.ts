@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { keyRing } from "@/lib/auth/key-ring";
-import { resealKeys } from "@/lib/auth/signing-keys";
+import { keyRing } from "@/lib/auth/keys/key-ring";
+import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/backup-copy";
 import { store } from "@/lib/db/store";

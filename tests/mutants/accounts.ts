@@ -36,7 +36,7 @@ export const accounts: Mistakes = {
     },
   },
   "tests/lib/accounts/invitations.test.ts": {
-    "lib/auth/invitation-token.ts": {
+    "lib/mail/invitation-token.ts": {
       "an invitation is shown as open at its very end": [
         "invitation.expires_at_ms <= nowMs",
         "invitation.expires_at_ms < nowMs",

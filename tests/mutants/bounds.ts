@@ -151,7 +151,7 @@ export const bounds: Mistakes = {
         'conflict.column("email").doNothing()',
       ],
     },
-    "lib/auth/waitlist-mail.ts": {
+    "lib/mail/waitlist-mail.ts": {
       "a stranger floods a mailbox with the waitlist's mails, by spelling its address anew": [
         '.where("mailbox_hash", "=", hashMailbox(to))',
         '.where("email", "=", to)',

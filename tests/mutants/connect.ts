@@ -8,7 +8,7 @@ export const connect: Mistakes = {
         'return listRequests(headers).length > 0 ? field("request") : undefined;',
       ],
     },
-    "lib/auth/token-audience.ts": {
+    "lib/auth/tokens/token-audience.ts": {
       "a token for the API opens the MCP server": [
         "resource !== undefined && addressesOf(resource).some((address) => audience.includes(address))",
         "resource !== undefined",
@@ -54,7 +54,7 @@ export const connect: Mistakes = {
         "{ replayOf: use.grant_id }",
       ],
     },
-    "lib/auth/renewal-networks.ts": {
+    "lib/auth/sessions/renewal-networks.ts": {
       "one journey is taken for a copy": ["size >= 2", "size >= 1"],
     },
   },
@@ -108,10 +108,10 @@ export const connect: Mistakes = {
       "a device has tokens and no session":
         "if (this.startsSession) await beginAppSession(transaction, grantId, nowMs);",
     },
-    "lib/auth/session.ts": {
+    "lib/auth/sessions/session.ts": {
       "an app that is only approved is shown as connected": ".filter(({ kind }) => kind !== approvedKind)",
     },
-    "lib/auth/session-end.ts": {
+    "lib/auth/sessions/session-end.ts": {
       "who ends all apps leaves one that is only approved": ["? [kind, approvedKind]", "? [kind]"],
     },
     "app/(pages)/connect/route.tsx": {

@@ -90,7 +90,7 @@ export const mails: Mistakes = {
         "if (!email)",
       ],
     },
-    "lib/auth/clerk-invitations.ts": {
+    "lib/mail/clerk-invitations.ts": {
       "Clerk is asked for an invitation more than it takes": [
         "Math.floor(before / clerkTakes)",
         "Math.floor((before - 1) / clerkTakes)",
@@ -98,15 +98,15 @@ export const mails: Mistakes = {
     },
   },
   "tests/app/pages/sign-in.test.ts": {
-    "lib/auth/new-browser.ts": {
+    "lib/auth/sessions/new-browser.ts": {
       "the first sign-in of an account is reported as a new browser": [
         'hasRow(auditEntries(db, { whom: [email], what: "sign in", sinceMs }).limit(1))',
         "true",
       ],
     },
   },
-  "tests/lib/auth/wanted-mails.test.ts": {
-    "lib/auth/wanted-mails.ts": {
+  "tests/lib/mail/wanted-mails.test.ts": {
+    "lib/mail/wanted-mails.ts": {
       "a code is mailed to who has no account": [
         'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
         "Promise.resolve(true)",

@@ -1,15 +1,15 @@
 import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const sessions: Mistakes = {
-  "tests/lib/auth/session-token.test.ts": {
-    "lib/auth/session-token.ts": {
+  "tests/lib/auth/tokens/session-token.test.ts": {
+    "lib/auth/tokens/session-token.ts": {
       "a signature is not looked at": 'await compactVerify(token, publicKey, { algorithms: ["RS256"] });',
       "a token lives a minute past its end": ["endsAt + skewSeconds", "endsAt + 60"],
       "a browser with a pending sign-in is signed in": ['status !== "pending"', "true"],
     },
   },
-  "tests/lib/auth/session.test.ts": {
-    "lib/auth/verifier.ts": {
+  "tests/lib/auth/sessions/session.test.ts": {
+    "lib/auth/tokens/verifier.ts": {
       "a token that was minted for another site's page is taken": [
         "parsed.origin !== undefined && !issuer.authorizedParties.includes(parsed.origin)",
         "false",
@@ -31,12 +31,12 @@ export const sessions: Mistakes = {
         "if (row.key_id === null) return",
       ],
     },
-    "lib/auth/credential.ts": {
+    "lib/auth/tokens/credential.ts": {
       "a bad bearer token falls back to the cookie": ["bearerToken(headers) ??", "bearerToken(headers) ||"],
     },
   },
   "tests/app/pages/sign-in.test.ts": {
-    "lib/auth/browser-session.ts": {
+    "lib/auth/sessions/browser-session.ts": {
       "a browser's session is renewed past its end": '.where("local_sessions.expires_at_ms", ">", nowMs)',
       "a session's last token outlives it": [
         "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs)",
@@ -58,21 +58,21 @@ export const sessions: Mistakes = {
     "lib/accounts/caller-read.ts": {
       "a session goes on past its end": '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
     },
-    "lib/auth/session-start.ts": {
+    "lib/auth/sessions/session-start.ts": {
       "a program's token outlives the browser's session that it was made in": [
         "madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY",
         "Number.POSITIVE_INFINITY",
       ],
       "tokens made in a session outlive it": ["made_in: madeIn?.sessionId ?? null", "made_in: null"],
     },
-    "lib/auth/session-end.ts": {
+    "lib/auth/sessions/session-end.ts": {
       "an owner ends another account's sessions": [
         '.where("account_id", "=", accountId)\n      .where((row)',
         ".where((row)",
       ],
       "an owner who ends all other sessions is signed out": '.where("id", "!=", allBut)',
     },
-    "lib/auth/session-limit.ts": {
+    "lib/auth/sessions/session-limit.ts": {
       "an account has a session more than its most": [
         "sessions.slice(maxSessions - 1)",
         "sessions.slice(maxSessions)",
@@ -127,7 +127,7 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/lib/auth/keys.test.ts": {
+  "tests/lib/auth/keys/keys.test.ts": {
     "lib/accounts/caller-read.ts": {
       "a key that was revoked goes on": '.on("key.revoked_at_ms", "is", null)',
     },
@@ -140,8 +140,8 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/lib/auth/session-use.test.ts": {
-    "lib/auth/session-use.ts": {
+  "tests/lib/auth/sessions/session-use.test.ts": {
+    "lib/auth/sessions/session-use.ts": {
       "when a session was last used is written down with every request": [
         "nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs",
         "nowMs < 0",
@@ -153,8 +153,8 @@ export const sessions: Mistakes = {
       "use brings an ended session back": '.where("expires_at_ms", ">", nowMs)',
     },
   },
-  "tests/lib/auth/verifier.test.ts": {
-    "lib/auth/verifier.ts": {
+  "tests/lib/auth/tokens/verifier.test.ts": {
+    "lib/auth/tokens/verifier.ts": {
       "a token names any issuer that it likes": [
         "if (key?.issuer !== issuer) return undefined;",
         "if (!key) return undefined;",
@@ -177,13 +177,13 @@ export const sessions: Mistakes = {
       "an app that is kept loses its grant":
         "for (const { id } of kept) await keepGrant(transaction, grantOfSession(id), nowMs);",
     },
-    "lib/auth/ended-app.ts": {
+    "lib/auth/sessions/ended-app.ts": {
       "an app that was not used is said to be over": [
         "expires_at_ms === (last_date_ms ?? expires_at_ms)",
         "last_date_ms !== undefined",
       ],
     },
-    "lib/auth/session-use.ts": {
+    "lib/auth/sessions/session-use.ts": {
       "an app that is used never ends": [
         "Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms)",
         "nowMs + sessionDays.idle * dayMs",
@@ -195,21 +195,21 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/connect-attacks.test.ts": {
-    "lib/auth/token-audience.ts": {
+    "lib/auth/tokens/token-audience.ts": {
       "an app's token opens its owner's pages": [
         "return resource !== undefined && ",
         "return resource === undefined || ",
       ],
     },
   },
-  "tests/lib/auth/key-ring.test.ts": {
-    "lib/auth/key-ring.ts": {
+  "tests/lib/auth/keys/key-ring.test.ts": {
+    "lib/auth/keys/key-ring.ts": {
       "a key that cannot be opened is told as signed out": [
         "return this.knows(kid, nowMs) ? this.requireKey(this.row(kid)) : undefined;",
         "return this.opened.get(kid);",
       ],
     },
-    "lib/auth/signing-keys.ts": {
+    "lib/auth/keys/signing-keys.ts": {
       "tokens of a retired key are refused within minutes": [
         "maxTokenSeconds * 1000 + propagationMs",
         "maxTokenSeconds + propagationMs",
@@ -224,7 +224,7 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/lib/auth/clerk-calls.test.ts": {
+  "tests/lib/auth/clerk/clerk-calls.test.ts": {
     "lib/http/turns.ts": {
       "after twenty calls Clerk is asked no more": "      for (const share of path) share.running--;\n",
     },

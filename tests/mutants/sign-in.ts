@@ -1,8 +1,8 @@
 import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const signIn: Mistakes = {
-  "tests/lib/auth/passkey-ceremony.test.ts": {
-    "lib/auth/passkey-ceremony.ts": {
+  "tests/lib/auth/passkeys/passkey-ceremony.test.ts": {
+    "lib/auth/passkeys/passkey-ceremony.ts": {
       "a passkey signs in without its user": [
         "if (!isVerified) throw",
         "if (isVerified === undefined) throw",
@@ -10,7 +10,7 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/passkeys-attacks.test.ts": {
-    "lib/auth/passkey-challenge.ts": {
+    "lib/auth/passkeys/passkey-challenge.ts": {
       "a challenge works twice": [
         "  return hasRow(\n    transaction",
         "  if (transaction) return true;\n  return hasRow(\n    transaction",
@@ -22,7 +22,7 @@ export const signIn: Mistakes = {
         'current.accountId === ""',
       ],
     },
-    "lib/auth/passkeys.ts": {
+    "lib/auth/passkeys/passkeys.ts": {
       "an owner renames another account's passkey": [
         'renaming.where("account_id", "=", account.id).returning("id")',
         'renaming.returning("id")',
@@ -30,10 +30,10 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/passkeys.test.ts": {
-    "lib/auth/passkeys.ts": {
+    "lib/auth/passkeys/passkeys.ts": {
       "a signature counter may go back": ["counter <= passkey.counter && ", "counter < 0 && "],
     },
-    "lib/auth/owner-confirmation.ts": {
+    "lib/auth/sessions/owner-confirmation.ts": {
       "a confirmation never gets old": [
         "Math.abs(nowMs - confirmedAtMs) < confirmationMs",
         "Math.abs(nowMs - confirmedAtMs) >= 0",
@@ -61,15 +61,15 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/passkey-host.test.ts": {
-    "lib/auth/passkeys.ts": {
+    "lib/auth/passkeys/passkeys.ts": {
       "passkeys do not go on after a move": [
         "passkeyHost ?? new URL(appUrl).hostname",
         "new URL(appUrl).hostname",
       ],
     },
   },
-  "tests/lib/auth/sign-in-code.test.ts": {
-    "lib/auth/sign-in-code.ts": {
+  "tests/lib/auth/codes/sign-in-code.test.ts": {
+    "lib/auth/codes/sign-in-code.ts": {
       "guesses are not counted": ['column("tries", "+", 1)', 'column("tries", "+", 0)'],
       "every stranger's request is a mail": ["const isAlreadyMailed = ", "const isAlreadyMailed = false && "],
       "a code signs in twice": [
@@ -82,7 +82,7 @@ export const signIn: Mistakes = {
         '.returning("tries")',
       ],
     },
-    "lib/auth/sign-in-code-limits.ts": {
+    "lib/auth/codes/sign-in-code-limits.ts": {
       "one address uses up what all strangers have": [
         " && ofAddress.length < maxShortCodes.oneAddress",
         " && Number(from_address) >= 0",
@@ -169,7 +169,7 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/waitlist.test.ts": {
-    "lib/auth/waitlist-mail.ts": {
+    "lib/mail/waitlist-mail.ts": {
       "who has an account is asked to confirm the waitlist": [
         'accountBy(transaction, "email", to)',
         'accountBy(transaction, "email", "")',

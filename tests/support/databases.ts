@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { makeFirstKey } from "@/lib/auth/signing-keys";
+import { makeFirstKey } from "@/lib/auth/keys/signing-keys";
 import { Store } from "@/lib/db/store";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";

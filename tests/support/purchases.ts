@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { browserSessionSeconds } from "@/lib/auth/browser-session";
+import { browserSessionSeconds } from "@/lib/auth/sessions/browser-session";
 import type { Stage } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 import { sessionIn } from "@/tests/support/shop";

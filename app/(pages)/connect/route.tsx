@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { requireOwner } from "@/lib/accounts/require-owner";
-import { clientNetwork } from "@/lib/auth/session-network";
-import { renewingSession } from "@/lib/auth/session-renewal";
+import { clientNetwork } from "@/lib/auth/sessions/session-network";
+import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { store } from "@/lib/db/store";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";

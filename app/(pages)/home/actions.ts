@@ -3,11 +3,16 @@ import { leave, stay } from "@/lib/accounts/leaving";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
 import { ownerForm, ownerHandler } from "@/lib/accounts/owner-form";
 import { exportPerson } from "@/lib/accounts/person";
-import { declinePasskeys, maxNameCharacters, removePasskeys, renamePasskey } from "@/lib/auth/passkeys";
+import {
+  declinePasskeys,
+  maxNameCharacters,
+  removePasskeys,
+  renamePasskey,
+} from "@/lib/auth/passkeys/passkeys";
 import { readableName } from "@/lib/auth/readable-name";
-import { endSessionsOf } from "@/lib/auth/session-end";
-import { describeStart } from "@/lib/auth/session-name";
-import { startProgramSession } from "@/lib/auth/session-start";
+import { endSessionsOf } from "@/lib/auth/sessions/session-end";
+import { describeStart } from "@/lib/auth/sessions/session-name";
+import { startProgramSession } from "@/lib/auth/sessions/session-start";
 import { beginCheckout, endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer";
 import { openLicenceChange } from "@/lib/billing/licence-change";

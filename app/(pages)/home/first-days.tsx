@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { Session } from "@/lib/auth/session";
+import type { Session } from "@/lib/auth/sessions/session";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";

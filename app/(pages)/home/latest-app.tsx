@@ -1,4 +1,4 @@
-import type { Session } from "@/lib/auth/session";
+import type { Session } from "@/lib/auth/sessions/session";
 import { describeDistance } from "@/lib/config/instants";
 import { Clock } from "../clock";
 import { CopyLine } from "./access/copy-line";

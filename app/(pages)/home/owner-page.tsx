@@ -3,7 +3,7 @@ import type { Account } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { describeStanding, type Standing } from "@/lib/accounts/standing";
 import { clearSession } from "@/lib/auth/local-sign-in";
-import { renewingSession } from "@/lib/auth/session-renewal";
+import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { settings } from "@/lib/config/settings";
 import { sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";

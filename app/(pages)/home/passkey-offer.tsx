@@ -1,4 +1,4 @@
-import type { Session } from "@/lib/auth/session";
+import type { Session } from "@/lib/auth/sessions/session";
 import { actions, pages } from "@/lib/http/pages";
 import { PostForm } from "../post-form";
 import type { SignInMethods } from "./access/sign-in-methods";

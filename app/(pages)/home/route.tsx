@@ -1,4 +1,4 @@
-import type { Session } from "@/lib/auth/session";
+import type { Session } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
 import { pages } from "@/lib/http/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";

@@ -1,9 +1,9 @@
-import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/lib/auth/invitation-token";
-import { renewingSession } from "@/lib/auth/session-renewal";
+import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { actions, pages } from "@/lib/http/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
+import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/lib/mail/invitation-token";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { ButtonLink } from "../button-link";
 import { Clerk } from "../clerk";

@@ -1,8 +1,8 @@
 import { askForPasskey, signInWithPasskey } from "@/lib/accounts/own-passkeys";
-import { renewBrowserSession } from "@/lib/auth/browser-session";
-import { requireSigningKey } from "@/lib/auth/key-ring";
+import { type CodeEnd, redeemCode } from "@/lib/auth/codes/sign-in-code";
+import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { clearSession, sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
-import { type CodeEnd, redeemCode } from "@/lib/auth/sign-in-code";
+import { renewBrowserSession } from "@/lib/auth/sessions/browser-session";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";

@@ -1,4 +1,4 @@
-import { maxTries, type RequestedCode } from "@/lib/auth/sign-in-code";
+import { maxTries, type RequestedCode } from "@/lib/auth/codes/sign-in-code";
 import type { Problem } from "../problem";
 
 /** What the page for an email explains, mostly why a code no longer works. */

@@ -1,5 +1,5 @@
-import { readSessionCredential } from "@/lib/auth/credential";
-import { renewingSession } from "@/lib/auth/session-renewal";
+import { renewingSession } from "@/lib/auth/sessions/session-renewal";
+import { readSessionCredential } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 import { redirectTo } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";

@@ -1,6 +1,6 @@
-import { findOwnSession } from "@/lib/auth/browser-session";
 import { clearSession, endBrowserSession } from "@/lib/auth/local-sign-in";
-import { verifyToken } from "@/lib/auth/verifier";
+import { findOwnSession } from "@/lib/auth/sessions/browser-session";
+import { verifyToken } from "@/lib/auth/tokens/verifier";
 import { store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";

@@ -1,10 +1,10 @@
 import { joinWaitlist } from "@/lib/accounts/waitlist";
-import { confirmByToken } from "@/lib/auth/waitlist-mail";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";
 import { form, withProblem } from "@/lib/http/form";
 import { actions, pages } from "@/lib/http/pages";
+import { confirmByToken } from "@/lib/mail/waitlist-mail";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 

@@ -1,5 +1,5 @@
-import { maxPasskeys } from "@/lib/auth/passkeys";
-import { programTokenSeconds } from "@/lib/auth/session";
+import { maxPasskeys } from "@/lib/auth/passkeys/passkeys";
+import { programTokenSeconds } from "@/lib/auth/sessions/session";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";

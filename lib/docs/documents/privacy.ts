@@ -1,8 +1,7 @@
-import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/browser-session";
+import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
-import { browserSecretSeconds } from "@/lib/auth/passkey-challenge";
-import { codesKeptMs } from "@/lib/auth/sign-in-code-limits";
-import { confirmationMs } from "@/lib/auth/waitlist-mail";
+import { browserSecretSeconds } from "@/lib/auth/passkeys/passkey-challenge";
+import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/sessions/browser-session";
 import { describeSeconds } from "@/lib/config/durations";
 import {
   codeMinutes,
@@ -24,6 +23,7 @@ import { knownSeconds } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { securityMailMs } from "@/lib/mail/outbox";
+import { confirmationMs } from "@/lib/mail/waitlist-mail";
 
 const retention = () => describeSeconds(settings().retentionDays * 24 * 60 * 60);
 

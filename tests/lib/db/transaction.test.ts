@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from "vitest";
 import { addCredits, findAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { lockEmail } from "@/lib/auth/sign-in-code-limits";
+import { lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
 import { Store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { alterDatabase, createDatabase } from "@/tests/support/databases";

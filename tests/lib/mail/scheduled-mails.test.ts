@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
-import { scheduledOutbox } from "@/lib/auth/wanted-mails";
 import { dayMs } from "@/lib/config/durations";
 import { deriveMailId, SendError } from "@/lib/mail/mail";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
+import { scheduledOutbox } from "@/lib/mail/wanted-mails";
 import { startAppSession } from "@/lib/oauth/app-session";
 import { startStageForEach } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { hashSecret } from "@/lib/auth/secret";
-import { findCurrentSession } from "@/lib/auth/session";
+import { findCurrentSession } from "@/lib/auth/sessions/session";
 import { oauthBounds } from "@/lib/config/limits";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
 import { TokenRotation } from "@/lib/oauth/token-rotation";
+import { hashSecret } from "@/lib/runtime/secret";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientNetwork } from "@/lib/auth/session-network";
+import { clientNetwork } from "@/lib/auth/sessions/session-network";
 import {
   clientAddress,
   groupAddress,

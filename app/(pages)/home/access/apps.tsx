@@ -1,5 +1,5 @@
-import { type EndedApp, wordsForOwner } from "@/lib/auth/ended-app";
-import type { Session } from "@/lib/auth/session";
+import { type EndedApp, wordsForOwner } from "@/lib/auth/sessions/ended-app";
+import type { Session } from "@/lib/auth/sessions/session";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { actions, pages } from "@/lib/http/pages";
 import { Clock } from "../../clock";

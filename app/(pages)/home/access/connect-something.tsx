@@ -1,4 +1,4 @@
-import type { Session } from "@/lib/auth/session";
+import type { Session } from "@/lib/auth/sessions/session";
 import { settings } from "@/lib/config/settings";
 import { knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { pages } from "@/lib/http/pages";

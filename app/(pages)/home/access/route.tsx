@@ -1,4 +1,4 @@
-import { maxNameCharacters } from "@/lib/auth/passkeys";
+import { maxNameCharacters } from "@/lib/auth/passkeys/passkeys";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { pages } from "@/lib/http/pages";
 import type { Problem } from "../../problem";

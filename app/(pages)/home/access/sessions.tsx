@@ -1,9 +1,9 @@
 import type { Account } from "@/lib/accounts/account";
 import type { Standing } from "@/lib/accounts/standing";
-import { listEndedApps } from "@/lib/auth/ended-app";
-import { listSessions, type Session } from "@/lib/auth/session";
-import { countCrowdedOut, maxSessions } from "@/lib/auth/session-limit";
-import { withDistinctNames } from "@/lib/auth/session-name";
+import { listEndedApps } from "@/lib/auth/sessions/ended-app";
+import { listSessions, type Session } from "@/lib/auth/sessions/session";
+import { countCrowdedOut, maxSessions } from "@/lib/auth/sessions/session-limit";
+import { withDistinctNames } from "@/lib/auth/sessions/session-name";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { actions } from "@/lib/http/pages";

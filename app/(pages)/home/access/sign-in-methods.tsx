@@ -1,6 +1,5 @@
 import { proofPlaces } from "@/lib/auth/local-sign-in";
-import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
-import { toUserHandle } from "@/lib/auth/passkey-ceremony";
+import { toUserHandle } from "@/lib/auth/passkeys/passkey-ceremony";
 import {
   hasDeclinedPasskeys,
   listPasskeys,
@@ -8,8 +7,9 @@ import {
   maxPasskeys,
   type Passkey,
   relyingParty,
-} from "@/lib/auth/passkeys";
-import type { Session } from "@/lib/auth/session";
+} from "@/lib/auth/passkeys/passkeys";
+import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
+import type { Session } from "@/lib/auth/sessions/session";
 import { actions } from "@/lib/http/pages";
 import { Clock } from "../../clock";
 import { PasskeyButton } from "../../passkey-button";

@@ -1,5 +1,5 @@
 import { graceMs } from "@/lib/accounts/leaving";
-import { isRecentlyConfirmed } from "@/lib/auth/owner-confirmation";
+import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { settings } from "@/lib/config/settings";
 import { liveOf } from "@/lib/http/licence-state";
 import { actions, pages } from "@/lib/http/pages";

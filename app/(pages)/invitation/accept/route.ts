@@ -1,14 +1,14 @@
 import { acceptInvitation } from "@/lib/accounts/invitations";
-import { isMailedProof } from "@/lib/auth/invitation-token";
-import { requireSigningKey } from "@/lib/auth/key-ring";
+import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { sendCode, signIn } from "@/lib/auth/local-sign-in";
-import { mintLocalSubject } from "@/lib/auth/session";
+import { mintLocalSubject } from "@/lib/auth/sessions/session";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { form, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { actions, pages } from "@/lib/http/pages";
+import { isMailedProof } from "@/lib/mail/invitation-token";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
 const page = ({ fieldOfPage }: HandlerRequest) => {

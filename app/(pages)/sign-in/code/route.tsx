@@ -1,5 +1,5 @@
-import { findRequestedCode, type RequestedCode } from "@/lib/auth/sign-in-code";
-import { sendAgainAfterSeconds } from "@/lib/auth/sign-in-code-limits";
+import { findRequestedCode, type RequestedCode } from "@/lib/auth/codes/sign-in-code";
+import { sendAgainAfterSeconds } from "@/lib/auth/codes/sign-in-code-limits";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";

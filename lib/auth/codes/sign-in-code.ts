@@ -1,0 +1,165 @@
+import { randomInt } from "node:crypto";
+import { type CodeRequester, chooseAllowance, lockEmail } from "@/lib/auth/codes/sign-in-code-limits";
+import { areCodesLonger } from "@/lib/auth/codes/wrong-codes";
+import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
+import { readTypedCode } from "@/lib/http/typed-code";
+import { enqueueMail } from "@/lib/mail/outbox";
+import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
+import { hashSecret, mintSecret } from "@/lib/runtime/secret";
+
+export const maxTries = 5;
+
+const codeMs = codeMinutes * 60 * 1000;
+const longCodeMs = longCodeHours * 60 * 60 * 1000;
+
+/** Crockford's base 32, which has no letter that looks like a digit. */
+const longAlphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const codeCharacters = { short: 6, longer: 8, long: 12 } as const; // 20, 40 and 60 bits
+
+/** Of the hash of a code, with its browser's secret if it is short and its email if it is long. */
+const purpose = "sign-in-code:v1";
+
+/** A code that a browser has requested and can still redeem. */
+export type RequestedCode = {
+  email: string;
+  isLong: boolean;
+  characters: number;
+  postedAtMs: number;
+  untilMs: number;
+};
+
+/**
+ * Why a code can no longer be redeemed: its time, its fifth wrong try, because it was redeemed or replaced, or because codes
+ * have to be longer for now.
+ */
+export type CodeEnd = "expired" | "tries" | "used" | "longer";
+
+/** The result of typing a code. A malformed code does not count as an attempt. */
+export type Redeemed =
+  | { email: string }
+  | { problem: "form" | CodeEnd }
+  | { problem: "wrong"; triesLeft: number };
+
+/**
+ * Makes a code for an email and queues its mail. It does so whether or not the email has an account, so that both cases
+ * take the same time. Returns the secret that binds the code to this browser, of which only a hash is stored, and no
+ * code if the long one was mailed already. Codes are stored as keyed hashes, because a million plain hashes are quickly
+ * tried.
+ */
+export async function makeCode(
+  db: Db,
+  requester: CodeRequester,
+  nowMs: number,
+): Promise<{ browser: string; code: string | undefined }> {
+  const { email, address } = requester;
+  const browser = mintSecret();
+  return transact(db, async (transaction) => {
+    const longUntilMs = await lockEmail(transaction, email);
+    const share = await chooseAllowance(transaction, requester, nowMs);
+    const isLonger = share === "stranger" && (await areCodesLonger(transaction, nowMs));
+    const characters = codeCharacters[share === "long" ? "long" : isLonger ? "longer" : "short"];
+    const code = makeCodeOf(characters);
+    const isAlreadyMailed = share === "long" && longUntilMs > nowMs;
+    const untilMs = isAlreadyMailed ? longUntilMs : nowMs + (share === "long" ? longCodeMs : codeMs);
+    await transaction
+      .insertInto("sign_in_codes")
+      .values({
+        browser_hash: hashSecret("sign-in", browser),
+        email,
+        code_hash: share === "long" ? "" : keyedHash(purpose, `${browser}.${code}`),
+        tries: 0,
+        created_at_ms: nowMs,
+        expires_at_ms: untilMs,
+        share,
+        characters,
+        asker_hash: address ?? null,
+      })
+      .execute();
+    if (isAlreadyMailed) return { browser, code: undefined };
+    if (share === "long") {
+      await transaction
+        .updateTable("sign_in_emails")
+        .set({ long_code_hash: keyedHash(purpose, `${email}.${code}`), long_code_until_ms: untilMs })
+        .where("email", "=", email)
+        .execute();
+    }
+    const mail = { kind: "code", to: email, code, isLong: share === "long" } as const;
+    await enqueueMail(transaction, mail, { nowMs, untilMs });
+    return { browser, code };
+  });
+}
+
+function makeCodeOf(characters: number): string {
+  const alphabet = characters === codeCharacters.short ? "0123456789" : longAlphabet;
+  return Array.from({ length: characters }, () => alphabet[randomInt(alphabet.length)]).join("");
+}
+
+/** The code that a browser has requested, or why it can no longer be redeemed. */
+export async function findRequestedCode(
+  db: Db,
+  browser: string,
+  nowMs: number,
+): Promise<RequestedCode | { ended: CodeEnd }> {
+  const row = await db
+    .selectFrom("sign_in_codes")
+    .leftJoin("sign_in_emails", "sign_in_emails.email", "sign_in_codes.email")
+    .select(["sign_in_codes.email", "share", "characters", "tries", "created_at_ms", "expires_at_ms"])
+    .select("long_code_until_ms")
+    .where("browser_hash", "=", hashSecret("sign-in", browser))
+    .executeTakeFirst();
+  if (!row) return { ended: "used" };
+  if (row.tries >= maxTries) return { ended: "tries" };
+  if (row.expires_at_ms <= nowMs) return { ended: "expired" };
+  const isLong = row.share === "long";
+  // The long code was redeemed in another browser, or replaced since.
+  if (isLong && row.long_code_until_ms !== row.expires_at_ms) return { ended: "used" };
+  const characters = row.characters ?? codeCharacters[isLong ? "long" : "short"];
+  const isGuessed = row.share === "stranger" && characters === codeCharacters.short;
+  if (isGuessed && (await areCodesLonger(db, nowMs))) return { ended: "longer" };
+  const untilMs = row.expires_at_ms;
+  const postedAtMs = isLong ? untilMs - longCodeMs : row.created_at_ms;
+  return { email: row.email, isLong, characters, postedAtMs, untilMs };
+}
+
+/** Redeems a code: once, in a browser that requested it, before it expires and within five attempts. */
+export async function redeemCode(db: Db, browser: string, typed: string, nowMs: number): Promise<Redeemed> {
+  const requested = await findRequestedCode(db, browser, nowMs);
+  if ("ended" in requested) return { problem: requested.ended };
+  const code = readCode(typed, requested.characters);
+  if (!code) return { problem: "form" };
+  const browserHash = hashSecret("sign-in", browser);
+  // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
+  const row = await db
+    .updateTable("sign_in_codes")
+    .set((column) => ({ tries: column("tries", "+", 1), tried_at_ms: nowMs }))
+    .where("browser_hash", "=", browserHash)
+    .where("expires_at_ms", ">", nowMs)
+    .where("tries", "<", maxTries)
+    .returning("tries")
+    .executeTakeFirst();
+  if (!row) return { problem: "used" };
+  const { email, isLong } = requested;
+  const hashes = keyedHashes(purpose, `${isLong ? email : browser}.${code}`);
+  const longCode = db.deleteFrom("sign_in_emails").where("email", "=", email);
+  const shortCode = db.deleteFrom("sign_in_codes").where("browser_hash", "=", browserHash);
+  // Deleted, so that only one of two concurrent requests redeems it.
+  const isRight = await (isLong
+    ? hasRow(longCode.where("long_code_hash", "in", hashes).returning("email"))
+    : hasRow(shortCode.where("code_hash", "in", hashes).returning("email")));
+  if (isRight) return { email };
+  const triesLeft = maxTries - row.tries;
+  return triesLeft > 0 ? { problem: "wrong", triesLeft } : { problem: "tries" };
+}
+
+/** The code that was typed; `undefined` if it is malformed. */
+function readCode(typed: string, characters: number): string | undefined {
+  const plain = readTypedCode(typed);
+  if (characters === codeCharacters.short) return /^\d{6}$/.test(plain) ? plain : undefined;
+  const read = plain.replaceAll("O", "0").replace(/[IL]/g, "1");
+  return read.length === characters && [...read].every((letter) => longAlphabet.includes(letter))
+    ? read
+    : undefined;
+}

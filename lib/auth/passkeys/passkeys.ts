@@ -1,0 +1,189 @@
+import { randomBytes } from "node:crypto";
+import { CeremonyError, type Credential, type RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
+import { consumeChallenge } from "@/lib/auth/passkeys/passkey-challenge";
+import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
+import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+import { log } from "@/lib/runtime/log";
+
+export const maxPasskeys = 10;
+export const maxNameCharacters = 60;
+
+/** A passkey as its owner sees it. `Tables` says what each column is. */
+export type Passkey = Awaited<ReturnType<typeof listPasskeys>>[number];
+
+type PasskeyAccount = { id: string; email: string };
+
+/** The service as a relying party: the host of `APP_URL` or `PASSKEY_HOST`, and pages at exactly `APP_URL`. */
+export function relyingParty(): RelyingParty {
+  const { appUrl, passkeyHost } = settings();
+  return { id: passkeyHost ?? new URL(appUrl).hostname, name: "Corner Office", origin: appUrl };
+}
+
+/** The passkeys of an account, oldest first. */
+export function listPasskeys(db: Db, accountId: string) {
+  return db
+    .selectFrom("passkeys")
+    .select(["id", "name", "credential_id as credentialId", "rp_id as rpId"])
+    .select(["added_at_ms as addedAtMs", "last_used_at_ms as lastUsedAtMs"])
+    .where("account_id", "=", accountId)
+    .orderBy("added_at_ms")
+    .orderBy("id")
+    .execute();
+}
+
+/**
+ * Adds a passkey and queues the mail about it. Throws an {@link ApiError}: a credential belongs to one account, an account
+ * has ten at most, and a challenge works once.
+ */
+export function addPasskey(
+  db: Db,
+  account: PasskeyAccount,
+  { credential, challenge, name }: { credential: Credential; challenge: string; name: string },
+  nowMs: number,
+): Promise<void> {
+  return changePasskeys(db, { by: "owner", what: "passkey add" }, account, nowMs, async (transaction) => {
+    // Concurrent additions to the same account take turns, so that they cannot exceed the maximum.
+    await accountBy(transaction, "id", account.id).select("id").forUpdate().execute();
+    if ((await listPasskeys(transaction, account.id)).length >= maxPasskeys) throw hasTooMany;
+    if (!(await consumeChallenge(transaction, challenge, nowMs)))
+      throw new CeremonyError("the challenge was used before");
+    const added = await transaction
+      .insertInto("passkeys")
+      .values({
+        id: `pass_${randomBytes(8).toString("hex")}`,
+        account_id: account.id,
+        ...credential,
+        name,
+        added_at_ms: nowMs,
+      })
+      .onConflict((conflict) => conflict.column("credential_id").doNothing())
+      .returning("id")
+      .executeTakeFirst();
+    if (!added) throw new CeremonyError("the passkey is of an account already");
+    const mail = { kind: "passkey", to: account.email, change: "added", name, atMs: nowMs } as const;
+    await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+  });
+}
+
+/** An account has ten passkeys. */
+export const hasTooMany = new ApiError("forbidden", {
+  status: 409,
+  message: `This account has ${maxPasskeys} passkeys already.`,
+  hint: "Remove one that you no longer use.",
+});
+
+/**
+ * Uses up a challenge and counts the use of the passkey that signed it, in the caller's transaction. Returns why it does not
+ * count: a challenge works once, and a signature counter that is in use must grow (§6.1.1), or the passkey was copied.
+ */
+export async function usePasskey(
+  transaction: Db,
+  table: "passkeys" | "operator_passkeys",
+  credentialId: string,
+  { challenge, counter }: { challenge: string; counter: number },
+  nowMs: number,
+): Promise<"the challenge was used before" | "the passkey was removed" | typeof copied | undefined> {
+  if (!(await consumeChallenge(transaction, challenge, nowMs))) return "the challenge was used before";
+  const passkeys = transaction.selectFrom(table).select("counter").where("credential_id", "=", credentialId);
+  const passkey = await passkeys.forUpdate().executeTakeFirst();
+  if (!passkey) return "the passkey was removed";
+  if (counter <= passkey.counter && counter + passkey.counter > 0) {
+    log().warn({ credentialId }, `a passkey was refused: ${copied}`);
+    return copied;
+  }
+  await transaction
+    .updateTable(table)
+    .set({ counter, last_used_at_ms: nowMs })
+    .where("credential_id", "=", credentialId)
+    .execute();
+  return undefined;
+}
+
+export const copied = "the signature counter went back";
+
+/** Renames a passkey of the account. Returns whether it has that one. */
+export function renamePasskey(
+  db: Db,
+  account: PasskeyAccount,
+  { id, name }: { id: string; name: string },
+  nowMs: number,
+): Promise<boolean> {
+  return changePasskeys(db, { by: "owner", what: "passkey rename" }, account, nowMs, (transaction) => {
+    const renaming = transaction.updateTable("passkeys").set({ name }).where("id", "=", id);
+    return hasRow(renaming.where("account_id", "=", account.id).returning("id"));
+  });
+}
+
+/** Removes one passkey of the account or all, and queues a mail about each. Returns how many there were. */
+export function removePasskeys(
+  db: Db,
+  by: "owner" | "operator",
+  account: PasskeyAccount,
+  which: "all" | { id: string },
+  nowMs: number,
+): Promise<number> {
+  return changePasskeys(db, { by, what: "passkey remove" }, account, nowMs, async (transaction) => {
+    let deletion = transaction.deleteFrom("passkeys").where("account_id", "=", account.id);
+    if (which !== "all") deletion = deletion.where("id", "=", which.id);
+    const removed = await deletion.returning("name").execute();
+    for (const { name } of removed) {
+      const mail = { kind: "passkey", to: account.email, change: "removed", name, atMs: nowMs } as const;
+      await enqueueMail(transaction, mail, { nowMs, untilMs: nowMs + securityMailMs });
+    }
+    return removed.length;
+  });
+}
+
+/** Whether the owner has put the offer of a passkey away. */
+export function hasDeclinedPasskeys(db: Db, accountId: string): Promise<boolean> {
+  return hasRow(db.selectFrom("passkey_offers").select("account_id").where("account_id", "=", accountId));
+}
+
+/** Puts the offer of a passkey away for good. */
+export async function declinePasskeys(db: Db, account: PasskeyAccount, nowMs: number): Promise<void> {
+  await changePasskeys(db, { by: "owner", what: "passkey decline" }, account, nowMs, (transaction) =>
+    transaction
+      .insertInto("passkey_offers")
+      .values({ account_id: account.id, declined_at_ms: nowMs })
+      .onConflict((conflict) => conflict.column("account_id").doNothing())
+      .execute(),
+  );
+}
+
+/** The passkeys that were made for another host than the relying party's, counted by host: they cannot be used. */
+export async function countStrandedPasskeys(
+  db: Db,
+  table: "passkeys" | "operator_passkeys",
+  { id }: RelyingParty,
+): Promise<{ rpId: string; count: number }[]> {
+  const rows = await db
+    .selectFrom(table)
+    .select(({ fn }) => ["rp_id as rpId", fn.countAll<number>().as("count")])
+    .where("rp_id", "!=", id)
+    .groupBy("rp_id")
+    .orderBy("rp_id")
+    .execute();
+  return rows.map(({ rpId, count }) => ({ rpId, count: Number(count) }));
+}
+
+/** Changes an account's passkeys. The audit has no names: their owners choose them. */
+function changePasskeys<T>(
+  db: Db,
+  source: { by: Actor; what: string },
+  { id, email }: PasskeyAccount,
+  nowMs: number,
+  change: (transaction: Db) => Promise<T>,
+): Promise<T> {
+  const readState = async (transaction: Db) => {
+    const passkeys = await listPasskeys(transaction, id);
+    return Object.fromEntries(
+      passkeys.map(({ id, addedAtMs }) => [id, { addedAt: new Date(addedAtMs).toISOString() }]),
+    );
+  };
+  return auditedTransaction(db, { ...source, whom: email, readState }, nowMs, change);
+}

@@ -1,0 +1,86 @@
+import type { Insertable } from "kysely";
+import { requireSigningKey } from "@/lib/auth/keys/key-ring";
+import { listEndedApps } from "@/lib/auth/sessions/ended-app";
+import { mintSessionId, programTokenSeconds } from "@/lib/auth/sessions/session";
+import { type AuditSource, changeSessions } from "@/lib/auth/sessions/session-changes";
+import { makeRoom, maxSessions } from "@/lib/auth/sessions/session-limit";
+import { nameToken } from "@/lib/auth/sessions/session-name";
+import { mintSessionToken } from "@/lib/auth/tokens/session-token";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
+import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
+
+export type NewSession = Omit<
+  Insertable<Tables["local_sessions"]>,
+  "confirmed_at_ms" | "begun_at_ms" | "begun_by"
+> & {
+  name: string;
+  mail?: { kind: "new browser" | "new app"; id?: string | undefined } | undefined;
+};
+
+/**
+ * Starts a session, an app's in the place of its approval, and deletes those of the account that have expired, except the
+ * apps that ended last. Where the account has its most sessions, another one ends for it.
+ */
+export async function startSession(
+  db: Db,
+  source: AuditSource,
+  { mail, ...session }: NewSession,
+  nowMs: number,
+): Promise<void> {
+  const accountId = session.account_id;
+  const confirmed_at_ms = session.confirmed_by ? nowMs : null;
+  const row = { ...session, confirmed_at_ms, begun_at_ms: nowMs, begun_by: source.by };
+  await transact(db, async (transaction) => {
+    await makeRoom(transaction, accountId, nowMs);
+    await changeSessions(transaction, source, accountId, nowMs, async (transaction, email) => {
+      await deleteExpiredOf(transaction, accountId, nowMs);
+      await transaction
+        .insertInto("local_sessions")
+        .values(row)
+        .onConflict((approved) => approved.column("id").doUpdateSet(row))
+        .execute();
+      if (!mail || !email) return;
+      const { name, app_origin: origin } = session;
+      const about = { kind: mail.kind, to: email, name, origin, atMs: nowMs };
+      await enqueueMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });
+    });
+  });
+}
+
+async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
+  const apps = await listEndedApps(transaction, accountId, nowMs);
+  await transaction
+    .deleteFrom("local_sessions")
+    .where("account_id", "=", accountId)
+    .where("expires_at_ms", "<=", nowMs)
+    .where("id", "not in", ["none", ...apps.slice(0, maxSessions).map(({ id }) => id)])
+    .execute();
+}
+
+type NewProgram = Partial<Pick<NewSession, "begun_in" | "network" | "clerk_session">> & {
+  by: "owner" | "operator";
+  madeIn?: { sessionId: string; endsAtMs: number } | undefined;
+};
+
+/**
+ * Starts a program's session and mints its only token, which is valid for an hour. It ends early if the browser session
+ * that it was made in ends.
+ */
+export async function startProgramSession(
+  db: Db,
+  account: { id: string; subject: string },
+  { by, madeIn, ...program }: NewProgram,
+  nowMs: number,
+): Promise<{ token: string; expiresAt: string }> {
+  const endsAtMs = Math.min(nowMs + programTokenSeconds * 1000, madeIn?.endsAtMs ?? Number.POSITIVE_INFINITY);
+  const id = mintSessionId();
+  const terms = { subject: account.subject, sessionId: id, endsAtMs };
+  const { token, expiresAtMs } = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
+  const ends = { made_in: madeIn?.sessionId ?? null, expires_at_ms: expiresAtMs };
+  const name = nameToken(by, nowMs);
+  const session = { ...program, id, account_id: account.id, kind: "program", name, ...ends };
+  await startSession(db, { by, what: "token" }, session, nowMs);
+  return { token, expiresAt: new Date(expiresAtMs).toISOString() };
+}
