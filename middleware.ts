@@ -3,7 +3,7 @@ import { GET as nothingHere } from "@/app/(pages)/nothing-here/route";
 import { settings } from "@/lib/config/settings";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import { isUnderApi, rejectUnrouted } from "@/lib/http/not-found";
-import { files } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
 import { toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { redirectTrailingSlash, refuse, routeAt } from "@/lib/http/router";

@@ -2,7 +2,7 @@ import { initialEnv } from "@next/env";
 import type { NextConfig } from "next";
 import { loadEnvFiles } from "@/lib/config/env-files";
 import { assetsVersion } from "@/lib/http/assets";
-import { files } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
 
 // Next has loaded them by now, and replaced what follows a `$`.
 loadEnvFiles((complaint) => process.emitWarning(complaint), initialEnv);

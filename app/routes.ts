@@ -1,14 +1,14 @@
 import { GET as changes } from "@/app/(pages)/changes/route";
-import { connectHandlers } from "@/app/(pages)/connect/actions";
+import { connectHandlers } from "@/app/(pages)/connect/forms";
 import { GET as connect } from "@/app/(pages)/connect/route";
 import { documentPage } from "@/app/(pages)/docs/document";
 import { GET as search } from "@/app/(pages)/docs/search/route";
 import { GET as findHits } from "@/app/(pages)/docs/search.json/route";
 import { GET as access } from "@/app/(pages)/home/access/route";
 import { GET as account } from "@/app/(pages)/home/account/route";
-import { ownerHandlers } from "@/app/(pages)/home/actions";
 import { GET as billing } from "@/app/(pages)/home/billing/route";
 import { GET as returnFromCheckout } from "@/app/(pages)/home/checkout/return/route";
+import { ownerHandlers } from "@/app/(pages)/home/forms";
 import { GET as home } from "@/app/(pages)/home/route";
 import { POST as acceptInvitation } from "@/app/(pages)/invitation/accept/route";
 import { GET as invitation } from "@/app/(pages)/invitation/route";
@@ -17,12 +17,12 @@ import { GET as keepAccountPage } from "@/app/(pages)/keep-account/route";
 import { GET as nothingHere } from "@/app/(pages)/nothing-here/route";
 import { POST as dismissNotice } from "@/app/(pages)/notice/dismiss/route";
 import { GET as front } from "@/app/(pages)/route";
-import { signInHandlers } from "@/app/(pages)/sign-in/actions";
 import { GET as code } from "@/app/(pages)/sign-in/code/route";
+import { signInHandlers } from "@/app/(pages)/sign-in/forms";
 import { GET as signIn } from "@/app/(pages)/sign-in/route";
 import { GET as status } from "@/app/(pages)/status/route";
 import { GET as unsubscribePage } from "@/app/(pages)/unsubscribe/route";
-import { waitlistHandlers } from "@/app/(pages)/waitlist/actions";
+import { waitlistHandlers } from "@/app/(pages)/waitlist/forms";
 import { GET as waitlist } from "@/app/(pages)/waitlist/route";
 import { GET as creditsBalance } from "@/app/api/credits/balance/route";
 import { POST as unsubscribe } from "@/app/api/email/unsubscribe/route";
@@ -36,8 +36,15 @@ import { publicationHandlers } from "@/app/publications/publications";
 import { fileHandler } from "@/app/publications/static-files";
 import { GET as ready } from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
-import { allRoutes, mcpServer, operations } from "@/lib/http/operations";
-import { actions, connectEndpoints, documentPages, files, hooks, pages, probes } from "@/lib/http/pages";
+import { allRoutes } from "@/lib/http/register/all-routes";
+import { files } from "@/lib/http/register/files";
+import { forms } from "@/lib/http/register/forms";
+import { hooks } from "@/lib/http/register/hooks";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { connectEndpoints } from "@/lib/http/register/oauth";
+import { operations } from "@/lib/http/register/operations";
+import { documentPages, pages } from "@/lib/http/register/pages";
+import { probes } from "@/lib/http/register/probes";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { connectEndpoint } from "@/lib/oauth/endpoint";
 import { register } from "@/lib/oauth/registration";
@@ -67,7 +74,7 @@ const { registration, ...ofTheLibrary } = connectEndpoints;
 const byPath = new Map<string, RouteHandler>([
   ...inRegister(operations, { health, siteBanner, entitlement, creditsBalance, unsubscribe }),
   ...mcpServer.paths.map((path): Entry => [path, mcpEndpoint(path)]),
-  ...inRegister(actions, {
+  ...inRegister(forms, {
     ...signInHandlers,
     ...ownerHandlers,
     ...waitlistHandlers,

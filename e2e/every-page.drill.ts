@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, type Page, type Request } from "@playwright/test";
-import { files, pages, type Page as RegisteredPage } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { pages, type Page as RegisteredPage } from "@/lib/http/register/pages";
 import { mailTo } from "@/tests/support/mailbox";
 import { expectAccessible, expectNoSidewaysScroll, findViolations } from "./support/axe";
 import { newEmail, type Office, openAccount, settle, test } from "./support/office";

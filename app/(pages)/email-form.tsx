@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { PostForm } from "./post-form";
 import { type Problem, ProblemNote, problemOfField } from "./problem";
 

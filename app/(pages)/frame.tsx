@@ -3,7 +3,9 @@ import { settings } from "@/lib/config/settings";
 import { colours } from "@/lib/config/theme";
 import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
-import { actions, files, type Page, pages } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { forms } from "@/lib/http/register/forms";
+import { type Page, pages } from "@/lib/http/register/pages";
 import type { Announcement } from "@/lib/site-banner";
 import { SiteHeader } from "./site-header";
 import { SocialCard } from "./social-card";
@@ -69,7 +71,7 @@ function Notice({ banner: { id, kind, message }, page }: { banner: Announcement;
       <p>{message}</p>
       {/* `/unsubscribe` sends no referrer, so its browser cannot prove the origin of the form. */}
       {page.path !== pages.unsubscribe.path && (
-        <form method="post" action={actions.dismissNotice.path}>
+        <form method="post" action={forms.dismissNotice.path}>
           <input type="hidden" name="notice" value={id} />
           <button type="submit" className="linklike" aria-label="Dismiss this notice">
             ×

@@ -8,8 +8,8 @@ import {
   type HandlerRequest,
   type RouteHandler,
 } from "@/lib/http/handler";
-import type { Page } from "@/lib/http/pages";
 import { askToWait } from "@/lib/http/plain-page";
+import type { Page } from "@/lib/http/register/pages";
 import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { overloaded } from "@/lib/http/turns";

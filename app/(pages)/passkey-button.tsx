@@ -1,4 +1,4 @@
-import { actions } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
 
 type PasskeyButtonProps = {
   words: string;
@@ -11,8 +11,8 @@ type PasskeyButtonProps = {
 /** A button that the page's script shows where the browser has passkeys. The script runs the ceremony. */
 export function PasskeyButton({ words, id, addsTo }: PasskeyButtonProps) {
   const [options, action] = addsTo
-    ? [actions.startPasskey, actions.addPasskey]
-    : [actions.askForPasskey, actions.signInWithPasskey];
+    ? [forms.startPasskey, forms.addPasskey]
+    : [forms.askForPasskey, forms.signInWithPasskey];
   return (
     <div id={id} data-needs="passkeys" hidden>
       <div className="stack">

@@ -1,7 +1,10 @@
 import { nameOperator } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
-import { actions, files, pages, publications } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 import { ButtonLink } from "./button-link";
 import { AboutEmail, EmailField } from "./email-form";
 import { ApprovalScreen } from "./front/approval-screen";
@@ -79,7 +82,7 @@ function Hero({ isSignedIn }: { isSignedIn: boolean }) {
 
 function AskForPlace() {
   return (
-    <form className="ask" method="post" action={actions.joinWaitlist.path} noValidate>
+    <form className="ask" method="post" action={forms.joinWaitlist.path} noValidate>
       <label htmlFor="email">Your email</label>
       <div>
         <EmailField />

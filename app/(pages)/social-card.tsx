@@ -1,5 +1,6 @@
 import { settings } from "@/lib/config/settings";
-import { files, type Page, pages } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { type Page, pages } from "@/lib/http/register/pages";
 
 function cardOf(page: Page) {
   if (page.loads.includes("documents")) return files.documentsCard;

@@ -1,5 +1,5 @@
 import { rejectUnrouted } from "@/lib/http/not-found";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { toResponse } from "@/lib/http/response";
 import { refuse, routeAt } from "@/lib/http/router";
 import { handlerAt } from "../routes";

@@ -1,7 +1,9 @@
 import { settings } from "@/lib/config/settings";
 import type { Publication } from "@/lib/docs/publication-handler";
-import { mcpServer, operations } from "@/lib/http/operations";
-import { markdownPath, pages, publications } from "@/lib/http/pages";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
+import { markdownPath, pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 
 const profile = "https://www.rfc-editor.org/info/rfc9727";
 

@@ -3,7 +3,8 @@ import { changes } from "@/lib/docs/changes";
 import { anchorOf } from "@/lib/docs/markdown";
 import type { Publication } from "@/lib/docs/publication-handler";
 import { escapeHtml } from "@/lib/http/escape-html";
-import { pages, publications } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 import { listRetirements } from "@/lib/http/retirement";
 
 /** The changes of the API and what is being retired, as a feed (RFC 4287). */

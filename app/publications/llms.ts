@@ -2,7 +2,8 @@ import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
 import type { Publication } from "@/lib/docs/publication-handler";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { clientFiles, markdownPath, publications } from "@/lib/http/pages";
+import { markdownPath } from "@/lib/http/register/pages";
+import { clientFiles, publications } from "@/lib/http/register/publications";
 
 /** The entry point for assistants (llmstxt.org): a summary, and a link to each document in Markdown. */
 export function writeLlms(): Publication {

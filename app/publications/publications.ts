@@ -6,8 +6,9 @@ import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { type MakePublication, type Publication, plainText, publish } from "@/lib/docs/publication-handler";
 import type { RouteHandler } from "@/lib/http/handler";
-import { mcpServer } from "@/lib/http/operations";
-import { clientFiles, markdownForm, type Page, pages, publications } from "@/lib/http/pages";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { type Page, pages } from "@/lib/http/register/pages";
+import { clientFiles, markdownForm, publications } from "@/lib/http/register/publications";
 import type { Route } from "@/lib/http/route";
 import { describeServer } from "@/lib/mcp/server-info";
 import {

@@ -1,7 +1,7 @@
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { type Publication, plainText } from "@/lib/docs/publication-handler";
-import { publications } from "@/lib/http/pages";
+import { publications } from "@/lib/http/register/publications";
 
 /** The contact for security reports (RFC 9116). There is no such file if no contact is set. */
 export function writeSecurityTxt(): Publication | undefined {

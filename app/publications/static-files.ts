@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { assetsVersion } from "@/lib/http/assets";
 import { createHandler, type RouteHandler } from "@/lib/http/handler";
-import { files } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
 import type { Route } from "@/lib/http/route";
 
 const types: Record<string, string> = {

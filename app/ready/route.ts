@@ -1,5 +1,5 @@
 import { createHandler } from "@/lib/http/handler";
-import { probes } from "@/lib/http/pages";
+import { probes } from "@/lib/http/register/probes";
 import { readinessProblems } from "@/lib/runtime/readiness";
 
 /** Readiness for load balancers. Liveness is `/api/health`. */

@@ -10,7 +10,7 @@ import { store } from "@/lib/db/store";
 import { type AccountEnd, endWords } from "@/lib/http/entitlement-words";
 import { ApiError, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { currentLicence, endOf } from "@/lib/http/licence-state";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 import { jitter } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";

@@ -14,7 +14,7 @@ import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { endWords } from "@/lib/http/entitlement-words";
 import { currentLicence, endOf, licenceStateOf, wantsPayment } from "@/lib/http/licence-state";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 
 export type Facts = ReturnType<typeof toAccountFacts>;

@@ -7,7 +7,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";

@@ -8,7 +8,7 @@ import { purchaseEvents } from "@/lib/billing/stripe-events";
 import { dayMs } from "@/lib/config/durations";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { hooks } from "@/lib/http/pages";
+import { hooks } from "@/lib/http/register/hooks";
 
 const maxSkewMs = 60_000; // 1 minute: Stripe's signatures are valid for five
 const tolerantForMs = 7 * dayMs; // after the grace

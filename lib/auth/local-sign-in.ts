@@ -21,7 +21,7 @@ import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { Redirect } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { outbox } from "@/lib/mail/wanted-mails";

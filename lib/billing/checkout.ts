@@ -20,7 +20,8 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { isReplaceable } from "@/lib/http/licence-state";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 
@@ -180,7 +181,7 @@ const updateOpen = (db: Db, id: string) =>
 function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.SessionCreateParams {
   const { account_id: account, kind, price_id: price, thousandths } = checkout;
   const { hasTax, hasPromotionCodes } = requireBilling();
-  const home = `${settings().appUrl}${actions.returnFromCheckout.path}`;
+  const home = `${settings().appUrl}${forms.returnFromCheckout.path}`;
   const metadata = { account, price, thousandths: String(thousandths) };
   return {
     mode: kind === "licence" ? "subscription" : "payment",

@@ -16,7 +16,7 @@ import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { log } from "@/lib/runtime/log";
 
 /**

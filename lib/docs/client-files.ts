@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { code } from "@/lib/docs/markdown";
-import { clientFiles } from "@/lib/http/pages";
+import { clientFiles } from "@/lib/http/register/publications";
 
 type Language = keyof typeof clientFiles;
 

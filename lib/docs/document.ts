@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
-import type { Operation } from "@/lib/http/operations";
-import { type documentPages, markdownPath } from "@/lib/http/pages";
+import type { Operation } from "@/lib/http/register/operations";
+import { type documentPages, markdownPath } from "@/lib/http/register/pages";
 
 /** A document: the source of its page, its Markdown, the search and the MCP resources. */
 export type DocumentPage = DocumentText & {

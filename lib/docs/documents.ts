@@ -14,7 +14,7 @@ import { privacy } from "@/lib/docs/documents/privacy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
 import { terms } from "@/lib/docs/documents/terms";
 import { sectionsAt } from "@/lib/docs/sections";
-import { documentPages } from "@/lib/http/pages";
+import { documentPages } from "@/lib/http/register/pages";
 
 const texts: Record<keyof typeof documentPages, DocumentText> = {
   quickStart,

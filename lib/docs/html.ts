@@ -5,7 +5,7 @@ import { anchorOf } from "@/lib/docs/markdown";
 import { sectionsOf } from "@/lib/docs/sections";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { hashContent } from "@/lib/http/etag";
-import { files } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
 
 export type RenderedDocument = {
   /** Everything before the first section. */

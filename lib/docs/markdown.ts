@@ -1,7 +1,8 @@
 import { settings } from "@/lib/config/settings";
 import type { CodeLanguage } from "@/lib/docs/highlight";
 import type { PublicErrorCode } from "@/lib/http/errors";
-import { documentPages, pages, publications } from "@/lib/http/pages";
+import { documentPages, pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 import type { Route } from "@/lib/http/route";
 
 const targets = { ...documentPages, ...publications, changes: pages.changes };

@@ -1,4 +1,4 @@
-import { mcpServer } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
 
 const serverName = "corner-office";
 

@@ -7,8 +7,8 @@ import { operationWords } from "@/lib/docs/documents/operations";
 import { anchorOf } from "@/lib/docs/markdown";
 import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/responses";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { type Operation, type OperationName, operations } from "@/lib/http/operations";
-import { pages } from "@/lib/http/pages";
+import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
 import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/request-context";
 import * as schemas from "@/lib/http/schemas";
 

@@ -1,7 +1,7 @@
 import { type QuotaName, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import type { Operation } from "@/lib/http/operations";
-import { pages } from "@/lib/http/pages";
+import type { Operation } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
 import { requestIdPattern } from "@/lib/http/request-context";
 
 export type HeaderDocument = {

@@ -4,8 +4,8 @@ import { headBoundsInWords, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { defaults, type HeaderDocument, headersOf, retryAfter } from "@/lib/docs/response-headers";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
-import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
-import { pages } from "@/lib/http/pages";
+import { type Operation, type Status, schemaOf } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 

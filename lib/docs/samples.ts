@@ -1,5 +1,5 @@
 import { code } from "@/lib/docs/markdown";
-import type { Operation } from "@/lib/http/operations";
+import type { Operation } from "@/lib/http/register/operations";
 
 /* Samples read the URL and the token from the environment, so that no one pastes a token into code. */
 

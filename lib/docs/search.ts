@@ -6,7 +6,7 @@ import { plain } from "@/lib/docs/markdown";
 import { phrases, sectionWords, synonyms } from "@/lib/docs/search-words";
 import { sectionsOf, titleOf } from "@/lib/docs/sections";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { documentPages } from "@/lib/http/pages";
+import { documentPages } from "@/lib/http/register/pages";
 import { processSingleton } from "@/lib/process-singleton";
 
 export type SearchHit = {

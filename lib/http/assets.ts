@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import type { files } from "@/lib/http/pages";
+import type { files } from "@/lib/http/register/files";
 
 /** The address of a file of `public/`, with a version that changes with any of them, so that it is immutable. */
 export function versioned({ path }: (typeof files)[keyof typeof files]): string {

@@ -1,6 +1,6 @@
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { settings } from "@/lib/config/settings";
-import type { Page } from "@/lib/http/pages";
+import type { Page } from "@/lib/http/register/pages";
 
 /** The policy of every page: nothing from other origins. */
 const base: Record<string, string> = {

@@ -21,6 +21,8 @@ const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 
 export const corsOfBanner = { sends: "API-Version, X-Request-Id", reads: stampedHeaders };
 
+export const sentByMcpClients = "Authorization, Content-Type, MCP-Protocol-Version";
+
 export const corsOfMcp = {
   sends: [
     "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",

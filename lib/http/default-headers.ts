@@ -1,6 +1,8 @@
 import { settings } from "@/lib/config/settings";
 import { officePolicy, pagePolicy, showNothing } from "@/lib/http/content-security-policy";
-import { files, isPage, pages, previews } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { isPage, pages } from "@/lib/http/register/pages";
+import { previews } from "@/lib/http/register/probes";
 import type { Route } from "@/lib/http/route";
 import { processSingleton } from "@/lib/process-singleton";
 

@@ -1,5 +1,5 @@
 import { hasSessionCookie, readCookie, writeCookie } from "@/lib/http/cookies";
-import { type Page, pages } from "@/lib/http/pages";
+import { type Page, pages } from "@/lib/http/register/pages";
 import type { SiteBanner } from "@/lib/http/schemas";
 
 export const dismissedSeconds = 90 * 24 * 60 * 60; // 90 days; a new announcement is shown at once

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 
 /*

@@ -9,7 +9,7 @@ import {
   rateLimits,
 } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { retryAfterOutage } from "@/lib/http/retry-after";
 
 export type CatalogueEntry = {

@@ -9,7 +9,7 @@ import {
   provesNothing,
   type RouteHandler,
 } from "@/lib/http/handler";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { errorParts, inPlainText, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { rememberTypedEmail } from "@/lib/http/typed-email";

@@ -1,7 +1,7 @@
 import { inSeconds } from "@/lib/config/durations";
 import { versioned } from "@/lib/http/assets";
 import type { ApiError } from "@/lib/http/errors";
-import { files } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 
 /**

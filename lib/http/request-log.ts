@@ -1,6 +1,6 @@
 import { METHODS } from "node:http";
-import { allRoutes } from "@/lib/http/operations";
-import { files } from "@/lib/http/pages";
+import { allRoutes } from "@/lib/http/register/all-routes";
+import { files } from "@/lib/http/register/files";
 import type { RequestContext } from "@/lib/http/request-context";
 import { processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";

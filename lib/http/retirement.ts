@@ -2,7 +2,7 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/register/operations";
 import type { Retirement, Route } from "@/lib/http/route";
 
 /** The minimum time from the announcement of a retirement to its sunset. */

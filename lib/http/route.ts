@@ -4,6 +4,9 @@ import type { SignIn } from "@/lib/config/settings";
 /** A method that at least one route accepts. */
 export type Method = "GET" | "HEAD" | "POST" | "OPTIONS";
 
+/** The methods that only read. */
+export const read = ["GET", "HEAD"] as const;
+
 /** One address, and what it asks of a request: the router and the order of checks (`handler.ts`) read it. */
 export type Route = Address & Checked & (Reads | Posts);
 

@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { ApiError, errorCatalogue } from "@/lib/http/errors";
-import { allRoutes } from "@/lib/http/operations";
-import { isPage, type Page } from "@/lib/http/pages";
+import { allRoutes } from "@/lib/http/register/all-routes";
+import { isPage, type Page } from "@/lib/http/register/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { type Answer, errorParts, finalizeResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";

@@ -6,7 +6,7 @@ import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { loadLibrary } from "@/lib/runtime/load-library";
 import { withTimeout } from "@/lib/runtime/timeout";
 

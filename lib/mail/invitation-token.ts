@@ -3,7 +3,7 @@ import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 import { hashSecret } from "@/lib/runtime/secret";
 

@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { colours, type } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
-import type { ownerPages } from "@/lib/http/pages";
+import type { ownerPages } from "@/lib/http/register/pages";
 import type { Mail, RenderedMail } from "@/lib/mail/mail";
 
 /** The content of a mail, before it is rendered as text and HTML. All strings are plain text and get escaped. */

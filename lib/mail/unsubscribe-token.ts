@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject } from "node:crypto";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { readLinkKeys } from "@/lib/mail/link-keys";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/keyed-hash";

@@ -5,7 +5,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { hashMailbox } from "@/lib/mail/suppressions";
 import { hashSecret } from "@/lib/runtime/secret";
 

@@ -11,7 +11,7 @@ import { settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
 import { createHandler, type HandlerRequest } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
-import { mcpServer } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
 import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { turnsOf } from "@/lib/http/turns";

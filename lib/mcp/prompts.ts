@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { operations } from "@/lib/http/operations";
-import { documentPages } from "@/lib/http/pages";
+import { operations } from "@/lib/http/register/operations";
+import { documentPages } from "@/lib/http/register/pages";
 
 /** The ready-made requests that a person picks in their client, in the order they are listed. */
 export const prompts = [

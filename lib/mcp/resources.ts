@@ -4,8 +4,10 @@ import { makePortable } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { errorCatalogue } from "@/lib/http/errors";
-import { allRoutes, mcpServer, operations } from "@/lib/http/operations";
-import { pages } from "@/lib/http/pages";
+import { allRoutes } from "@/lib/http/register/all-routes";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
 import { processSingleton } from "@/lib/process-singleton";
 
 /** The resources in listing order: every document, then the same facts as data. */

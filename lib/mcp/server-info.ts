@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { files } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
 
 /** The server's name, version and icons. */
 export function describeServer() {

@@ -8,7 +8,7 @@ import {
 import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
 import { unexpectedError } from "@/lib/http/handler";
-import { mcpServer } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
 import type { RequestContext } from "@/lib/http/request-context";
 import { instructions } from "@/lib/mcp/instructions";
 import { prompts } from "@/lib/mcp/prompts";

@@ -1,6 +1,6 @@
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
 import { ApiError } from "@/lib/http/errors";
-import { connectEndpoints } from "@/lib/http/pages";
+import { connectEndpoints } from "@/lib/http/register/oauth";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
 
 /** The parameters of an authorization request that are read. Others are ignored (RFC 6749 §3.1) and not stored. */

@@ -1,6 +1,6 @@
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { hashSecret } from "@/lib/runtime/secret";
 
 /*

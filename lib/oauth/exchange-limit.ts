@@ -1,7 +1,7 @@
 import { oauthBounds } from "@/lib/config/limits";
 import { tooManyRequests } from "@/lib/http/errors";
 import { type HandlerRequest, requireWithinLimit } from "@/lib/http/handler";
-import { connectEndpoints } from "@/lib/http/pages";
+import { connectEndpoints } from "@/lib/http/register/oauth";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { findRequest } from "@/lib/oauth/browser-requests";
 import { TokenRotation } from "@/lib/oauth/token-rotation";

@@ -1,4 +1,4 @@
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { readAuthorizationRequest, readPending } from "@/lib/oauth/approval";
 import { listUnsent } from "@/lib/oauth/browser-requests";
 

@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { withProblem } from "@/lib/http/form";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { nativeClient } from "@/lib/oauth/clients";
 import { findClient } from "@/lib/oauth/operator-clients";
 import { seal, unseal } from "@/lib/runtime/seal";

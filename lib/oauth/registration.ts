@@ -1,7 +1,7 @@
 import { oauthBounds } from "@/lib/config/limits";
 import { createHandler } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
-import { connectEndpoints } from "@/lib/http/pages";
+import { connectEndpoints } from "@/lib/http/register/oauth";
 import type { ResponseParts } from "@/lib/http/response";
 import { clientDefaults, readClientName } from "@/lib/oauth/clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";

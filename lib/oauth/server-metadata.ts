@@ -1,5 +1,6 @@
 import { settings } from "@/lib/config/settings";
-import { connectEndpoints, documentPages } from "@/lib/http/pages";
+import { connectEndpoints } from "@/lib/http/register/oauth";
+import { documentPages } from "@/lib/http/register/pages";
 import { unreached } from "@/lib/oauth/client-metadata-document";
 import { clientDefaults } from "@/lib/oauth/clients";
 import { accountScope } from "@/lib/oauth/resources";

@@ -3,7 +3,7 @@ import { assetsVersion } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { cookiePair, hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import { showsNotice } from "@/lib/http/dismissed-notice";
-import { isPage, type Page, pages } from "@/lib/http/pages";
+import { isPage, type Page, pages } from "@/lib/http/register/pages";
 import type { Answer } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { routeAt } from "@/lib/http/router";

@@ -5,7 +5,7 @@ import { privateNetworks } from "@/lib/config/networks";
 import { settings } from "@/lib/config/settings";
 import { IncomingRequest, OwnRequest } from "@/lib/http/incoming-request";
 import { rejectUnrouted } from "@/lib/http/not-found";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { createRequestContext } from "@/lib/http/request-context";
 import { logRequest } from "@/lib/http/request-log";
 import { finalizeResponse, type ResponseParts } from "@/lib/http/response";

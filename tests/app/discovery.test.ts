@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
-import { mcpServer, operations } from "@/lib/http/operations";
-import { clientFiles, markdownPath } from "@/lib/http/pages";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
+import { markdownPath } from "@/lib/http/register/pages";
+import { clientFiles } from "@/lib/http/register/publications";
 import { startService } from "@/tests/support/block";
 import { unconfigured } from "@/tests/support/unconfigured";
 

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, it } from "vitest";
-import { files, type Page, pages, type Script } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { type Page, pages, type Script } from "@/lib/http/register/pages";
 import { startService } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";

@@ -1,8 +1,11 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { handlerAt } from "@/app/routes";
-import { mcpServer, operations } from "@/lib/http/operations";
-import { files, previews, routes } from "@/lib/http/pages";
+import { routes } from "@/lib/http/register/all-routes";
+import { files } from "@/lib/http/register/files";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
+import { previews } from "@/lib/http/register/probes";
 import type { Route } from "@/lib/http/route";
 import { officePages } from "@/lib/office/routes";
 

@@ -1,5 +1,8 @@
-import { mcpServer, operations } from "@/lib/http/operations";
-import { files, pages, publications } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 import { startBareNode } from "@/tests/bench/bare";
 import { load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";

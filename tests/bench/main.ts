@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { operations } from "@/lib/http/operations";
-import { probes } from "@/lib/http/pages";
+import { operations } from "@/lib/http/register/operations";
+import { probes } from "@/lib/http/register/probes";
 import {
   measureCosts,
   measureEntitlementCost,

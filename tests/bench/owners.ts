@@ -1,4 +1,4 @@
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { healthBeside, load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { Browser } from "@/tests/support/browser";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { type Page, pages } from "@/lib/http/pages";
+import { type Page, pages } from "@/lib/http/register/pages";
 import { chromium } from "@/playwright.config";
 import { judge } from "@/tests/bench/verdict";
 import { Service } from "@/tests/support/service";

@@ -1,7 +1,8 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { operations } from "@/lib/http/operations";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { operations } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
 import { healthBeside, load, scriptOf } from "@/tests/bench/load";
 import { judge } from "@/tests/bench/verdict";
 import { memoryOf } from "@/tests/support/process-accounts";
@@ -32,7 +33,7 @@ async function measureBesidePages(service: Service): Promise<void> {
 /** A thousand connections that each announce a form body of 10 MiB and start to send it. */
 async function measureAnnounced(service: Service): Promise<void> {
   const before = memoryOf(service.pid).now;
-  const head = `POST ${actions.sendCode.path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${10 * mebibytes}\r\n\r\n`;
+  const head = `POST ${forms.sendCode.path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${10 * mebibytes}\r\n\r\n`;
   const some = Buffer.alloc(64 * 1024, "x");
   const sockets: Socket[] = [];
   let most = 0;

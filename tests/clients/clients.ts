@@ -1,5 +1,5 @@
 import { sessionDays } from "@/lib/config/lifetimes";
-import type { mcpServer } from "@/lib/http/operations";
+import type { mcpServer } from "@/lib/http/register/mcp";
 import { Conversation } from "./conversation";
 import { type Desk, maxMs } from "./desk";
 

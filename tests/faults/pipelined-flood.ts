@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
-import { operations } from "@/lib/http/operations";
-import { publications } from "@/lib/http/pages";
+import { operations } from "@/lib/http/register/operations";
+import { publications } from "@/lib/http/register/publications";
 import { memoryOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";
 import { percentile, timesDuring } from "@/tests/support/timing";

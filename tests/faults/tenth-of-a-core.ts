@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { operations } from "@/lib/http/operations";
-import { pages } from "@/lib/http/pages";
+import { operations } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
 import { Browser } from "@/tests/support/browser";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import { Service } from "@/tests/support/service";

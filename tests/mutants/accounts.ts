@@ -63,7 +63,7 @@ export const accounts: Mistakes = {
         '.where("deletes_at_ms", ">", 0)',
       ],
     },
-    "lib/http/pages.ts": {
+    "lib/http/register/forms.ts": {
       "a browser left open is enough to delete an account": [
         'leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },',
         'leave: { path: "/home/account/delete", ...ownAccount },',

@@ -89,7 +89,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/mcp/handler.test.ts": {
-    "lib/http/operations.ts": {
+    "lib/http/register/mcp.ts": {
       "a message to the MCP server may be as long as a webhook": ['takes: "mcp"', 'takes: "webhook"'],
     },
     "lib/http/host-check.ts": {

@@ -35,7 +35,7 @@ export const caching: Mistakes = {
     },
   },
   "tests/app/api/entitlement.test.ts": {
-    "lib/http/operations.ts": {
+    "lib/http/register/operations.ts": {
       "a browser keeps an entitlement": ['caching: "private, no-store",', 'caching: "private, max-age=60",'],
     },
   },

@@ -2,7 +2,7 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const connect: Mistakes = {
   "tests/app/connect-attacks.test.ts": {
-    "app/(pages)/connect/actions.ts": {
+    "app/(pages)/connect/forms.ts": {
       "an owner approves a request that another browser began": [
         'return listRequests(headers).find((name) => name === field("request"));',
         'return listRequests(headers).length > 0 ? field("request") : undefined;',
@@ -30,7 +30,7 @@ export const connect: Mistakes = {
     },
   },
   "tests/app/connect-tabs.test.ts": {
-    "app/(pages)/connect/actions.ts": {
+    "app/(pages)/connect/forms.ts": {
       "a click on one app's page approves another that a later tab began": [
         'return listRequests(headers).find((name) => name === field("request"));',
         "return listRequests(headers)[0];",

@@ -36,7 +36,7 @@ export const quotas: Mistakes = {
     },
   },
   "tests/lib/mcp/quota.test.ts": {
-    "lib/http/operations.ts": {
+    "lib/http/register/mcp.ts": {
       "MCP is not counted": 'quota: "mcp",',
     },
     "lib/rate-limit/rate-limit.ts": {
@@ -83,7 +83,7 @@ export const quotas: Mistakes = {
         "if (live || !live) return",
       ],
     },
-    "lib/http/pages.ts": {
+    "lib/http/register/oauth.ts": {
       "an address registers as many apps as it likes": 'limit: "registrations", ',
     },
   },

@@ -44,7 +44,7 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/app/owner-actions.test.ts": {
+  "tests/app/owner-forms.test.ts": {
     "lib/accounts/require-owner.ts": {
       "a program's token buys its successor":
         'if (client.headers.has("authorization")) throw onlyInBrowser();',

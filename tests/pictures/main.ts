@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
 import { dayMs } from "@/lib/config/durations";
-import { documentPages } from "@/lib/http/pages";
+import { documentPages } from "@/lib/http/register/pages";
 import { renderPreviews } from "@/lib/mail/texts/previews";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
 import { officeStates, openOffice } from "@/tests/pictures/office";

@@ -1,5 +1,6 @@
-import { mcpServer, operations } from "@/lib/http/operations";
-import { pages } from "@/lib/http/pages";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
+import { pages } from "@/lib/http/register/pages";
 import { signIn, startApps, startCommands, startJoins, startSignIns } from "@/tests/support/callers";
 import type { Calls } from "@/tests/support/calls";
 import type { Answer } from "@/tests/support/service";

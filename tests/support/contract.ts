@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { inSeconds } from "@/lib/config/durations";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { type Operation, type Status, schemaOf } from "@/lib/http/operations";
+import { type Operation, type Status, schemaOf } from "@/lib/http/register/operations";
 import type { Answer, Service } from "@/tests/support/service";
 
 /** Every address of the API and the MCP server, with its `Allow` and the `Cache-Control` of a 200. */

@@ -1,7 +1,7 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { mcpServer } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
 import type { SeenAnswer } from "@/tests/support/answers";
 
 /** The API description, typed as far as the tests read it. */

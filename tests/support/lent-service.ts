@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines, type Stage } from "@/tests/support/engines";
 import { oncePerWorker } from "@/tests/support/once-per-worker";

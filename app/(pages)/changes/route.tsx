@@ -1,6 +1,7 @@
 import { changes } from "@/lib/docs/changes";
 import { anchorOf } from "@/lib/docs/markdown";
-import { pages, publications } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import { htmlPage } from "../html-page";
 import { formatInstant } from "../instant";

@@ -3,7 +3,8 @@ import type { Account } from "@/lib/accounts/account";
 import type { Owner } from "@/lib/accounts/require-owner";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { ApiError } from "@/lib/http/errors";
-import { actions, documentPages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { documentPages } from "@/lib/http/register/pages";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScopeWords } from "@/lib/oauth/resources";
 import { Clock } from "../clock";
@@ -50,7 +51,7 @@ export function Approval({ request, client, reader, Part = "h2", ...read }: Appr
       </p>
       <Part className="part">What it can never do</Part>
       <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>
-      <PostForm action={actions.answerApp.path} hidden={{ request }} className="stack">
+      <PostForm action={forms.answerApp.path} hidden={{ request }} className="stack">
         <Answer reader={reader} />
       </PostForm>
       <p className="quiet">

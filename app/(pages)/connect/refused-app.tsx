@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { documentPages, pages } from "@/lib/http/pages";
+import { documentPages, pages } from "@/lib/http/register/pages";
 import type { Fault } from "@/lib/oauth/refused-request";
 
 /** Why an app was refused before its owner was asked, and what the owner, its maker or the operator can do. */

@@ -7,7 +7,9 @@ import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { type Redirect, redirectTo, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
-import { actions, connectEndpoints, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { connectEndpoints } from "@/lib/http/register/oauth";
+import { pages } from "@/lib/http/register/pages";
 import {
   findOutcome,
   findRequestingClient,
@@ -222,7 +224,7 @@ function TypeCode({ problem }: { problem: Problem | undefined }) {
         <strong>Never enter a code that someone sent or told you</strong>: it would connect their device. We
         never send you such a code.
       </p>
-      <form method="post" action={actions.findDevice.path} className="stack">
+      <form method="post" action={forms.findDevice.path} className="stack">
         {problem?.isTyped && <ProblemNote problem={problem} />}
         <label htmlFor="user-code">Code</label>
         <input

@@ -3,7 +3,7 @@ import { documents, findDocument } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { prefersMarkdown } from "@/lib/http/accept-header";
 import type { RouteHandler } from "@/lib/http/handler";
-import { markdownPath, type Page } from "@/lib/http/pages";
+import { markdownPath, type Page } from "@/lib/http/register/pages";
 import { htmlPage, type PageContent } from "../html-page";
 import { Documents, Name } from "./documents";
 

@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
 import { type DocumentPage, groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
-import { pages, publications } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 
 /** The layout of a document: the search, and all documents in reading order with the open one marked. */
 export function Documents({ open, children }: { open: string; children: ReactNode }) {

@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { documentPages } from "@/lib/http/pages";
+import { documentPages } from "@/lib/http/register/pages";
 
 /** Agents that connect today, by the names that people know. */
 export const agents = [

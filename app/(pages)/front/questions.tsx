@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 
 const questions = (): Record<string, ReactNode> => ({
   "Who sees my work?": (

@@ -4,7 +4,7 @@ import type { Session } from "@/lib/auth/sessions/session";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { Tick } from "./tick";
 
 const firstDaysMs = 14 * dayMs;

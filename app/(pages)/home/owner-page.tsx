@@ -7,7 +7,8 @@ import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { settings } from "@/lib/config/settings";
 import { sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
-import { actions, ownerPages, type Page, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
 import { htmlPage } from "../html-page";
@@ -101,7 +102,7 @@ function freshness(state: Standing, isLocal: boolean, again: string) {
   return {
     "data-checks-after": state.checkAgainAfterSeconds,
     ...(isLocal && {
-      "data-renews-at": actions.renewSession.path,
+      "data-renews-at": forms.renewSession.path,
       "data-when-over": `${pages.signIn.path}?problem=ended`,
     }),
   };
@@ -118,11 +119,7 @@ function Tabs({ at, email, isLocal }: { at: Page; email: string | undefined; isL
         ))}
       </nav>
       <p className="quiet">{email}</p>
-      {isLocal ? (
-        <PostButton action={actions.signOut.path}>Sign out</PostButton>
-      ) : (
-        <Clerk part="UserButton" />
-      )}
+      {isLocal ? <PostButton action={forms.signOut.path}>Sign out</PostButton> : <Clerk part="UserButton" />}
     </div>
   );
 }

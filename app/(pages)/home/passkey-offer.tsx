@@ -1,5 +1,6 @@
 import type { Session } from "@/lib/auth/sessions/session";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { PostForm } from "../post-form";
 import type { SignInMethods } from "./access/sign-in-methods";
 
@@ -16,7 +17,7 @@ export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
         Next time, sign in with your fingerprint, face or PIN, without waiting for a mail:{" "}
         <a href={`${pages.access.path}#ways`}>add a passkey</a>.
       </p>
-      <PostForm action={actions.declinePasskeys.path} hidden={{ account: accountId }}>
+      <PostForm action={forms.declinePasskeys.path} hidden={{ account: accountId }}>
         <button type="submit" className="linklike">
           Do not offer this again
         </button>

@@ -1,6 +1,6 @@
 import type { Session } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
 import { Clock } from "../clock";
 import { readSessions, usedInWords } from "./access/sessions";

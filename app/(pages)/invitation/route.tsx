@@ -1,7 +1,8 @@
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/lib/mail/invitation-token";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
@@ -52,7 +53,7 @@ function Accept({ token, proof, problem, typed }: AcceptProps) {
         {isMailed ? " and signs you in." : ", and we send a sign-in code to that email."}
       </p>
       <EmailForm
-        action={actions.acceptInvitation.path}
+        action={forms.acceptInvitation.path}
         button="Accept the invitation"
         problem={problem}
         typed={typed}

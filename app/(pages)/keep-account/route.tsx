@@ -1,6 +1,7 @@
 import { type KeepLink, readKeepLink } from "@/lib/accounts/leaving";
 import { store } from "@/lib/db/store";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../clock";
 import { narrowPage } from "../html-page";
 import { PostForm } from "../post-form";
@@ -45,7 +46,7 @@ function Leaving({ link, token }: { link: Extract<KeepLink, { state: "leaving" }
         The account of <strong>{link.account.email}</strong> will be deleted on{" "}
         <Clock atMs={link.deletesAtMs} shows="day and time" />. Until then nothing changes.
       </p>
-      <PostForm action={actions.keepAccount.path} hidden={{ token }}>
+      <PostForm action={forms.keepAccount.path} hidden={{ token }}>
         <button type="submit">Keep my account</button>
       </PostForm>
     </>

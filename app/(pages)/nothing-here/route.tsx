@@ -1,4 +1,4 @@
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { htmlPage } from "../html-page";
 import { Mark } from "../logo";
 

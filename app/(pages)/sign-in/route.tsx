@@ -2,7 +2,8 @@ import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { readSessionCredential } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 import { redirectTo } from "@/lib/http/form";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { Clerk } from "../clerk";
@@ -46,7 +47,7 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
     <>
       <p>We send a six-digit code to your email. There is no password to remember.</p>
       <EmailForm
-        action={actions.sendCode.path}
+        action={forms.sendCode.path}
         button="Send me a code"
         problem={problem}
         typed={typed}

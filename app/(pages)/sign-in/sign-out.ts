@@ -5,12 +5,13 @@ import { store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
-import { pages, signInActions } from "@/lib/http/pages";
+import { signInForms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { inPlainText } from "@/lib/http/response";
 
 /** Ends the browser's sessions and those made in them. If it fails, the cookies stay for another attempt. */
 export const signOut = createHandler(
-  signInActions.signOut,
+  signInForms.signOut,
   async ({ headers, nowMs }) => {
     const [db, token] = [await store(), readCookie(headers, "__session")];
     const own = await findOwnSession(db, headers, nowMs);

@@ -1,5 +1,6 @@
 import { describeSeconds } from "@/lib/config/durations";
-import { pages, publications } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 import { readSiteBanner } from "@/lib/site-banner";
 import { maxListed, type Outage, outageDays } from "@/lib/status/outages";
 import { clock, type Part, readStatus } from "@/lib/status/parts";

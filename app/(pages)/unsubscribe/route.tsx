@@ -1,4 +1,4 @@
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 import { narrowPage, type PageContent } from "../html-page";
 

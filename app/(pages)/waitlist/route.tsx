@@ -1,7 +1,8 @@
 import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { ButtonLink } from "../button-link";
 import { EmailForm } from "../email-form";
@@ -81,7 +82,7 @@ function Confirm({ token, problem }: { token: string; problem: Problem | undefin
   return (
     <>
       <p>You joined the waitlist, or someone typed your address. Confirm only if it was you.</p>
-      <PostForm action={actions.confirmWaitlist.path} hidden={{ token }} className="stack">
+      <PostForm action={forms.confirmWaitlist.path} hidden={{ token }} className="stack">
         <ProblemNote problem={problem} />
         <button type="submit">It was me: keep my place</button>
       </PostForm>
@@ -97,7 +98,7 @@ function Join({ problem, typed }: { problem: Problem | undefined; typed: string 
         place is ready.
       </p>
       <EmailForm
-        action={actions.joinWaitlist.path}
+        action={forms.joinWaitlist.path}
         button="Join the waitlist"
         problem={problem}
         typed={typed}

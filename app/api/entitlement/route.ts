@@ -1,7 +1,7 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { createApiHandlers } from "@/lib/http/handler";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 
 export const { GET, HEAD, OPTIONS } = createApiHandlers(
   operations.entitlement,

@@ -1,5 +1,5 @@
 import { createApiHandlers } from "@/lib/http/handler";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { ageOfSiteBanner, readSiteBanner } from "@/lib/site-banner";
 
 export const { GET, HEAD, OPTIONS } = createApiHandlers(operations.siteBanner, async () => ({

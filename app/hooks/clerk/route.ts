@@ -6,7 +6,7 @@ import { deleteCustomer } from "@/lib/billing/customer";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";
-import { hooks } from "@/lib/http/pages";
+import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, webhook } from "@/lib/http/webhook";
 
 const deletedUser = z.object({ id: z.string() });

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { hooks } from "@/lib/http/pages";
+import { hooks } from "@/lib/http/register/hooks";
 import { eventWith, webhook } from "@/lib/http/webhook";
 import { isFinalBounce } from "@/lib/mail/suppressions";
 import { suppressEmail } from "@/lib/mail/unsubscribe";

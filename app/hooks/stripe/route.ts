@@ -4,7 +4,7 @@ import { purchaseIn } from "@/lib/billing/stripe-events";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { createHandler } from "@/lib/http/handler";
-import { hooks } from "@/lib/http/pages";
+import { hooks } from "@/lib/http/register/hooks";
 import { retryAfterOutage } from "@/lib/http/retry-after";
 import { inBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";

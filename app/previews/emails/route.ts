@@ -1,7 +1,7 @@
 import { ApiError } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { createHandler } from "@/lib/http/handler";
-import { previews } from "@/lib/http/pages";
+import { previews } from "@/lib/http/register/probes";
 import { inPlainText } from "@/lib/http/response";
 import { renderPreviews } from "@/lib/mail/texts/previews";
 

@@ -2,7 +2,7 @@ import { callClerk } from "@/lib/auth/clerk/clerk-calls";
 import type { ClerkSettings } from "@/lib/config/clerk-settings";
 import { settings } from "@/lib/config/settings";
 import type { HandlerRequest } from "@/lib/http/handler";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { loadLibrary } from "@/lib/runtime/load-library";
 
 /**

@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { mcpServer } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
 
 /** The resources that a token can be bound to: the HTTP API, or the MCP server, which has three addresses. */
 export type Resource = "api" | "mcp";

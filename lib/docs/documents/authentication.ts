@@ -6,7 +6,8 @@ import type { DocumentText } from "@/lib/docs/document";
 import { code, linkToPage, to, toCode } from "@/lib/docs/markdown";
 import { readToken } from "@/lib/docs/samples";
 import { noPayments, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
-import { pages, publications } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 
 export const authentication: DocumentText = {
   title: "Authentication",

@@ -2,7 +2,7 @@ import { readParts } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, to, toCode } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
-import { clientFiles, clientVersion } from "@/lib/http/pages";
+import { clientFiles, clientVersion } from "@/lib/http/register/publications";
 
 const loop = `
             +--------- before recheckAfterSeconds ----------+

@@ -6,8 +6,10 @@ import { readParts } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, linkToPage, to } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
-import { mcpServer } from "@/lib/http/operations";
-import { clientFiles, connectEndpoints, pages, publications } from "@/lib/http/pages";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { connectEndpoints } from "@/lib/http/register/oauth";
+import { pages } from "@/lib/http/register/pages";
+import { clientFiles, publications } from "@/lib/http/register/publications";
 import { nativeClient } from "@/lib/oauth/clients";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
 

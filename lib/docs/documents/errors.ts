@@ -2,7 +2,7 @@ import type { DocumentText } from "@/lib/docs/document";
 import { toOperation } from "@/lib/docs/documents/operations";
 import { table, to } from "@/lib/docs/markdown";
 import { type CatalogueEntry, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/register/operations";
 
 /** One section per code, where `error.docs` points. */
 export const errors: DocumentText = {

@@ -16,7 +16,8 @@ import type { DocumentText } from "@/lib/docs/document";
 import { code, table, toCode } from "@/lib/docs/markdown";
 import { headersOf } from "@/lib/docs/response-headers";
 import { callWithRetries } from "@/lib/docs/samples";
-import { mcpServer, type Operation, operations } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { type Operation, operations } from "@/lib/http/register/operations";
 
 const allowance = ({ requests, windowSeconds }: { requests: number; windowSeconds: number }) =>
   `${requests} requests per ${windowSeconds} seconds`;

@@ -5,7 +5,7 @@ import type { DocumentText } from "@/lib/docs/document";
 import { code, json, linkToPage, table, to } from "@/lib/docs/markdown";
 import { knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
 import { noPayments, sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 
 export const mcp: DocumentText = {
   title: "MCP",

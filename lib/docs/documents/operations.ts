@@ -6,7 +6,7 @@ import { code, json, table, to, toCode } from "@/lib/docs/markdown";
 import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
 import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
-import { type Operation, type OperationName, operations } from "@/lib/http/operations";
+import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
 import * as schemas from "@/lib/http/schemas";
 
 /** The page of an operation: its description and fields, with samples and example responses in a panel. */

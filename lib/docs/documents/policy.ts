@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { changes } from "@/lib/docs/changes";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, to, toCode } from "@/lib/docs/markdown";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { listRetirements, minNoticeDays } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
 

@@ -20,7 +20,7 @@ import type { CookieName } from "@/lib/http/cookies";
 import { dismissedSeconds } from "@/lib/http/dismissed-notice";
 import { probeSeconds } from "@/lib/http/handler";
 import { knownSeconds } from "@/lib/http/known-browser";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { typedEmailSeconds } from "@/lib/http/typed-email";
 import { securityMailMs } from "@/lib/mail/outbox";
 import { confirmationMs } from "@/lib/mail/waitlist-mail";

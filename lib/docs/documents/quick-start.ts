@@ -4,7 +4,8 @@ import type { DocumentText } from "@/lib/docs/document";
 import { code, linkToPage, to, toCode } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
-import { clientFiles, pages, publications } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
+import { clientFiles, publications } from "@/lib/http/register/publications";
 
 export const quickStart: DocumentText = {
   title: "Quick start",

@@ -2,7 +2,8 @@ import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
 import { to } from "@/lib/docs/markdown";
 import { operatorInWords, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
-import { files, pages } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { pages } from "@/lib/http/register/pages";
 import { minNoticeDays } from "@/lib/http/retirement";
 
 export const terms: DocumentText = {

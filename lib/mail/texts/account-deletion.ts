@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
 type Deletion = { deletesAtMs: number; token: string };

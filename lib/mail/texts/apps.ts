@@ -1,5 +1,5 @@
 import { sessionDays } from "@/lib/config/lifetimes";
-import { ownerPages } from "@/lib/http/pages";
+import { ownerPages } from "@/lib/http/register/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 type EndingApp = { name: string; origin: string | null; endsAtMs: number };

@@ -1,5 +1,5 @@
 import { settings } from "@/lib/config/settings";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import type { RenderedMail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/mail/onboarding-series";

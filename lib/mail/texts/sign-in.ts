@@ -1,6 +1,6 @@
 import { codeMinutes, confirmationDays, invitationDays, longCodeHours } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
-import { ownerPages } from "@/lib/http/pages";
+import { ownerPages } from "@/lib/http/register/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /** The mail with a sign-in code. */

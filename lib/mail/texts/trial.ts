@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { endEffects, endWords } from "@/lib/http/entitlement-words";
-import { ownerPages } from "@/lib/http/pages";
+import { ownerPages } from "@/lib/http/register/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */

@@ -2,7 +2,7 @@ import { decodeJwt } from "jose";
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { borrowService } from "@/tests/support/block";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { expectAnswer, expectQuotaSpent, expectRefusal, expectStamp } from "@/tests/support/contract";
 import type { Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";

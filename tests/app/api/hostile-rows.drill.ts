@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/register/operations";
 import { borrowService } from "@/tests/support/block";
 import { expectAnswer } from "@/tests/support/contract";
 import { engines } from "@/tests/support/engines";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { startService, startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { expectAnswer, expectStamp } from "@/tests/support/contract";

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type RateLimit, rateLimits } from "@/lib/config/limits";
-import { actions } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
 import type { Route } from "@/lib/http/route";
 import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
@@ -19,9 +19,9 @@ describe.each(engines)("forms, on $name", async (engine) => {
     account = String((await stage.query("SELECT id FROM accounts"))[0]?.id);
   });
 
-  const forms = Object.values<Route>(actions).filter(({ origin }) => origin === "own");
+  const ownForms = Object.values<Route>(forms).filter(({ origin }) => origin === "own");
 
-  it.each(forms.filter(({ takes, needsBilling }) => takes === "form" && !needsBilling))(
+  it.each(ownForms.filter(({ takes, needsBilling }) => takes === "form" && !needsBilling))(
     "with a NUL, which PostgreSQL cannot store, are refused with 400 at $path",
     async ({ path, needsCookies }) => {
       const names = ["email", "token", "code", "user_code", "answer", "session", "passkey", "name", "mails"];
@@ -36,7 +36,7 @@ describe.each(engines)("forms, on $name", async (engine) => {
   );
 
   let networks = 0;
-  it.each(forms)("are limited at $path, whatever they do", async ({ path, limit }) => {
+  it.each(ownForms)("are limited at $path, whatever they do", async ({ path, limit }) => {
     const { perClient = 0 }: RateLimit = rateLimits[limit as keyof typeof rateLimits];
     expect(perClient, path).toBeGreaterThan(0);
     if (limit === "renewals") return; // 3,000 of them are not worth the time

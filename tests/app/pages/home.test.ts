@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { mcpClients } from "@/lib/docs/mcp-clients";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { borrowService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { htmlPage } from "@/app/(pages)/html-page";
 import { rateLimits, turnBounds } from "@/lib/config/limits";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { createFolder } from "@/tests/support/leash";
 
 const origin = "https://office.example.com";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { type Engine, engines } from "@/tests/support/engines";

@@ -7,7 +7,7 @@ import { readCaller } from "@/lib/accounts/caller-read";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
 import { readinessProblems } from "@/lib/runtime/readiness";

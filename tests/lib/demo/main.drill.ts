@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { eventually, isInstalled } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";

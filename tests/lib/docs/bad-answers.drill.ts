@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
 import { callSamples, callWithRetries } from "@/lib/docs/samples";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answers";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";

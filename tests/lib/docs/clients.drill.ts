@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { readClient } from "@/lib/docs/client-files";
 import { exampleRefusal } from "@/lib/docs/responses";
-import { clientFiles, clientVersion } from "@/lib/http/pages";
+import { clientFiles, clientVersion } from "@/lib/http/register/publications";
 import { entitlementDenied } from "@/lib/http/schemas";
 import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answers";
 import { androidStubs } from "@/tests/support/android-stubs";

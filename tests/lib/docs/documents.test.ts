@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { groups } from "@/lib/docs/document";
 import { documents } from "@/lib/docs/documents";
 import { errorCatalogue } from "@/lib/http/errors";
-import { type Page, pages as register } from "@/lib/http/pages";
+import { type Page, pages as register } from "@/lib/http/register/pages";
 import { borrowService } from "@/tests/support/block";
 import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { mcp } from "@/lib/docs/documents/mcp";
 import { knownClients } from "@/lib/docs/mcp-clients";
-import { mcpServer } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
 import { clients } from "@/tests/clients/clients";
 import { vendors } from "@/tests/clients/connector";
 

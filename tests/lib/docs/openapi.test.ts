@@ -2,7 +2,7 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { changes } from "@/lib/docs/changes";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/register/operations";
 
 // Linters reject example.com as a placeholder.
 beforeAll(() => vi.stubEnv("APP_URL", "https://corner-office.test"));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { marked } from "marked";
 import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
-import { documentPages } from "@/lib/http/pages";
+import { documentPages } from "@/lib/http/register/pages";
 import { borrowService } from "@/tests/support/block";
 import { isInstalled } from "@/tests/support/databases";
 import { createFolder } from "@/tests/support/leash";

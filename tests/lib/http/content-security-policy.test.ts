@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { pagePolicy } from "@/lib/http/content-security-policy";
-import { type Page, pages } from "@/lib/http/pages";
+import { type Page, pages } from "@/lib/http/register/pages";
 
 const { publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const environment = {

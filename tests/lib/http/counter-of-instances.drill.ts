@@ -1,8 +1,8 @@
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { rateLimits } from "@/lib/config/limits";
-import { operations } from "@/lib/http/operations";
-import { actions } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { operations } from "@/lib/http/register/operations";
 import { expectQuotaSpent } from "@/tests/support/contract";
 import { counterStores } from "@/tests/support/counter-stores";
 import { eventually } from "@/tests/support/databases";
@@ -72,7 +72,7 @@ describe.runIf(redisPort).each(counterStores)(
       const from = `127.0.${way.length}.6`;
       const { perClient } = rateLimits.forms;
       const send = async (service: Service) =>
-        (await service.submit(actions.dismissNotice.path, {}, { from })).status;
+        (await service.submit(forms.dismissNotice.path, {}, { from })).status;
       for (let n = 0; n < perClient; n++) expect(await send(n % 2 ? first : second)).toBe(303);
       expect([await send(first), await send(second)]).toEqual([429, 429]);
     });

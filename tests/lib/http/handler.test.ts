@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createApiHandlers } from "@/lib/http/handler";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/register/operations";
 import { log } from "@/lib/runtime/log";
 import { recordResponse } from "@/tests/support/answers";
 import { createFolder } from "@/tests/support/leash";

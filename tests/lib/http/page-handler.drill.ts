@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it } from "vitest";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { eventually } from "@/tests/support/databases";
 import { Service } from "@/tests/support/service";
 
@@ -31,8 +32,8 @@ describe.each([
     for (const table of ["waitlist", "sign_in_codes"]) dropTable(table);
     const fields = { email: "reader@example.com" };
     for (const [{ path }, page] of [
-      [actions.joinWaitlist, pages.waitlist.path],
-      [actions.sendCode, pages.signIn.path],
+      [forms.joinWaitlist, pages.waitlist.path],
+      [forms.sendCode, pages.signIn.path],
     ] as const) {
       for (const sent of [undefined, `mine${path.replaceAll("/", ".")}`]) {
         const answer = await service.submit(path, fields, sent ? { headers: { "x-request-id": sent } } : {});

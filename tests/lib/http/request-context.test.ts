@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
-import { files } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { operations } from "@/lib/http/register/operations";
 import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { postLegacy } from "@/tests/support/mcp";

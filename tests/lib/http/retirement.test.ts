@@ -6,7 +6,7 @@ import { documents, isDocumentPath } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
 import { createApiHandlers } from "@/lib/http/handler";
-import { type Operation, operations } from "@/lib/http/operations";
+import { type Operation, operations } from "@/lib/http/register/operations";
 import { checkRetirements, listRetirements } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
 

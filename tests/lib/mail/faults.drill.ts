@@ -7,7 +7,7 @@ import { buildSync } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import type { Db } from "@/lib/db/store";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { colours } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { renderHtml, renderMail, renderText } from "@/lib/mail/mail-content";
 import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";

@@ -1,6 +1,6 @@
 import type { KyselyPlugin } from "kysely";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { sendDueMails } from "@/lib/mail/outbox-runner";

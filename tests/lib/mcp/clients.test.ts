@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { documents } from "@/lib/docs/documents";
 import { errorCatalogue } from "@/lib/http/errors";
-import { markdownPath } from "@/lib/http/pages";
+import { markdownPath } from "@/lib/http/register/pages";
 import { tools } from "@/lib/mcp/tools";
 import { borrowService } from "@/tests/support/block";
 import { raised } from "@/tests/support/lent-service";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { expectQuotaSpent } from "@/tests/support/contract";
 import { expectMcpStamp, post, postLegacy, postModern } from "@/tests/support/mcp";
 import type { Service } from "@/tests/support/service";

@@ -2,7 +2,7 @@ import { decodeJwt } from "jose";
 import { beforeEach, describe, expect, it } from "vitest";
 import { documents, findDocument } from "@/lib/docs/documents";
 import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
-import { markdownPath } from "@/lib/http/pages";
+import { markdownPath } from "@/lib/http/register/pages";
 import { maxCharacters } from "@/lib/mcp/document-reader";
 import { borrowService } from "@/tests/support/block";
 import { between, expectRefusal } from "@/tests/support/contract";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import type { RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { trust } from "@/tests/support/certificate";

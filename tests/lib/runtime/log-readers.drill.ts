@@ -4,7 +4,7 @@ import { connect, Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { maxPipelined } from "@/lib/config/limits";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { eventually } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";

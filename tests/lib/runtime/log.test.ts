@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { toReadable } from "@/lib/runtime/log-format";
 import { borrowService } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";

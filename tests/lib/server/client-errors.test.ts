@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { setImmediate, setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import { answerClientError } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { headBounds } from "@/lib/config/limits";
-import { connectEndpoints, pages } from "@/lib/http/pages";
+import { connectEndpoints } from "@/lib/http/register/oauth";
+import { pages } from "@/lib/http/register/pages";
 import { startService } from "@/tests/support/block";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 

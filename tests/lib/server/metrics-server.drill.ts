@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { startService, startStage } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";

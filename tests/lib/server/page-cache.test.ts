@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { documentPages, files, pages, publications } from "@/lib/http/pages";
+import { files } from "@/lib/http/register/files";
+import { documentPages, pages } from "@/lib/http/register/pages";
+import { publications } from "@/lib/http/register/publications";
 import { CachedResponse } from "@/lib/server/cached-response";
 import { encode } from "@/lib/server/compression";
 import { PageCache } from "@/lib/server/page-cache";

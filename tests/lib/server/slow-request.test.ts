@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
 import { connectionLimits } from "@/lib/config/limits";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { createFrontServer } from "@/lib/server/server";
 import { recordRaw } from "@/tests/support/answers";
 import { createFolder } from "@/tests/support/leash";

@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
-import { operations } from "@/lib/http/operations";
-import { actions } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { operations } from "@/lib/http/register/operations";
 import { borrowService } from "@/tests/support/block";
 
 const { health, unsubscribe } = operations;
@@ -50,7 +50,7 @@ const stop = `${unsubscribe.path}?token=x`;
 describe.each(Object.entries(clients))("a refusal reaches %s", (_, send) => {
   it.each([
     { status: 400, why: "an unsupported version", path: stop, headers: { "API-Version": "9" } },
-    { status: 403, why: "a form of another origin", path: actions.sendCode.path, headers: { Origin: "x" } },
+    { status: 403, why: "a form of another origin", path: forms.sendCode.path, headers: { Origin: "x" } },
     { status: 404, why: "an unknown address", path: "/api/nothing", headers: {} },
     { status: 405, why: "a method that is not accepted", path: health.path, headers: {} },
     { status: 413, why: "a body over its bound", path: stop, headers: {} },

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, inject, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { startService } from "@/tests/support/block";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { eventually } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { startWithOffice } from "@/tests/support/office-browser";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import type { Retirement } from "@/lib/http/route";
 import { startService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";

@@ -1,6 +1,7 @@
 import { searchDocuments } from "@/lib/docs/search";
 import { createHandler } from "@/lib/http/handler";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 
 const maxHits = 8;
 
@@ -8,7 +9,7 @@ const maxHits = 8;
 export type PaletteHit = { kind: "Error codes" | "Documents"; path: string; title: string; snippet: string };
 
 /** The search results that the palette shows during typing. */
-export const GET = createHandler(actions.findHits, ({ url }) => ({
+export const GET = createHandler(forms.findHits, ({ url }) => ({
   status: 200,
   body: searchDocuments((url.searchParams.get("q") ?? "").slice(0, 200), maxHits).map(
     ({ path, title, snippet }): PaletteHit => ({ kind: kindOf(path), path, title, snippet }),

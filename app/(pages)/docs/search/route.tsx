@@ -1,5 +1,5 @@
 import { searchDocuments } from "@/lib/docs/search";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { htmlPage } from "../../html-page";
 import { Documents } from "../documents";
 

@@ -1,7 +1,8 @@
 import { type EndedApp, wordsForOwner } from "@/lib/auth/sessions/ended-app";
 import type { Session } from "@/lib/auth/sessions/session";
 import { sessionDays } from "@/lib/config/lifetimes";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import { count, EndAll, SessionList, type SessionsProps } from "./sessions";
@@ -21,7 +22,7 @@ export function Apps({ read, ...shown }: SessionsProps) {
       )}
       {apps.length > 0 && (
         <>
-          <PostForm action={actions.keepApps.path} hidden={{ account: accountId }}>
+          <PostForm action={forms.keepApps.path} hidden={{ account: accountId }}>
             <p className="quiet">
               An app ends after {sessionDays.idle} days without use, and on its last date in any case. We
               store checks to the minute, and other use to the hour.
@@ -44,7 +45,7 @@ export function Apps({ read, ...shown }: SessionsProps) {
 
 function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean | undefined }) {
   return (
-    <PostForm action={actions.switchAppMails.path} hidden={{ account: accountId }} className="quiet">
+    <PostForm action={forms.switchAppMails.path} hidden={{ account: accountId }} className="quiet">
       {isOn
         ? "We email you 7 days before the last date of an app."
         : "We do not email you before the last date of an app."}{" "}

@@ -1,7 +1,7 @@
 import type { Session } from "@/lib/auth/sessions/session";
 import { settings } from "@/lib/config/settings";
 import { knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { agents } from "../../front/apps";
 import { LatestApp } from "../latest-app";
 import { CopyLine } from "./copy-line";

@@ -1,4 +1,5 @@
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 
 /** A collapsed section for developers: a token to try the API with. */
 export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal: boolean }) {
@@ -11,7 +12,7 @@ export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal
         assistant send, publish, deploy or charge: those steps wait for your approval in the app.
       </p>
       <div className="stack">
-        <button type="button" data-mints={actions.mintToken.path} data-account={accountId}>
+        <button type="button" data-mints={forms.mintToken.path} data-account={accountId}>
           Copy a token
         </button>
         <noscript>

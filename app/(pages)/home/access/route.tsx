@@ -1,6 +1,6 @@
 import { maxNameCharacters } from "@/lib/auth/passkeys/passkeys";
 import { sessionDays } from "@/lib/config/lifetimes";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import type { Problem } from "../../problem";
 import { ownerPage } from "../owner-page";
 import { Apps } from "./apps";

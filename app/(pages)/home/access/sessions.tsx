@@ -6,7 +6,7 @@ import { countCrowdedOut, maxSessions } from "@/lib/auth/sessions/session-limit"
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
-import { actions } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
 import { Clock } from "../../clock";
 import { PostButton } from "../../post-form";
 import { readPart } from "../../read-part";
@@ -89,7 +89,7 @@ export function SessionList({ sessions, ...shown }: ListProps & { sessions: Sess
           <SessionRow
             key={session.id}
             session={session}
-            end={{ action: actions.endSession.path, hidden: { account: shown.accountId } }}
+            end={{ action: forms.endSession.path, hidden: { account: shown.accountId } }}
             {...shown}
           />
         ))}
@@ -206,7 +206,7 @@ export function EndAll({ accountId, group, what }: EndAllProps) {
     <details className="confirm">
       <summary className="button plain">{summary}</summary>
       <p>{warning}</p>
-      <PostButton action={actions.endSession.path} hidden={{ account: accountId, session: group }}>
+      <PostButton action={forms.endSession.path} hidden={{ account: accountId, session: group }}>
         {`${verb} ${what}`}
       </PostButton>
     </details>

@@ -10,7 +10,7 @@ import {
 } from "@/lib/auth/passkeys/passkeys";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import type { Session } from "@/lib/auth/sessions/session";
-import { actions } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
 import { Clock } from "../../clock";
 import { PasskeyButton } from "../../passkey-button";
 import { PostButton, PostForm } from "../../post-form";
@@ -98,7 +98,7 @@ function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
       </div>
       <details className="rename">
         <summary aria-label={`Rename “${name}”`}>Rename</summary>
-        <PostForm action={actions.renamePasskey.path} hidden={hidden} className="actions">
+        <PostForm action={forms.renamePasskey.path} hidden={hidden} className="actions">
           <input
             name="name"
             aria-label={`New name of “${name}”`}
@@ -113,7 +113,7 @@ function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
         </PostForm>
       </details>
       {isConfirmed && (
-        <PostButton action={actions.removePasskey.path} hidden={hidden} label={`Remove “${name}”`}>
+        <PostButton action={forms.removePasskey.path} hidden={hidden} label={`Remove “${name}”`}>
           Remove
         </PostButton>
       )}
@@ -132,7 +132,7 @@ export function Confirm({ account: { email }, ways, place }: ConfirmProps) {
       <p>To {purposes[place]}, confirm that it is you:</p>
       <div className="actions">
         {ways && ways.passkeys.length > 0 && <PasskeyButton words="Use a passkey" />}
-        <PostButton action={actions.sendCode.path} hidden={{ back: proofPlaces[place], email }}>
+        <PostButton action={forms.sendCode.path} hidden={{ back: proofPlaces[place], email }}>
           Send me a code
         </PostButton>
       </div>

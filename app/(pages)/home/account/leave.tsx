@@ -2,7 +2,8 @@ import { graceMs } from "@/lib/accounts/leaving";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { settings } from "@/lib/config/settings";
 import { liveOf } from "@/lib/http/licence-state";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import { Confirm, type ProvingVisit } from "../access/sign-in-methods";
@@ -29,7 +30,7 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
       {isLocal && isConfirmed && (
         <details className="confirm">
           <summary className="button plain">Delete my account</summary>
-          <PostForm action={actions.leave.path} hidden={{ account: id }}>
+          <PostForm action={forms.leave.path} hidden={{ account: id }}>
             <p>You have a day to change your mind. We send you a mail with a link that keeps the account.</p>
             <button type="submit">Delete it in a day</button>
           </PostForm>
@@ -49,7 +50,7 @@ function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; 
         <Clock atMs={deletesAtMs} shows="day and time" />.
       </p>
       {!isOver && (
-        <PostForm action={actions.stay.path} hidden={{ account: id }}>
+        <PostForm action={forms.stay.path} hidden={{ account: id }}>
           <p className="quiet">Until then nothing changes.</p>
           <button type="submit">Take it back</button>
         </PostForm>

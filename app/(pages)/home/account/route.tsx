@@ -1,4 +1,5 @@
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { PostButton } from "../../post-form";
 import { readSessions } from "../access/sessions";
 import { readSignInMethods } from "../access/sign-in-methods";
@@ -27,7 +28,7 @@ export const GET = ownerPage(pages.account, problems, async (visit) => {
         <p>
           A file with everything that is kept about you: account, credits, sessions, mails and their history.
         </p>
-        <PostButton action={actions.exportPerson.path} hidden={{ account: account.id }}>
+        <PostButton action={forms.exportPerson.path} hidden={{ account: account.id }}>
           Download your data
         </PostButton>
       </section>

@@ -6,7 +6,7 @@ import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { isDue, type LicenceState } from "@/lib/http/entitlement-words";
 import { licenceStateOf, liveOf } from "@/lib/http/licence-state";
-import { actions } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import type { Offer, Offers, Purchases, readTerms } from "./offers";
@@ -47,7 +47,7 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
           <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
         )}
         {state === "unfinished" && (
-          <PostForm action={actions.openPortal.path} hidden={{ account: account.id, for: "unfinished" }}>
+          <PostForm action={forms.openPortal.path} hidden={{ account: account.id, for: "unfinished" }}>
             <button type="submit">Finish the payment</button>
           </PostForm>
         )}
@@ -60,7 +60,7 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
           <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
         )}
         {bought.hasBought && (
-          <PostForm action={actions.openPortal.path} hidden={{ account: account.id }}>
+          <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
             <p className="quiet">{describePortal(state)}:</p>
             <button type="submit" className="plain">
               Manage billing
@@ -202,7 +202,7 @@ function OfferList({ offers, kind, accountId }: OfferListProps) {
       {offers.map((offer) => (
         <li key={offer.priceId}>
           <OfferWords {...offer} />
-          <PostForm action={actions.beginCheckout.path} hidden={{ account: accountId }}>
+          <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
             <button type="submit" name={kind} value={offer.priceId} aria-label={`Buy ${offer.name}`}>
               Buy
             </button>

@@ -1,7 +1,7 @@
 import type { Account } from "@/lib/accounts/account";
 import { type CreditEntry, type LedgerPosition, selectLedger, toCredits } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
-import { pages } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { readPart } from "../../read-part";
 

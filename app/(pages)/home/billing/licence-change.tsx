@@ -1,7 +1,8 @@
 import type { Account } from "@/lib/accounts/account";
 import type { ChangeCost } from "@/lib/billing/licence-change";
 import { moneyInWords } from "@/lib/config/money";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import { OfferWords } from "./billing";
@@ -46,7 +47,7 @@ function Chosen({ account, offer, cost }: ChosenProps) {
       <p>
         <CostWords cost={cost} />
       </p>
-      <PostForm action={actions.openPortal.path} hidden={{ account: account.id }}>
+      <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
         <button type="submit" name="licence" value={offer.priceId}>
           Continue at Stripe
         </button>

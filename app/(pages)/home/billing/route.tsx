@@ -1,8 +1,8 @@
 import { readInvoicesOf } from "@/lib/billing/invoices";
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
-import { pages } from "@/lib/http/pages";
-import { explainedOnBilling } from "../actions";
+import { pages } from "@/lib/http/register/pages";
+import { explainedOnBilling } from "../forms";
 import { ownerPage } from "../owner-page";
 import { Billing } from "./billing";
 import { CheckoutNote } from "./checkout-note";

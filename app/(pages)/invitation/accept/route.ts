@@ -7,7 +7,8 @@ import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { form, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { isMailedProof } from "@/lib/mail/invitation-token";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 
@@ -18,7 +19,7 @@ const page = ({ fieldOfPage }: HandlerRequest) => {
 
 /** Its mailed link proves that the person reads the mailbox, so it signs in too; after another link, a code has to. */
 export const POST = form(
-  actions.acceptInvitation,
+  forms.acceptInvitation,
   async (submission) => {
     const { field, nowMs } = submission;
     const email = parseTypedEmail(field("email"));

@@ -2,7 +2,8 @@ import { settings } from "@/lib/config/settings";
 import { dismissNotice } from "@/lib/http/dismissed-notice";
 import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { inPlainText } from "@/lib/http/response";
 import { readAnnouncement } from "@/lib/site-banner";
 
@@ -11,7 +12,7 @@ import { readAnnouncement } from "@/lib/site-banner";
  * the page, where the keyboard continues.
  */
 export const POST = createHandler(
-  actions.dismissNotice,
+  forms.dismissNotice,
   async ({ headers, field, nowMs }) => {
     const notice = await readAnnouncement(nowMs);
     const isSeen = notice && ["", notice.id].includes(field("notice"));

@@ -3,7 +3,8 @@ import { sendAgainAfterSeconds } from "@/lib/auth/codes/sign-in-code-limits";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { narrowPage } from "../../html-page";
 import { PostForm } from "../../post-form";
@@ -42,7 +43,7 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
   return (
     <>
       {isLong ? <AboutLongCode {...requested} /> : <AboutShortCode {...requested} hasOpened={hasOpened} />}
-      <form method="post" action={actions.redeemCode.path} className="stack">
+      <form method="post" action={forms.redeemCode.path} className="stack">
         <ProblemNote problem={problem} />
         <label htmlFor="code">Code</label>
         <input
@@ -63,7 +64,7 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
         </p>
       ) : (
         <>
-          <PostForm action={actions.sendCode.path} hidden={{ email }}>
+          <PostForm action={forms.sendCode.path} hidden={{ email }}>
             <button type="submit" className="plain" data-wait-seconds={sendAgainAfterSeconds}>
               Send again
             </button>

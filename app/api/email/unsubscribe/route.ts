@@ -1,5 +1,5 @@
 import { createApiHandlers } from "@/lib/http/handler";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 
 /** One-click unsubscribe (RFC 8058): the token is the only credential, and the body is ignored. */

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { startService, startStage } from "@/tests/support/block";
 import { expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { laterStates } from "@/tests/support/due-mails";

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import { operations } from "@/lib/http/operations";
+import { operations } from "@/lib/http/register/operations";
 import { startService } from "@/tests/support/block";
 import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { makeClock } from "@/tests/support/clock";

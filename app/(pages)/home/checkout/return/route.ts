@@ -3,7 +3,8 @@ import { fulfil } from "@/lib/billing/fulfilment";
 import { store } from "@/lib/db/store";
 import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { counter } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 
@@ -12,7 +13,7 @@ import { log } from "@/lib/runtime/log";
  * late; the address only names the checkout, whose account and amount Stripe has. Checkouts that no one here began, and
  * settled ones, cause no call to Stripe.
  */
-export const GET = createHandler(actions.returnFromCheckout, async (call) => {
+export const GET = createHandler(forms.returnFromCheckout, async (call) => {
   const id = call.url.searchParams.get("session");
   const outcome = id ? await settle(id, call.nowMs) : "cancelled";
   return redirectTo({ to: `${pages.billing.path}?checkout=${outcome}` });

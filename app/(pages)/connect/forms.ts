@@ -3,7 +3,8 @@ import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { form, withProblem } from "@/lib/http/form";
 import type { HandlerRequest } from "@/lib/http/handler";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import {
   approve,
   decline,
@@ -24,7 +25,7 @@ export const connectHandlers = {
    * `form-action` to every redirect after the form, and the app's address is not ours.
    */
   answerApp: form(
-    actions.answerApp,
+    forms.answerApp,
     async (submission) => {
       const { field, headers, nowMs } = submission;
       const answer = field("answer");
@@ -60,7 +61,7 @@ export const connectHandlers = {
    * code field, where nothing can be approved. There are 20^8 codes, and each lives for ten minutes: the thirty guesses of
    * the limit of forms find a given code with a probability of 1 in 850 million (RFC 8628 §5.1).
    */
-  findDevice: form(actions.findDevice, async ({ field, headers }) => {
+  findDevice: form(forms.findDevice, async ({ field, headers }) => {
     const name = await startDeviceApproval(field("user_code"), listRequests(headers));
     if (!name) return { to: withProblem(page, "code") };
     return { to: pageOfRequest(name), cookies: [keepRequest(headers, name)] };

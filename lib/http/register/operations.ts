@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { corsOfBanner, corsOfMcp } from "@/lib/http/cors";
+import { corsOfBanner } from "@/lib/http/cors";
 import type { PublicErrorCode } from "@/lib/http/errors";
-import { pages, routes } from "@/lib/http/pages";
+import { pages } from "@/lib/http/register/pages";
 import type { Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
 
@@ -110,36 +110,3 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
-
-/**
- * The MCP server: one endpoint at three paths, with one rate limit. It is not an operation: it has MCP's responses and
- * version negotiation, and ignores `API-Version`.
- */
-export const mcpServer = {
-  paths: ["/mcp", "/api/mcp", "/mcp/account"],
-  /** For clients that ask their owner only when connecting is refused: every message needs a token. */
-  accountPath: "/mcp/account",
-  takesSlash: true,
-  methods: ["POST", "OPTIONS"],
-  site: "api",
-  host: "ours",
-  origin: "any",
-  quota: "mcp",
-  takes: "mcp",
-  caching: "no-store",
-  anyOrigin: corsOfMcp,
-} as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[]; accountPath: `/${string}` };
-
-/** Every route of the public site, by its exact path, and also by that with a slash where it takes one. */
-export const allRoutes: ReadonlyMap<string, Route> = new Map(
-  [
-    ...Object.values<Route>(operations),
-    ...mcpServer.paths.map((path): Route => ({ ...mcpServer, path })),
-    ...routes,
-  ].flatMap((route): [string, Route][] => [
-    [route.path, route],
-    ...(route.takesSlash ? [[`${route.path}/`, route] as [string, Route]] : []),
-  ]),
-);
-
-type WithoutPath<R> = R extends unknown ? Omit<R, "path"> : never;

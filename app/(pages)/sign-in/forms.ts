@@ -10,7 +10,8 @@ import { transact } from "@/lib/db/transaction";
 import { cookieHeaders, readCookie } from "@/lib/http/cookies";
 import { form, redirectTo, withProblem } from "@/lib/http/form";
 import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
-import { ownerPages, pages, signInActions } from "@/lib/http/pages";
+import { signInForms } from "@/lib/http/register/forms";
+import { ownerPages, pages } from "@/lib/http/register/pages";
 import { errorParts } from "@/lib/http/response";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { signOut } from "./sign-out";
@@ -20,14 +21,14 @@ const [signInPage, codePage] = [pages.signIn.path, pages.code.path];
 const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPage, problem) });
 
 /** The steps of our own sign-in. Their register says which methods each accepts. */
-export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = {
-  sendCode: form(signInActions.sendCode, async (submission) => {
+export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
+  sendCode: form(signInForms.sendCode, async (submission) => {
     const typed = submission.field("email");
     const email = parseTypedEmail(typed);
     return email ? sendCode(email, submission) : { to: withProblem(signInPage, whyNotAnEmail(typed)) };
   }),
 
-  redeemCode: form(signInActions.redeemCode, async (submission) => {
+  redeemCode: form(signInForms.redeemCode, async (submission) => {
     const browser = readCookie(submission.headers, "office-code");
     if (!browser) return startAgain("unasked");
     await requireSigningKey(submission.nowMs); // before the code is used up
@@ -45,10 +46,10 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
   }),
 
   /** The first step of sign-in by passkey: the options for `navigator.credentials.get`, with a challenge. */
-  askForPasskey: createHandler(signInActions.askForPasskey, askForPasskey),
+  askForPasskey: createHandler(signInForms.askForPasskey, askForPasskey),
 
   /** The second step of sign-in by passkey: verifies the browser's assertion. Returns where to go: `{to}`. */
-  signInWithPasskey: createHandler(signInActions.signInWithPasskey, async (call) => {
+  signInWithPasskey: createHandler(signInForms.signInWithPasskey, async (call) => {
     const { to, cookies = [] } = await signInWithPasskey(call);
     const after = await pathAfterSignIn(call.headers, to);
     return { status: 200, body: { to: after }, headers: cookieHeaders(cookies) };
@@ -58,7 +59,7 @@ export const signInHandlers: Record<keyof typeof signInActions, RouteHandler> = 
 
   /** By POST for an open page: 204, or 401 at its end. By GET, to which the build before leads: back to the page. */
   renewSession: createHandler(
-    signInActions.renewSession,
+    signInForms.renewSession,
     async (call) => {
       const { headers, nowMs, context } = call;
       const secret = readCookie(headers, "office-client");

@@ -21,7 +21,8 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
-import { ownerActions, ownerPages } from "@/lib/http/pages";
+import { ownerForms } from "@/lib/http/register/forms";
+import { ownerPages } from "@/lib/http/register/pages";
 import { keepApps } from "@/lib/oauth/extend-apps";
 import { log } from "@/lib/runtime/log";
 import { findSessionGroup } from "./access/session-groups";
@@ -40,9 +41,9 @@ export const explainedOnBilling = [
 const failedToEnd = "the checkouts of an account that will be deleted could not be ended yet";
 
 /** What the owner's pages send. The register says what each address checks first. */
-export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
+export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
   /** Ends one of the owner's sessions by its id, or a list of them, except the browser's own. */
-  endSession: ownerForm(ownerActions.endSession, async ({ field, nowMs }, { account, session, by }) => {
+  endSession: ownerForm(ownerForms.endSession, async ({ field, nowMs }, { account, session, by }) => {
     const named = field("session");
     const group = findSessionGroup(named);
     const which = group?.which ?? { id: named };
@@ -52,41 +53,41 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   }),
 
   /** Gives all apps another 180 days. Only their owner in the browser can: a token never extends itself. */
-  keepApps: ownerForm(ownerActions.keepApps, async ({ nowMs }, { account }) => {
+  keepApps: ownerForm(ownerForms.keepApps, async ({ nowMs }, { account }) => {
     const hasKept = await keepApps(await store(), account.id, nowMs);
     return { to: hasKept ? `${access}?kept#sessions` : withProblem(access, "no-apps") };
   }),
 
-  switchAppMails: ownerForm(ownerActions.switchAppMails, async ({ field, nowMs }, owner) => {
+  switchAppMails: ownerForm(ownerForms.switchAppMails, async ({ field, nowMs }, owner) => {
     await switchAppEndMails(await store(), owner, field("mails") === "on", nowMs);
     return { to: `${access}#sessions` };
   }),
 
   /** The first step of adding a passkey: the options for `navigator.credentials.create`, with a challenge. */
-  startPasskey: ownerHandler(ownerActions.startPasskey, startPasskey),
+  startPasskey: ownerHandler(ownerForms.startPasskey, startPasskey),
 
   /** The second step of adding a passkey: verifies and stores the credential that the browser has created. */
-  addPasskey: ownerHandler(ownerActions.addPasskey, finishPasskey),
+  addPasskey: ownerHandler(ownerForms.addPasskey, finishPasskey),
 
-  renamePasskey: ownerForm(ownerActions.renamePasskey, async ({ field, nowMs }, { account }) => {
+  renamePasskey: ownerForm(ownerForms.renamePasskey, async ({ field, nowMs }, { account }) => {
     const [id, name] = [field("passkey"), readableName(field("name"))];
     if (!name || name.length > maxNameCharacters) return { to: `${withProblem(access, "name")}#ways` };
     await renamePasskey(await store(), account, { id, name }, nowMs);
     return { to: `${access}?renamed#ways` };
   }),
 
-  removePasskey: ownerForm(ownerActions.removePasskey, async ({ field, nowMs }, { account }) => {
+  removePasskey: ownerForm(ownerForms.removePasskey, async ({ field, nowMs }, { account }) => {
     await removePasskeys(await store(), "owner", account, { id: field("passkey") }, nowMs);
     return { to: `${access}?removed#ways` };
   }),
 
-  declinePasskeys: ownerForm(ownerActions.declinePasskeys, async ({ nowMs }, { account }) => {
+  declinePasskeys: ownerForm(ownerForms.declinePasskeys, async ({ nowMs }, { account }) => {
     await declinePasskeys(await store(), account, nowMs);
     return { to: ownerPages.home.path };
   }),
 
   /** Sends the owner all data stored about the account, as indented JSON in a file named after the day. */
-  exportPerson: ownerForm(ownerActions.exportPerson, async ({ nowMs }, { account }) => {
+  exportPerson: ownerForm(ownerForms.exportPerson, async ({ nowMs }, { account }) => {
     const kept = await exportPerson(await store(), account.email, nowMs);
     const day = new Date(nowMs).toISOString().slice(0, 10);
     return {
@@ -97,7 +98,7 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
     };
   }),
 
-  leave: ownerForm(ownerActions.leave, async ({ nowMs }, owner) => {
+  leave: ownerForm(ownerForms.leave, async ({ nowMs }, owner) => {
     const db = await store();
     await leave(db, owner.account, nowMs);
     // The reconciler tries again what does not work now.
@@ -106,14 +107,14 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
     return { to: `${account}#leave` };
   }),
 
-  stay: ownerForm(ownerActions.stay, async ({ nowMs }, owner) => {
+  stay: ownerForm(ownerForms.stay, async ({ nowMs }, owner) => {
     await stay(await store(), owner.account, "owner", nowMs);
     return { to: `${account}?kept#leave` };
   }),
 
   /** Begins to buy a licence or credits, and leads the owner to Stripe Checkout. */
   beginCheckout: ownerForm(
-    ownerActions.beginCheckout,
+    ownerForms.beginCheckout,
     async ({ field, nowMs }, owner) => {
       const kind = field("credits") ? "credits" : "licence";
       const url = await beginCheckout(await store(), owner.account, kind, field(kind), nowMs);
@@ -127,7 +128,7 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
    * first payment is finished.
    */
   openPortal: ownerForm(
-    ownerActions.openPortal,
+    ownerForms.openPortal,
     async ({ field, nowMs }, { account: owner }) => {
       const [db, priceId] = [await store(), field("licence")];
       if (field("for") === "unfinished") {
@@ -144,7 +145,7 @@ export const ownerHandlers: Record<keyof typeof ownerActions, RouteHandler> = {
   ),
 
   /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
-  mintToken: ownerHandler(ownerActions.mintToken, async ({ headers, nowMs }, owner) => {
+  mintToken: ownerHandler(ownerForms.mintToken, async ({ headers, nowMs }, owner) => {
     const { account, session, clerkSession } = owner;
     const program = {
       by: "owner",

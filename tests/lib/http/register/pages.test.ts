@@ -1,6 +1,8 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import { files, isPage, type Page, pages, routes } from "@/lib/http/pages";
+import { routes } from "@/lib/http/register/all-routes";
+import { files } from "@/lib/http/register/files";
+import { isPage, type Page, pages } from "@/lib/http/register/pages";
 import { borrowService } from "@/tests/support/block";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { ownerActions } from "@/lib/http/pages";
+import { ownerForms } from "@/lib/http/register/forms";
 import type { Route } from "@/lib/http/route";
 import { startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
@@ -9,9 +9,9 @@ import { type Buyer, openShop } from "@/tests/support/shop";
 
 /* What every form and script of the owner's pages asks of its sender before it does anything. */
 
-const actions = Object.values<Route>(ownerActions);
+const forms = Object.values<Route>(ownerForms);
 
-describe.each(engines)("an action of an owner, on $name", async (engine) => {
+describe.each(engines)("a form of an owner, on $name", async (engine) => {
   const shop = await startShop(engine);
   let owner: Buyer;
   let senders = 0;
@@ -35,7 +35,7 @@ describe.each(engines)("an action of an owner, on $name", async (engine) => {
     shop.stripe.requests.filter((request) => !request.startsWith("GET ")),
   ];
 
-  it.each(actions)("is taken from the owner's browser, and from no program: $path", async ({ path }) => {
+  it.each(forms)("is taken from the owner's browser, and from no program: $path", async ({ path }) => {
     const token = await shop.service.token(owner.email);
     const before = await changes();
     const bearer = { authorization: `Bearer ${token}` };
@@ -56,7 +56,7 @@ describe.each(engines)("an action of an owner, on $name", async (engine) => {
     expect(await changes()).toEqual(before);
   });
 
-  it.each(actions.filter(({ takes }) => takes === "form"))(
+  it.each(forms.filter(({ takes }) => takes === "form"))(
     "is done only for the account that the page named: $path",
     async ({ path, page }) => {
       const before = await changes();
@@ -79,7 +79,7 @@ it("an impersonator may do none of what the register says, and each attempt is a
   const { id: account } = await shop.service.adminJson<{ id: string }>("account", "add", email, ...terms);
   const browser = new Browser(shop.service);
   browser.cookies.set("__session", clerk.mint({ act: { sub: "user_support" } }));
-  for (const { path, notImpersonated: what } of actions) {
+  for (const { path, notImpersonated: what } of forms) {
     if (!what) continue;
     expect((await browser.submit(path, { account })).status, path).toBe(403);
     expect((await shop.service.audit(email))[0]).toMatchObject({

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/http/errors";
-import { mcpServer, operations } from "@/lib/http/operations";
+import { mcpServer } from "@/lib/http/register/mcp";
+import { operations } from "@/lib/http/register/operations";
 import { addresses } from "@/tests/support/contract";
 
 /** The differences from the register, the catalogue or the specification's own lists. */

@@ -3,7 +3,8 @@ import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";
 import { form, withProblem } from "@/lib/http/form";
-import { actions, pages } from "@/lib/http/pages";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
 import { confirmByToken } from "@/lib/mail/waitlist-mail";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
@@ -13,7 +14,7 @@ const page = pages.waitlist.path;
 /** What the page of the waitlist sends. */
 export const waitlistHandlers = {
   /** Joins the waitlist. The response is the same if the email is on it already or has an account. */
-  joinWaitlist: form(actions.joinWaitlist, async (call) => {
+  joinWaitlist: form(forms.joinWaitlist, async (call) => {
     const typed = call.field("email");
     const email = parseTypedEmail(typed);
     if (!email) return { to: withProblem(page, whyNotAnEmail(typed)) };
@@ -26,7 +27,7 @@ export const waitlistHandlers = {
 
   /** Confirms an email by the link of its mail. A GET changes nothing, so programs that open links do not. */
   confirmWaitlist: form(
-    actions.confirmWaitlist,
+    forms.confirmWaitlist,
     async ({ field, nowMs }) => {
       const isConfirmed = await confirmByToken(await store(), field("token"), nowMs);
       return { to: isConfirmed ? `${page}?confirmed` : withProblem(page, "link") };

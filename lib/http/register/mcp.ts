@@ -1,0 +1,23 @@
+import { corsOfMcp } from "@/lib/http/cors";
+import type { Route } from "@/lib/http/route";
+
+/**
+ * The MCP server: one endpoint at three paths, with one rate limit. It is not an operation: it has MCP's responses and
+ * version negotiation, and ignores `API-Version`.
+ */
+export const mcpServer = {
+  paths: ["/mcp", "/api/mcp", "/mcp/account"],
+  /** For clients that ask their owner only when connecting is refused: every message needs a token. */
+  accountPath: "/mcp/account",
+  takesSlash: true,
+  methods: ["POST", "OPTIONS"],
+  site: "api",
+  host: "ours",
+  origin: "any",
+  quota: "mcp",
+  takes: "mcp",
+  caching: "no-store",
+  anyOrigin: corsOfMcp,
+} as const satisfies WithoutPath<Route> & { paths: readonly `/${string}`[]; accountPath: `/${string}` };
+
+type WithoutPath<R> = R extends unknown ? Omit<R, "path"> : never;
