@@ -37,6 +37,14 @@ export async function findLicenceItems<Item extends Pick<Stripe.SubscriptionItem
   return found;
 }
 
+/** Remembers the prices that are sold now, so that they stay licences if they leave the settings before anyone has paid them. */
+export async function rememberSold(db: Db, nowMs: number): Promise<void> {
+  for (const id of requireBilling().licencePrices) {
+    const price = await readPrice(id, nowMs);
+    if (price) await findLicenceItems(db, [{ price }], nowMs);
+  }
+}
+
 /** Whether a price is in the settings, or of the product of one that is. */
 async function readSold(items: Pick<Stripe.SubscriptionItem, "price">[], nowMs: number) {
   const { licencePrices } = requireBilling();

@@ -3,6 +3,7 @@ import { endDueLicences } from "@/lib/accounts/effective-terms";
 import type { Buyer } from "@/lib/accounts/purchases";
 import { endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
+import { rememberSold } from "@/lib/billing/licence-prices";
 import {
   findNew,
   findPurchasesOf,
@@ -48,6 +49,7 @@ export async function reconcile(
     if (isAway(failure)) missed++;
   };
   const unlessAway = <T>(reading: Promise<T>) => reading.catch((failure) => void fail(failure, {}));
+  if (!buyer) await unlessAway(rememberSold(db, nowMs));
   const progress = buyer ? undefined : await unlessAway(readProgress(db, nowMs));
   if (progress && isRestored) progress.isBehind = true;
   const purchases = buyer

@@ -170,6 +170,21 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     await other.close();
   });
 
+  it("contains what a price did that was sold, although no one had paid it when it left the settings", async () => {
+    const other = await openShop(engine, { STRIPE_LICENCE_PRICES: "price_month,price_team" });
+    const team = other.stripe.prices.get("price_team");
+    Object.assign(team ?? {}, { product: { ...team?.product, id: "prod_team" } });
+    const { buyer, subscription } = await other.admitLicensed(...ended);
+    await other.reconcile();
+    await other.service.stop();
+    other.service.environment.STRIPE_LICENCE_PRICES = "price_month";
+    await other.service.run();
+    other.stripe.switchPrice(subscription, "price_team");
+    await other.deliverAll();
+    expect(await other.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
+    await other.close();
+  });
+
   it("that was returned says what runs at Stripe, and is bought again in its place", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     stripe.refundCharge(stripe.chargeOf(subscription));
