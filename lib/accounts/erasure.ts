@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { keptColumns } from "@/lib/accounts/account-columns";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
-import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import { sweepDrafts } from "@/lib/db/backup-copy";
 import { subjectOfState } from "@/lib/db/connect-state";
 import { hasRow } from "@/lib/db/has-row";
@@ -105,15 +105,25 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
     .execute();
   await transaction
     .updateTable("credit_entries")
-    .set({ account_id: id })
+    .set({ account_id: id, checkout: null })
     .where("account_id", "=", account.id)
     .execute();
+  await forgetCheckouts(transaction, account.email);
   const mails = () => transaction.updateTable("onboarding_emails").where("account_id", "=", account.id);
   await mails().set({ state: "stopped" }).where("state", "=", "scheduled").execute();
   await mails().set({ account_id: id }).execute();
   // Deleting the account also deletes its sessions and passkeys.
   await transaction.deleteFrom("accounts").where("id", "=", account.id).execute();
   return true;
+}
+
+/** The audit of credits that were bought keeps the price and the amount, and not Stripe's id of the checkout. */
+async function forgetCheckouts(transaction: Db, email: string): Promise<void> {
+  const entries = auditEntries(transaction, { whom: [email], who: "stripe" });
+  for (const { id, after } of await entries.where("after", "like", '%"checkout":%').execute()) {
+    const forgotten = JSON.stringify({ ...JSON.parse(after ?? ""), checkout: "(erased)" });
+    await transaction.updateTable("audit_entries").set({ after: forgotten }).where("id", "=", id).execute();
+  }
 }
 
 async function closeUsers(transaction: Db, email: string, ids: string[]): Promise<boolean> {

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
-import type { Expression, InferResult } from "kysely";
+import type { Expression, InferResult, Insertable } from "kysely";
 import { toFields } from "@/lib/config/instants";
+import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 
 /** The maximum balance, a trillion: a JSON number can still represent its thousandths. */
@@ -34,7 +36,7 @@ export function parseThousandths(text: string): number | undefined {
  */
 export async function writeCreditEntry(
   transaction: Db,
-  entry: { account_id: string; thousandths: number; reason: string },
+  entry: Omit<Insertable<Tables["credit_entries"]>, "id" | "created_at_ms" | "place">,
   nowMs: number,
 ): Promise<number> {
   const account = await transaction
@@ -68,11 +70,21 @@ export async function* listCreditEntries(db: Db, accountId: string) {
     selectLedger(db, accountId, ">", last).limit(limit).execute(),
   );
   for await (const page of pages) {
-    yield page.map(({ thousandths, reason, atMs }) => {
+    yield page.map(({ thousandths, reason, atMs, amount, currency, price_id: price, checkout }) => {
       balance += thousandths;
-      return toFields({ credits: toCredits(thousandths), reason, atMs, balance: toCredits(balance) });
+      const paid = amount === null || currency === null ? null : moneyAsDecimal(amount, currency);
+      return toFields({
+        ...{ credits: toCredits(thousandths), reason, atMs, balance: toCredits(balance) },
+        ...{ paid, currency: currency?.toUpperCase() ?? null, price, checkout },
+      });
     });
   }
+}
+
+/** Why an entry was made, with what was paid or returned: `bought (€10.00)`. */
+export function describeReason({ reason, amount, currency }: CreditEntry): string {
+  if (amount === null || currency === null) return reason;
+  return `${reason} (${moneyInWords(Math.abs(amount), currency)})`;
 }
 
 export type CreditEntry = InferResult<ReturnType<typeof selectLedger>>[number];
@@ -94,6 +106,7 @@ export function selectLedger(
   const query = db
     .selectFrom("credit_entries")
     .select(["id", "thousandths", "reason", "created_at_ms as atMs", "place"])
+    .select(["amount", "currency", "price_id", "checkout"])
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", order)
     .orderBy("place", order)

@@ -104,17 +104,26 @@ export async function readBilling(db: Db, accountId: string) {
   };
 }
 
-/** Changes an account, whose row it locks. Returns `undefined` if the account is gone. */
+/**
+ * Changes an account, whose row it locks. Returns `undefined` if the account is gone.
+ *
+ * @param sale - what the audit says next to a changed balance
+ */
 export async function changeAccount<T>(
   db: Db,
-  { id, email: whom }: Buyer,
+  { id, email: whom, sale }: Buyer & { sale?: object },
   what: string,
   nowMs: number,
   work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
 ): Promise<T | undefined> {
   const read = (columns: typeof accountColumnNames) => (transaction: Db) =>
     accountBy(transaction, "id", id).select(columns).forUpdate().executeTakeFirst();
-  const readState = read(auditedColumns);
+  let balance: number | undefined;
+  const readState = async (transaction: Db, result?: unknown) => {
+    const row = await read(auditedColumns)(transaction);
+    if (result === undefined) balance = row?.credit_thousandths;
+    return row && row.credit_thousandths !== balance ? { ...row, ...sale } : row;
+  };
   return auditedTransaction(db, { by: "stripe", what, whom, readState }, nowMs, async (transaction) => {
     const account = await read(accountColumnNames)(transaction);
     return account && work(transaction, account);

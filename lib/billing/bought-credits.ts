@@ -1,7 +1,9 @@
 import type { Selectable } from "kysely";
+import type { Stripe } from "stripe";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
 import { type Buyer, type Cause, changeAccount } from "@/lib/accounts/purchases";
 import { type Payment, partReturned } from "@/lib/billing/stripe-charge";
+import { moneyInWords } from "@/lib/config/money";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -15,12 +17,16 @@ export function findCheckout(db: Db, session: string | null): Promise<Checkout |
   return db.selectFrom("billing_checkouts").selectAll().where("session_id", "=", session).executeTakeFirst();
 }
 
-/** Stores the state of a checkout with the credits that it gives or takes back. Returns false for an older reading. */
+/**
+ * Stores the state of a checkout with the credits that it gives or takes back; the ledger and the audit say for which price
+ * and amount. Returns false for an older reading.
+ */
 export async function settleCheckout(
   db: Db,
   buyer: Buyer,
   known: Checkout,
   read: string,
+  { amount_total, currency }: Pick<Stripe.Checkout.Session, "amount_total" | "currency">,
   payment: Payment | undefined,
   { event, nowMs }: Cause,
 ): Promise<boolean> {
@@ -31,20 +37,28 @@ export async function settleCheckout(
   const comesBack = payment?.dispute === "won" ? "dispute won" : "refund failed";
   const reason = due < 0 ? comesBack : payment?.dispute === "lost" ? "dispute lost" : "refunded";
   const what = due === 0 ? "credits" : `credits ${reason}`;
-  const isStored = await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
+  const { session_id: checkout, price_id } = known;
+  const inWords = (amount: number) => currency && moneyInWords(amount, currency);
+  const sale = {
+    ...{ price: price_id, checkout, paid: inWords(amount_total ?? 0) },
+    ...(payment?.returned && { returned: inWords(payment.returned) }),
+  };
+  const isStored = await changeAccount(db, { ...buyer, sale }, what, nowMs, async (transaction, account) => {
     const current = await findCheckout(transaction, known.session_id);
     const isSame =
       current?.state === known.state && current.refunded_thousandths === known.refunded_thousandths;
     if (!isSame) return false;
-    const write = async (thousandths: number, reason: string) => {
-      const entry = { account_id: account.id, thousandths, reason };
+    const write = async (thousandths: number, reason: string, amount: number | null) => {
+      const entry = { account_id: account.id, thousandths, reason, checkout, price_id, amount, currency };
       if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
     };
     const given = isNew ? known.thousandths : 0;
-    await write(given, "bought");
+    await write(given, "bought", amount_total);
+    const inLedger = due === 0 ? null : await sumOf(transaction, account.id, checkout);
     const takenBefore = known.taken_thousandths ?? known.refunded_thousandths;
     const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, account.credit_thousandths + given);
-    await write(-taken, reason);
+    const kept = (amount_total ?? 0) - (payment?.returned ?? 0);
+    await write(-taken, reason, inLedger && kept - inLedger);
     if (due > taken && due > 0) {
       const after = { not_taken_back_thousandths: due - taken };
       const about = { by: "stripe", what: "credits not taken back", whom: buyer.email, after } as const;
@@ -60,4 +74,13 @@ export async function settleCheckout(
   });
   if (isStored && isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
   return isStored !== false;
+}
+
+/** What the ledger says was paid for a checkout and not returned; null if that was given before it said so. */
+async function sumOf(transaction: Db, account: string, checkout: string | null): Promise<number | null> {
+  const entries = transaction.selectFrom("credit_entries").where("account_id", "=", account);
+  const sum = entries
+    .where("checkout", "=", checkout)
+    .select(({ fn }) => fn.sum<number | null>("amount").as("sum"));
+  return (await sum.executeTakeFirst())?.sum ?? null;
 }

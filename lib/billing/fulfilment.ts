@@ -70,7 +70,8 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
     if (!buyer) return;
     const known = before ?? (await keepCheckout(db, buyer.id, session, sale));
     if (!known) return;
-    if (!(await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, payment, cause))) continue;
+    if (!(await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, session, payment, cause)))
+      continue;
     if (payment) await keepPayments(db, buyer.id, id, [payment]);
     return;
   }

@@ -368,6 +368,10 @@ export const migrations: Record<string, SchemaChange> = {
   "221-wrong-codes": {
     sign_in_codes_tried: "sign_in_codes (tried_at_ms) where tried_at_ms is not null",
   },
+  "225-ledger-payments": addColumns(
+    "credit_entries",
+    "checkout text, price_id text, amount bigint, currency text",
+  ),
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

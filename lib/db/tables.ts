@@ -34,6 +34,12 @@ export type Tables = {
     created_at_ms: number;
     /** Its place among the account's entries of one instant; 0 in rows of earlier builds. */
     place: Generated<number>;
+    /** Of credits that were bought: Stripe's id of the checkout (null after an erasure) and of the price. */
+    checkout: Generated<string | null>;
+    price_id: Generated<string | null>;
+    /** What was paid for them in the currency's smallest unit at Stripe; below 0 if that was returned. */
+    amount: Generated<number | null>;
+    currency: Generated<string | null>;
   };
   /** At most one row, whose id is 1. */
   site_banner: {

@@ -5,7 +5,7 @@ import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accoun
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { dashboardUrl, type Terms as GivenTerms } from "@/lib/accounts/effective-terms";
 import { describeLicence, type Facts } from "@/lib/accounts/explanation";
-import { type CreditEntry, parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import { type CreditEntry, describeReason, parseThousandths, toCredits } from "@/lib/accounts/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
@@ -113,7 +113,8 @@ export function Credits({ call, account, entries, most }: CreditsProps) {
           When: ({ atMs }) => <Instant atMs={atMs} />,
           Credits: ({ thousandths }) =>
             toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
-          Reason: ({ reason }) => <UntrustedText>{reason}</UntrustedText>,
+          Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
+          "Bought at Stripe": ({ price_id, checkout }) => (price_id ? `${price_id} ${checkout ?? ""}` : "–"),
         }}
         whenEmpty="No entries."
       />

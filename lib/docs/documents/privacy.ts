@@ -35,7 +35,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   accounts:
     "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits, when it was opened, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
   credit_entries:
-    "Every change of your credits: amount, reason and time | With the account; after an erasure, without anything that names you",
+    "Every change of your credits: amount, reason and time, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
   waitlist: `The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | ${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
   invitations: `Your invitation: email, plan, trial, assistant limit, credits, when it was made and accepted, and a hash of the link | ${retention()} after it was made`,
   sign_in_codes:

@@ -19,6 +19,7 @@ credits, when it was opened | accounts: credit_thousandths created_at
 whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
 when it is deleted if you asked for that | accounts: deletes_at
 your credits: amount, reason and time | credit_entries: thousandths reason created_at place
+for bought ones what was paid, the price and Stripe's id | credit_entries: amount currency price_id checkout
 The waitlist: your email, when you joined | waitlist: email joined_at
 confirmed it and were invited | waitlist: confirmed_at invited_at
 hashes of the mailbox and of the mailed link | waitlist: mailbox_hash confirmation_hash

@@ -1,5 +1,11 @@
 import type { Account } from "@/lib/accounts/account";
-import { type CreditEntry, type LedgerPosition, selectLedger, toCredits } from "@/lib/accounts/ledger";
+import {
+  type CreditEntry,
+  describeReason,
+  type LedgerPosition,
+  selectLedger,
+  toCredits,
+} from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
@@ -44,7 +50,7 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
           <ol className="entries">
             {read.page.map((entry) => (
               <li key={entry.id}>
-                <span>{entry.reason}</span>
+                <span>{describeReason(entry)}</span>
                 <Clock atMs={entry.atMs} shows="day and time" />
                 <b>
                   {entry.thousandths > 0 && "+"}
