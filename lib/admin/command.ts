@@ -2,7 +2,8 @@ import { Command } from "commander";
 import { knownArguments } from "@/lib/admin/arguments";
 import { askToConfirm, type Confirm } from "@/lib/admin/confirmation";
 import { type Listing, print, type Result } from "@/lib/admin/print";
-import { type Db, store } from "@/lib/db/store";
+import { type Db, processStore, store } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
 
 type Call = { db: Db; confirm: Confirm };
 
@@ -31,9 +32,10 @@ export class AdminCommand extends Command {
 
   /** What the command does with the store. Its result is printed, and an exception ends the process. */
   does<Args extends unknown[]>(work: (call: Call, ...args: Args) => Promise<Result | Listing>): this {
-    return this.doesWithoutStore(async (confirm, ...args: Args) =>
-      work({ db: await store(), confirm }, ...args),
-    );
+    return this.doesWithoutStore(async (confirm, ...args: Args) => {
+      requireStore();
+      return work({ db: await store(), confirm }, ...args);
+    });
   }
 
   /** The same, for a command that opens the store itself or does not use it. */
@@ -46,4 +48,19 @@ export class AdminCommand extends Command {
       if (output) await print(output, json === true);
     });
   }
+}
+
+/**
+ * Refuses a command where no store is: one made there quietly would take what the running service never sees. Tells a
+ * person at a terminal which store it is.
+ */
+function requireStore(): void {
+  const { isMissing, place } = processStore();
+  if (isMissing) {
+    throw new ApiError("not_found", {
+      message: `There is no store at ${place}.`,
+      hint: "Give this command the settings of the running service, or make a store there with 'migrate'.",
+    });
+  }
+  if (process.stderr.isTTY) process.stderr.write(`store: ${place}\n`);
 }

@@ -78,7 +78,7 @@ function describeCommands(): AdminCommand {
   return program;
 }
 
-/** Prints one line to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one. */
+/** Prints a line for each fault to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one. */
 function complain(failure: unknown, program: AdminCommand): number {
   if (failure instanceof CommanderError) {
     if (failure.exitCode === 0) return 0;
@@ -87,8 +87,9 @@ function complain(failure: unknown, program: AdminCommand): number {
     return 2;
   }
   if (failure instanceof ApiError) complainOf(`${failure.code}: ${failure.message} ${failure.hint}`);
-  else if (failure instanceof SettingsError || failure instanceof DataDirError) complainOf(failure.message);
-  else complainOf(`internal_error: ${(failure as Error).message.split("\n")[0]}`);
+  else if (failure instanceof SettingsError || failure instanceof DataDirError) {
+    for (const line of failure.message.split("\n")) complainOf(line);
+  } else complainOf(`internal_error: ${(failure as Error).message.split("\n")[0]}`);
   return 1;
 }
 

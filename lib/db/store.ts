@@ -1,6 +1,8 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, type LogEvent, PostgresAdapter, PostgresDialect } from "kysely";
 import { answersWithinMs } from "@/lib/config/limits";
+import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
 import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
@@ -79,6 +81,21 @@ export class Store {
       },
     );
     return this.migrated;
+  }
+
+  /** Its file, or the hosts and the name of its database. */
+  get place(): string {
+    if (this.file) return this.file;
+    const addresses = (parsePostgresAddress(this.settings.databaseUrl ?? "") ?? []).map(
+      (url) => new URL(url),
+    );
+    const hosts = addresses.map(({ host, searchParams }) => searchParams.get("host") ?? host);
+    return `PostgreSQL at ${hosts.join(",")}${addresses[0]?.pathname ?? ""}`;
+  }
+
+  /** Whether it is embedded and its file is not there. */
+  get isMissing(): boolean {
+    return this.file !== undefined && !existsSync(this.file);
   }
 
   /** PostgreSQL's connections, and requests that wait for one; undefined for the embedded store, and before a query. */

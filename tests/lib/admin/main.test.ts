@@ -1,4 +1,7 @@
-import { readdirSync, statSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { onboardingSeries } from "@/lib/mail/onboarding-series";
 import { borrowService } from "@/tests/support/block";
@@ -230,6 +233,7 @@ describe("npm run admin on its own", () => {
 
   it("exits with 0 on success, 1 when refused, and 2 when the command is invalid", async () => {
     const service = await Service.make({ SIGN_IN: "local" });
+    await service.admin("migrate");
     for (const [code, ...args] of [
       [0, "account", "list"],
       [1, "token", "gone@example.com"],
@@ -258,6 +262,7 @@ describe("npm run admin on its own", () => {
 
   it("loads neither PostgreSQL's library nor those of mail and shared counters on the embedded store", async () => {
     const service = await Service.make({ SIGN_IN: "local" });
+    await service.admin("migrate");
     const command = ["--import=./tests/support/loaded.mjs", "dist/admin/main.js", "account", "list"];
     const { code, stderr } = await service.execute(command);
     expect(code).toBe(0);
@@ -275,8 +280,38 @@ describe("npm run admin on its own", () => {
     expect(sizeOf(parts)).toBeLessThan(sizeOf(all) / 3);
   });
 
+  it("makes no store where none is, unless it is told to", async () => {
+    const service = await Service.make({ SIGN_IN: "local" });
+    const file = join(service.dataDir, "store.sqlite");
+    expect(await service.admin("account", "add", "ceo@example.com")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `not_found: There is no store at ${file}. Give this command the settings of the running service, or make a store there with 'migrate'.\n`,
+    });
+    expect(existsSync(file)).toBe(false);
+    expect((await service.admin("migrate")).code).toBe(0);
+    expect((await service.admin("account", "add", "ceo@example.com")).code).toBe(0);
+  });
+
+  it("says at a terminal which store it uses", async () => {
+    const service = await Service.make({ SIGN_IN: "local" });
+    await service.admin("migrate");
+    const command = "node dist/admin/main.js account list";
+    const options = { env: service.environment as NodeJS.ProcessEnv, encoding: "utf8" } as const;
+    const { stdout } = await promisify(execFile)("script", ["-qec", command, "/dev/null"], options);
+    expect(stdout.split("\r\n")[0]).toBe(`store: ${join(service.dataDir, "store.sqlite")}`);
+  });
+
+  it("prints a line for each fault of the settings", async () => {
+    const service = await Service.make({ LOG_LEVEL: "loud", PORT: "x" });
+    const { code, stderr } = await service.admin("account", "list");
+    expect([code, stderr.split("\n").length]).toEqual([1, 3]);
+    expect(stderr).toContain("LOG_LEVEL: must be debug, info, warn or error\n");
+  });
+
   it("refuses a token unless sign-in is local", async () => {
     const service = await Service.make({ SIGN_IN: "none" });
+    await service.admin("migrate");
     const { code, stderr } = await service.admin("token", "a@example.com");
     expect(code).toBe(1);
     expect(stderr).toMatch(/^not_configured: /);

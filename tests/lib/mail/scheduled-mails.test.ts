@@ -325,6 +325,7 @@ describe("`emails send-due`", () => {
   it("sends the mail at the end of a trial, and no onboarding mail that is due after it", async () => {
     const clock = makeClock();
     const service = await Service.make({ SIGN_IN: "local", ...clock.environment });
+    await service.admin("migrate");
     await service.adminJson("account", "add", email, "--trial-days", "1");
     await service.adminJson("emails", "send-due");
     clock.pass(dayMs);
@@ -340,6 +341,7 @@ describe("`emails send-due`", () => {
   it("sends the owner to the page that sells licences, if there is one", async () => {
     const [clock, stripe] = [makeClock(), await StripeStandIn.start()];
     const service = await Service.make({ SIGN_IN: "local", ...stripe.environment, ...clock.environment });
+    await service.admin("migrate");
     await service.adminJson("account", "add", email, "--trial-days", "1");
     clock.pass(dayMs);
     await service.adminJson("emails", "send-due");
