@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import type { LightColour, Part } from "@/lib/status/parts";
+import type { LightColour } from "@/lib/config/theme";
+import type { Part } from "@/lib/status/parts";
 
 /** A status light: a colour, a shape for readers who do not see the colour, and a label. */
 export function Light({ colour, children }: { colour: LightColour; children: ReactNode }) {

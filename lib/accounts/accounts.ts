@@ -2,9 +2,8 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
-import { givenTerms, settleTerms, type Terms } from "@/lib/accounts/effective-terms";
+import { settleTerms } from "@/lib/accounts/effective-terms";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
-import { findCustomer } from "@/lib/accounts/purchases";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
@@ -14,6 +13,8 @@ import { type Db, isPostgres } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
+import { findCustomer } from "@/lib/plans/purchases";
+import { givenTerms, type Terms } from "@/lib/plans/terms";
 
 /**
  * The terms that an operator sets, by the columns of an invitation. An omitted one stays unchanged, or gets the default for

@@ -1,12 +1,12 @@
 import { type InferResult, sql } from "kysely";
 import { parseAccount } from "@/lib/accounts/account";
-import { standingOf } from "@/lib/accounts/standing";
 import { asIso } from "@/lib/config/instants";
 import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
-import { currentLicence, licenceStateOf } from "@/lib/http/licence-state";
+import { currentLicence, licenceStateOf } from "@/lib/plans/licence-state";
+import { standingOf } from "@/lib/plans/standing";
 
 /** What finance and support look for, and how it is called. */
 export const customerFilters = {

@@ -1,7 +1,5 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
-import { customerColumns, describeTerms, givenTerms } from "@/lib/accounts/effective-terms";
-import { decideEntitlement } from "@/lib/accounts/entitlement";
 import { toCredits } from "@/lib/accounts/ledger";
 import { maxTries } from "@/lib/auth/codes/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
@@ -12,10 +10,12 @@ import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
-import { endWords } from "@/lib/http/entitlement-words";
-import { currentLicence, endOf, licenceStateOf, wantsPayment } from "@/lib/http/licence-state";
 import { pages } from "@/lib/http/register/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
+import { decideEntitlement } from "@/lib/plans/entitlement";
+import { endWords } from "@/lib/plans/entitlement-words";
+import { currentLicence, endOf, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
+import { customerColumns, describeTerms, givenTerms } from "@/lib/plans/terms";
 
 export type Facts = ReturnType<typeof toAccountFacts>;
 

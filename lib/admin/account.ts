@@ -7,10 +7,8 @@ import {
   listAccounts,
   setAccount,
 } from "@/lib/accounts/accounts";
-import { dashboardUrl, describeTerms, givenTerms } from "@/lib/accounts/effective-terms";
 import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
-import { findCustomer } from "@/lib/accounts/purchases";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import {
   parseBalance,
@@ -24,10 +22,13 @@ import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Listing, type Result } from "@/lib/admin/print";
 import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
 import { mintLocalSubject } from "@/lib/auth/sessions/session";
-import { deleteCustomer } from "@/lib/billing/customer";
+import { deleteCustomer } from "@/lib/billing/customer/customer";
+import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
+import { findCustomer } from "@/lib/plans/purchases";
+import { describeTerms, givenTerms } from "@/lib/plans/terms";
 import { toPrintable } from "@/lib/runtime/printable";
 
 type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };

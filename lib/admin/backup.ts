@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import * as z from "zod";
-import { describeUnclaimed, listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import { openArchive, writeArchive } from "@/lib/admin/backup-file";
 import type { AdminCommand } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/keys/signing-keys";
+import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";

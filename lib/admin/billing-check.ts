@@ -1,10 +1,10 @@
 import type { Stripe } from "stripe";
-import { listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
 import { findMissingPermissions } from "@/lib/admin/stripe-permissions";
-import { creditsOf, hasValidLimit } from "@/lib/billing/prices";
-import { findAtStripe, readAtStripe } from "@/lib/billing/stripe";
-import { purchaseEvents } from "@/lib/billing/stripe-events";
+import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
+import { purchaseEvents } from "@/lib/billing/fulfilment/events";
+import { creditsOf, hasValidLimit } from "@/lib/billing/prices/prices";
+import { findAtStripe, readAtStripe } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";

@@ -8,12 +8,12 @@ import {
 } from "@/lib/accounts/customer-list";
 import { toCredits } from "@/lib/accounts/ledger";
 import { exportBilling } from "@/lib/accounts/person";
-import { describeUnclaimed, listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import { parseCount, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable, type Listing } from "@/lib/admin/print";
+import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
-import { requireBilling } from "@/lib/billing/stripe";
+import { requireBilling } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";
 
 type Purchases = Awaited<ReturnType<typeof exportBilling>>;

@@ -2,7 +2,7 @@ import { erasePerson } from "@/lib/accounts/erasure";
 import { exportPerson } from "@/lib/accounts/person";
 import type { AdminCommand } from "@/lib/admin/command";
 import { toJson } from "@/lib/admin/print";
-import { deleteCustomer } from "@/lib/billing/customer";
+import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { settings } from "@/lib/config/settings";
 
 /** `person export|erase`. */

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { readAtStripe, StripeFailure } from "@/lib/billing/stripe";
+import { readAtStripe, StripeFailure } from "@/lib/billing/stripe/calls";
 
 /** No object at Stripe has such an id, so what would change one changes nothing. */
 const none = (prefix: string) => `${prefix}_cornerofficecheck`;

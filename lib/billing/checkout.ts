@@ -1,27 +1,27 @@
 import { randomUUID } from "node:crypto";
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { findCustomer } from "@/lib/accounts/purchases";
-import type { Checkout } from "@/lib/billing/bought-credits";
-import { ensureCustomer, openPortal } from "@/lib/billing/customer";
-import { fulfil } from "@/lib/billing/fulfilment";
-import { creditsOf, readPrice } from "@/lib/billing/prices";
-import { findPurchasesOf } from "@/lib/billing/purchases-at-stripe";
+import { ensureCustomer, openPortal } from "@/lib/billing/customer/customer";
+import type { Checkout } from "@/lib/billing/fulfilment/bought-credits";
+import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
+import { findPurchasesOf } from "@/lib/billing/fulfilment/purchases-at-stripe";
+import { endAtStripe, readLive } from "@/lib/billing/licence/subscription";
+import { creditsOf, readPrice } from "@/lib/billing/prices/prices";
 import {
   changeAtStripe,
   expireSession,
   findAtStripe,
   requireBilling,
   StripeFailure,
-} from "@/lib/billing/stripe";
-import { endAtStripe, readLive } from "@/lib/billing/subscription";
+} from "@/lib/billing/stripe/calls";
 import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { isReplaceable } from "@/lib/http/licence-state";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
+import { isReplaceable } from "@/lib/plans/licence-state";
+import { findCustomer } from "@/lib/plans/purchases";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 

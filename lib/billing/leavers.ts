@@ -1,6 +1,6 @@
 import { erasePerson } from "@/lib/accounts/erasure";
 import { dueLeavers } from "@/lib/accounts/leaving";
-import { deleteCustomer } from "@/lib/billing/customer";
+import { deleteCustomer } from "@/lib/billing/customer/customer";
 import type { Db } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";
 

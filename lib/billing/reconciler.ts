@@ -1,17 +1,17 @@
 import type { ExpressionBuilder, NotNull } from "kysely";
-import { endDueLicences } from "@/lib/accounts/effective-terms";
-import type { Buyer } from "@/lib/accounts/purchases";
 import { endCheckoutsOfLeavers } from "@/lib/billing/checkout";
-import { fulfil, type Purchase } from "@/lib/billing/fulfilment";
-import { rememberSold } from "@/lib/billing/licence-prices";
+import type { Buyer } from "@/lib/billing/customer/purchases";
+import { fulfil, type Purchase } from "@/lib/billing/fulfilment/fulfilment";
 import {
   findNew,
   findPurchasesOf,
   keepProgress,
   type Progress,
   readProgress,
-} from "@/lib/billing/purchases-at-stripe";
-import { StripeFailure } from "@/lib/billing/stripe";
+} from "@/lib/billing/fulfilment/purchases-at-stripe";
+import { endDueLicences } from "@/lib/billing/licence/due-ends";
+import { rememberSold } from "@/lib/billing/prices/licence-prices";
+import { StripeFailure } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";

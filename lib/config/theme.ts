@@ -32,6 +32,9 @@ export const colours = {
   "code-name": ["#1a4f7d", "#92c3ee"],
 } as const satisfies Record<string, Colour>;
 
+/** The three colours of a status, and `unknown`. */
+export type LightColour = "good" | "soon" | "stopped" | "unknown";
+
 /** The fonts: our own serif for headings, the reader's system font for everything else. */
 export const type = {
   /** Until our serif has loaded, Georgia with adjusted metrics replaces it. */

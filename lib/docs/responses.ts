@@ -1,5 +1,4 @@
 import type { z } from "zod";
-import { denialCodes } from "@/lib/accounts/entitlement";
 import { headBoundsInWords, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { defaults, type HeaderDocument, headersOf, retryAfter } from "@/lib/docs/response-headers";
@@ -7,6 +6,7 @@ import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
 import { type Operation, type Status, schemaOf } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
+import { denialCodes } from "@/lib/plans/entitlement";
 import { rateLimitMessage } from "@/lib/rate-limit/rate-limit";
 
 /** One kind of response of an operation, for the reference and the API description. */

@@ -4,11 +4,11 @@ import { settings } from "@/lib/config/settings";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { currentLicence, endStateOf } from "@/lib/http/licence-state";
 import { takeDueRows } from "@/lib/mail/due-rows";
 import { deriveMailId } from "@/lib/mail/mail";
 import { type DueMail, enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 import type { AfterLicence } from "@/lib/mail/texts/licence";
+import { currentLicence, endStateOf } from "@/lib/plans/licence-state";
 
 /*
  * The mails about a licence from Stripe: when its payment has failed, three days before it ends if it was cancelled, and

@@ -3,13 +3,13 @@ import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
-import { dashboardUrl, type Terms as GivenTerms } from "@/lib/accounts/effective-terms";
 import { describeLicence, type Facts } from "@/lib/accounts/explanation";
 import { type CreditEntry, describeReason, parseThousandths, toCredits } from "@/lib/accounts/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
-import { deleteCustomer } from "@/lib/billing/customer";
+import { deleteCustomer } from "@/lib/billing/customer/customer";
+import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { accountBy } from "@/lib/db/account-by";
 import { parseJson } from "@/lib/http/json";
 import { Field, PlanFields, readTerms, requireSeen, TimeField, toMinute } from "@/lib/office/forms";
@@ -23,6 +23,7 @@ import {
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
+import type { Terms as GivenTerms } from "@/lib/plans/terms";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 

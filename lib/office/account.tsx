@@ -5,14 +5,12 @@ import { namesOf } from "@/lib/accounts/audit-trail";
 import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { selectLedger } from "@/lib/accounts/ledger";
-import { standingOf } from "@/lib/accounts/standing";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import { moneyInWords } from "@/lib/config/money";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
-import { licenceStateOf } from "@/lib/http/licence-state";
 import { selectEmails } from "@/lib/mail/onboarding-outbox";
 import { accountActs, Credits, Delete, Sessions, Terms } from "@/lib/office/account-forms";
 import { auditColumns } from "@/lib/office/audit";
@@ -20,6 +18,8 @@ import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib
 import { Table } from "@/lib/office/table";
 import { AtStripe, Instant, MailState, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
+import { licenceStateOf } from "@/lib/plans/licence-state";
+import { standingOf } from "@/lib/plans/standing";
 
 export const account: OfficePage = {
   path: "/account",

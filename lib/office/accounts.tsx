@@ -3,12 +3,12 @@ import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountColumnNames } from "@/lib/accounts/account-columns";
 import { selectAccounts } from "@/lib/accounts/accounts";
 import { toCredits } from "@/lib/accounts/ledger";
-import { standingOf } from "@/lib/accounts/standing";
 import type { Db } from "@/lib/db/store";
 import { Choice, Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Instant, Person } from "@/lib/office/values";
+import { standingOf } from "@/lib/plans/standing";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
 

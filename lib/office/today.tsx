@@ -4,7 +4,7 @@ import { PostButton } from "@/app/(pages)/post-form";
 import { PartList } from "@/app/(pages)/status-light";
 import { type CustomerFilter, customerFilters } from "@/lib/accounts/customer-list";
 import { maxTrials, readOverview } from "@/lib/accounts/overview";
-import { listUnclaimed, type UnclaimedPurchase } from "@/lib/accounts/unclaimed-purchases";
+import { listUnclaimed, type UnclaimedPurchase } from "@/lib/billing/customer/unclaimed-purchases";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import { customersIn } from "@/lib/office/customers";

@@ -1,5 +1,5 @@
 import { Light } from "@/app/(pages)/status-light";
-import { dashboardUrl } from "@/lib/accounts/effective-terms";
+import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { describeDistance } from "@/lib/config/instants";
 import { addressOf } from "@/lib/office/page";
 

@@ -1,4 +1,5 @@
 import { settings } from "@/lib/config/settings";
+import type { LightColour } from "@/lib/config/theme";
 import { type Db, store } from "@/lib/db/store";
 import { delayedAfterMs, findBacklogs } from "@/lib/mail/backlog";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
@@ -6,9 +7,6 @@ import { outageSince } from "@/lib/runtime/dependency-outages";
 import { readinessProblems } from "@/lib/runtime/readiness";
 import { withTimeout } from "@/lib/runtime/timeout";
 import { listOutages, type Outage, recordOutages, type Unwritten } from "@/lib/status/outages";
-
-/** The three colours of a status, and `unknown`. */
-export type LightColour = "good" | "soon" | "stopped" | "unknown";
 
 /** A part of this service and its current state. An outage is recorded, unlike a start or a missing setting. */
 export type Part = { name: string; colour: LightColour; says: string; isOutage?: true };

@@ -1,8 +1,8 @@
 import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const accounts: Mistakes = {
-  "tests/lib/accounts/entitlement.test.ts": {
-    "lib/accounts/entitlement.ts": {
+  "tests/lib/plans/entitlement.test.ts": {
+    "lib/plans/entitlement.ts": {
       "a trial runs at its very end": ["leftMs <= 0", "leftMs < 0"],
       "an app is told to ask again after its trial's end": [
         "Math.min(askAgainSeconds, Math.floor(leftMs / 1000))",

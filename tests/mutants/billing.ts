@@ -2,7 +2,7 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const billing: Mistakes = {
   "tests/app/pages/billing.test.ts": {
-    "lib/billing/stripe.ts": {
+    "lib/billing/stripe/calls.ts": {
       "an attempt that is repeated makes a second checkout": "idempotencyKey: key, ",
     },
     "lib/billing/checkout.ts": {
@@ -18,7 +18,7 @@ export const billing: Mistakes = {
       "a checkout that another request is making is given up":
         'if (failure.code === "idempotency_key_in_use") return undefined;',
     },
-    "lib/billing/customer.ts": {
+    "lib/billing/customer/customer.ts": {
       "the customer at Stripe outlives the account":
         "await findAtStripe((stripe) => stripe.customers.del(customer_id));",
       "an email stays at Stripe of an account that was erased while it bought": [
@@ -38,37 +38,37 @@ export const billing: Mistakes = {
     },
   },
   "tests/app/pages/licence-states.test.ts": {
-    "lib/billing/unpaid-change.ts": {
+    "lib/billing/licence/unpaid-change.ts": {
       "an upgrade that was not paid is given": [
         'const isChange = invoice.billing_reason === "subscription_update";',
         "const isChange = false;",
       ],
     },
-    "lib/billing/licence-prices.ts": {
+    "lib/billing/prices/licence-prices.ts": {
       "a price that is no longer sold stops its payers": ["} else if (known) {", "} else if (!isSold) {"],
     },
-    "lib/billing/grace-period.ts": {
+    "lib/billing/licence/grace-period.ts": {
       "an invoice by mail is overdue when it is sent": ["!(dueMs && dueMs <= nowMs)", "!dueMs"],
     },
-    "lib/billing/subscription.ts": {
+    "lib/billing/licence/subscription.ts": {
       "a payment that was finished meanwhile is ended":
         '  if (status === "open") await readAtStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));\n',
     },
   },
   "tests/app/hooks/stripe.test.ts": {
-    "lib/billing/stripe.ts": {
+    "lib/billing/stripe/calls.ts": {
       "a delivery may be of any age": [
         "verifyHeader(...received, toleranceSeconds,",
         "verifyHeader(...received, 1e9,",
       ],
     },
-    "lib/billing/fulfilment.ts": {
+    "lib/billing/fulfilment/fulfilment.ts": {
       "a checkout that a bank has not paid yet gives its credits": [
         'mode === "subscription" || payment_status !== "unpaid"',
         'mode === "subscription" || payment_status !== "none"',
       ],
     },
-    "lib/billing/bought-credits.ts": {
+    "lib/billing/fulfilment/bought-credits.ts": {
       "a repeated event gives credits again": [
         'const isNew = state !== known.state && state === "fulfilled";',
         'const isNew = state === "fulfilled";',
@@ -83,17 +83,17 @@ export const billing: Mistakes = {
         "const due = refunded;",
       ],
     },
-    "lib/billing/customer.ts": {
+    "lib/billing/customer/customer.ts": {
       "a purchase is fulfilled by the account that its metadata names": [
         "    known ??\n    (await accounts",
         "    (await accounts",
       ],
     },
-    "lib/billing/subscription.ts": {
+    "lib/billing/licence/subscription.ts": {
       "an older reading of a subscription replaces a newer one":
         "if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;",
     },
-    "lib/billing/grace-period.ts": {
+    "lib/billing/licence/grace-period.ts": {
       "a licence ends at its first failed payment": [
         "unpaidSinceMs + (isGivenUp ? 0 : graceMs())",
         "unpaidSinceMs",
@@ -103,20 +103,22 @@ export const billing: Mistakes = {
         "paidUntilMs ?? dueMs ?? startMs",
       ],
     },
-    "lib/billing/prices.ts": {
+    "lib/billing/prices/prices.ts": {
       "two of a licence give the assistants of one": [
         "Number.POSITIVE_INFINITY : limit * quantity",
         "Number.POSITIVE_INFINITY : limit",
       ],
     },
-    "lib/billing/stripe-charge.ts": {
+    "lib/billing/stripe/payments.ts": {
       "a refunded period is licensed": ["isReturned: isAnyPaid && isAllReturned", "isReturned: false"],
     },
-    "lib/accounts/effective-terms.ts": {
+    "lib/plans/terms.ts": {
       "a trial loses the rest of its days to a licence": [
         "trial_ends_at_ms: customer.trial_ends_before_ms",
         "trial_ends_at_ms: 0",
       ],
+    },
+    "lib/accounts/effective-terms.ts": {
       "the limit of assistants stays after the licence that gave it": [
         "limit_before: paid ? given.assistant_limit : null,",
         "limit_before: paid ? paid.limit : null,",
@@ -152,7 +154,7 @@ export const billing: Mistakes = {
       ],
       "an owner with another licence reads that it ended": 'if (plan === "licensed") return undefined;',
     },
-    "lib/http/licence-state.ts": {
+    "lib/plans/licence-state.ts": {
       "a trial that ended after a licence is said to be that licence": "atMs <= trialEndsAtMs || ",
     },
   },

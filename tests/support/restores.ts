@@ -1,11 +1,11 @@
 import { Stripe } from "stripe";
 import { parseAccount } from "@/lib/accounts/account";
 import { addAccount } from "@/lib/accounts/invitations";
-import { listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
 import { beginCheckout } from "@/lib/billing/checkout";
-import { fulfil } from "@/lib/billing/fulfilment";
+import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
+import { purchaseIn } from "@/lib/billing/fulfilment/events";
+import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { reconcile } from "@/lib/billing/reconciler";
-import { purchaseIn } from "@/lib/billing/stripe-events";
 import { dayMs } from "@/lib/config/durations";
 import { processSingleton } from "@/lib/process-singleton";
 import type { Stage } from "@/tests/support/engines";

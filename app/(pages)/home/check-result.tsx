@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { Standing } from "@/lib/accounts/standing";
 import { settings } from "@/lib/config/settings";
+import type { Standing } from "@/lib/plans/standing";
 import { ButtonLink } from "../button-link";
 import { Light } from "../status-light";
 import { TrialLeft } from "./trial-left";

@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { identifyCaller } from "@/lib/accounts/caller";
-import { describeStanding, type Standing } from "@/lib/accounts/standing";
 import { clearSession } from "@/lib/auth/local-sign-in";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { settings } from "@/lib/config/settings";
@@ -9,6 +8,7 @@ import { sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
+import { describeStanding, type Standing } from "@/lib/plans/standing";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
 import { htmlPage } from "../html-page";

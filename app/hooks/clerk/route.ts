@@ -2,7 +2,7 @@ import * as z from "zod";
 import { clerkUser, deleteClerkUser, syncClerkUser } from "@/lib/accounts/clerk-user";
 import type { SessionKind } from "@/lib/auth/sessions/session";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
-import { deleteCustomer } from "@/lib/billing/customer";
+import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";

@@ -1,6 +1,6 @@
-import { fulfil } from "@/lib/billing/fulfilment";
-import { readEvent, type StripeEvent, StripeFailure } from "@/lib/billing/stripe";
-import { purchaseIn } from "@/lib/billing/stripe-events";
+import { purchaseIn } from "@/lib/billing/fulfilment/events";
+import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
+import { readEvent, type StripeEvent, StripeFailure } from "@/lib/billing/stripe/calls";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { createHandler } from "@/lib/http/handler";

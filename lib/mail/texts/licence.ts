@@ -1,6 +1,6 @@
-import { type AccountEnd, endEffects, endWords, type LicenceEnd } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/register/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { type AccountEnd, endEffects, endWords, type LicenceEnd } from "@/lib/plans/entitlement-words";
 
 /** What an account has once its licence has ended: nothing, the hobby plan, or the rest of its trial. */
 export type AfterLicence = "nothing" | "hobby" | "trial";

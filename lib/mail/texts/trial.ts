@@ -1,7 +1,7 @@
 import { settings } from "@/lib/config/settings";
-import { endEffects, endWords } from "@/lib/http/entitlement-words";
 import { ownerPages } from "@/lib/http/register/pages";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { endEffects, endWords } from "@/lib/plans/entitlement-words";
 
 /** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
 export function trialEndingMail({ endsAtMs }: { endsAtMs: number }): MailContent {

@@ -1,5 +1,4 @@
 import type { Account } from "@/lib/accounts/account";
-import type { Standing } from "@/lib/accounts/standing";
 import { listEndedApps } from "@/lib/auth/sessions/ended-app";
 import { listSessions, type Session } from "@/lib/auth/sessions/session";
 import { countCrowdedOut, maxSessions } from "@/lib/auth/sessions/session-limit";
@@ -7,6 +6,7 @@ import { withDistinctNames } from "@/lib/auth/sessions/session-name";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { forms } from "@/lib/http/register/forms";
+import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostButton } from "../../post-form";
 import { readPart } from "../../read-part";

@@ -1,9 +1,9 @@
 import { graceMs } from "@/lib/accounts/leaving";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import { settings } from "@/lib/config/settings";
-import { liveOf } from "@/lib/http/licence-state";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
+import { liveOf } from "@/lib/plans/licence-state";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import { Confirm, type ProvingVisit } from "../access/sign-in-methods";

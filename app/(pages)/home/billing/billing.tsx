@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
-import type { Standing } from "@/lib/accounts/standing";
-import type { NextPayment } from "@/lib/billing/next-payment";
+import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
-import { isDue, type LicenceState } from "@/lib/http/entitlement-words";
-import { licenceStateOf, liveOf } from "@/lib/http/licence-state";
 import { forms } from "@/lib/http/register/forms";
+import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
+import { licenceStateOf, liveOf } from "@/lib/plans/licence-state";
+import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import type { Offer, Offers, Purchases, readTerms } from "./offers";

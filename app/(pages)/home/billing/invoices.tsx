@@ -1,4 +1,4 @@
-import type { Invoice, Invoices as Read } from "@/lib/billing/invoices";
+import type { Invoice, Invoices as Read } from "@/lib/billing/customer/invoices";
 import { moneyInWords } from "@/lib/config/money";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";

@@ -1,5 +1,5 @@
 import type { Account } from "@/lib/accounts/account";
-import type { ChangeCost } from "@/lib/billing/licence-change";
+import type { ChangeCost } from "@/lib/billing/licence/price-change";
 import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";

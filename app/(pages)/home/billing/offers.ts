@@ -1,12 +1,12 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { readBilling } from "@/lib/accounts/purchases";
-import { readForPage } from "@/lib/billing/kept-readings";
-import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence-change";
-import { readNextPayment } from "@/lib/billing/next-payment";
-import { amountInWords, limitOf, readPrice } from "@/lib/billing/prices";
+import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence/price-change";
+import { readNextPayment } from "@/lib/billing/prices/next-payment";
+import { amountInWords, limitOf, readPrice } from "@/lib/billing/prices/prices";
+import { readForPage } from "@/lib/billing/stripe/kept-readings";
 import { settings } from "@/lib/config/settings";
-import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/http/licence-state";
+import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/plans/licence-state";
+import { readBilling } from "@/lib/plans/purchases";
 import { readPart } from "../../read-part";
 
 /** A price as the page shows it; `amount` is undefined if only the checkout shows it, and `limit` of assistants without one. */

@@ -1,4 +1,4 @@
-import { readInvoicesOf } from "@/lib/billing/invoices";
+import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";

@@ -1,5 +1,5 @@
-import { findCheckout } from "@/lib/billing/bought-credits";
-import { fulfil } from "@/lib/billing/fulfilment";
+import { findCheckout } from "@/lib/billing/fulfilment/bought-credits";
+import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { store } from "@/lib/db/store";
 import { redirectTo } from "@/lib/http/form";
 import { createHandler } from "@/lib/http/handler";

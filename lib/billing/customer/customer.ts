@@ -1,22 +1,23 @@
 import type { Stripe } from "stripe";
-import { type Buyer, findCustomer, keepCustomer, readBilling, tellOnce } from "@/lib/accounts/purchases";
-import { findByEmail, forgetUnclaimed, keepUnclaimed } from "@/lib/accounts/unclaimed-purchases";
-import { hasEnded } from "@/lib/billing/grace-period";
+import { type Buyer, keepCustomer, tellOnce } from "@/lib/billing/customer/purchases";
+import { findByEmail, forgetUnclaimed, keepUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import {
   changeAtStripe,
   expireSession,
   findAtStripe,
+  hasEnded,
   idOf,
   listAtStripe,
   readAtStripe,
   StripeFailure,
-} from "@/lib/billing/stripe";
+} from "@/lib/billing/stripe/calls";
 import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
+import { findCustomer, readBilling } from "@/lib/plans/purchases";
 import { log } from "@/lib/runtime/log";
 
 /**

@@ -1,4 +1,4 @@
-import type { Purchase } from "@/lib/billing/fulfilment";
+import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
 
 /** The events at Stripe by which a purchase is settled, changes or ends, and what their object is or names. */
 export const purchaseEvents: Readonly<Partial<Record<string, "checkout" | "subscription" | "payment">>> = {

@@ -1,14 +1,21 @@
 import type { Stripe } from "stripe";
-import { differs, settleTerms } from "@/lib/accounts/effective-terms";
-import { type Cause, changeAccount, keepPayments, tellOfSecond, tellOnce } from "@/lib/accounts/purchases";
-import { alignEmail, findBuyer } from "@/lib/billing/customer";
-import { hasEnded, type Row, readTerms, termsOfGone } from "@/lib/billing/grace-period";
-import { findLicenceItems } from "@/lib/billing/licence-prices";
-import { findAtStripe, listAtStripe, readAtStripe } from "@/lib/billing/stripe";
+import { settleTerms } from "@/lib/accounts/effective-terms";
+import { alignEmail, findBuyer } from "@/lib/billing/customer/customer";
+import {
+  type Cause,
+  changeAccount,
+  keepPayments,
+  tellOfSecond,
+  tellOnce,
+} from "@/lib/billing/customer/purchases";
+import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/grace-period";
+import { findLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { findAtStripe, hasEnded, listAtStripe, readAtStripe } from "@/lib/billing/stripe/calls";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { enqueuePaymentFailed } from "@/lib/mail/licence-mails";
+import { differs } from "@/lib/plans/terms";
 import { log } from "@/lib/runtime/log";
 
 const maxReadings = 5;

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
-import { findLicenceItems } from "@/lib/billing/licence-prices";
-import { limitOf, readPrice } from "@/lib/billing/prices";
+import { findLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { limitOf, readPrice } from "@/lib/billing/prices/prices";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";

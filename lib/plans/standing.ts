@@ -1,10 +1,8 @@
-import type { Account } from "@/lib/accounts/account";
-import type { Caller } from "@/lib/accounts/caller";
-import { decideEntitlement, type Entitlement } from "@/lib/accounts/entitlement";
 import { dayMs } from "@/lib/config/durations";
-import { isDue, type Status, wordsOf } from "@/lib/http/entitlement-words";
-import { endOf, type Licence, licenceStateOf } from "@/lib/http/licence-state";
-import type { LightColour } from "@/lib/status/parts";
+import type { LightColour } from "@/lib/config/theme";
+import { type Asker, decideEntitlement, type Entitlement } from "@/lib/plans/entitlement";
+import { isDue, type Status, wordsOf } from "@/lib/plans/entitlement-words";
+import { endOf, type Licence, licenceStateOf } from "@/lib/plans/licence-state";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
 export type Standing = ReturnType<typeof describeStanding>;
@@ -14,7 +12,7 @@ const checkRefusalAgainSeconds = 10;
 
 /** What an account may do, and how that is said. */
 export function describeStanding(
-  caller: Exclude<Caller, { is: "signed-out" }>,
+  caller: Exclude<Asker, { is: "signed-out" }>,
   nowMs: number,
   licence?: Licence,
 ) {
@@ -31,7 +29,11 @@ export function describeStanding(
 }
 
 /** What an account may do that was read, or `undefined` for a record that cannot be. */
-export function standingOf(account: Account | undefined, nowMs: number, licence?: Licence): Standing {
+export function standingOf(
+  account: Extract<Asker, { is: "account" }>["account"] | undefined,
+  nowMs: number,
+  licence?: Licence,
+): Standing {
   return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, nowMs, licence);
 }
 

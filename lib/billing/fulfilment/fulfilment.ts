@@ -1,11 +1,11 @@
 import type { Stripe } from "stripe";
-import { type Cause, keepPayments } from "@/lib/accounts/purchases";
-import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/bought-credits";
-import { findBuyer } from "@/lib/billing/customer";
-import { creditsOf } from "@/lib/billing/prices";
-import { expireSession, findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe";
-import { findSubscriptionsOf, isPaid, isWhollyReturned, readPayment } from "@/lib/billing/stripe-charge";
-import { fulfilSubscription } from "@/lib/billing/subscription";
+import { findBuyer } from "@/lib/billing/customer/customer";
+import { type Cause, keepPayments } from "@/lib/billing/customer/purchases";
+import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfilment/bought-credits";
+import { fulfilSubscription } from "@/lib/billing/licence/subscription";
+import { creditsOf } from "@/lib/billing/prices/prices";
+import { expireSession, findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { findSubscriptionsOf, isPaid, isWhollyReturned, readPayment } from "@/lib/billing/stripe/payments";
 import type { Db } from "@/lib/db/store";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { metrics } from "@/lib/runtime/metrics";

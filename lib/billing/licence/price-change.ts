@@ -1,15 +1,15 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
-import { readBilling } from "@/lib/accounts/purchases";
-import { openPortal } from "@/lib/billing/customer";
-import { KeptReadings, readForPage } from "@/lib/billing/kept-readings";
-import { type NextPayment, toPayment } from "@/lib/billing/next-payment";
-import { readPrice } from "@/lib/billing/prices";
-import { readAtStripe, requireBilling } from "@/lib/billing/stripe";
+import { openPortal } from "@/lib/billing/customer/customer";
+import { type NextPayment, toPayment } from "@/lib/billing/prices/next-payment";
+import { readPrice } from "@/lib/billing/prices/prices";
+import { readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
-import { currentLicence, licenceStateOf, liveOf } from "@/lib/http/licence-state";
+import { currentLicence, licenceStateOf, liveOf } from "@/lib/plans/licence-state";
+import { readBilling } from "@/lib/plans/purchases";
 import { processSingleton } from "@/lib/process-singleton";
 
 const portalKeptMs = 10 * 60 * 1000; // 10 minutes

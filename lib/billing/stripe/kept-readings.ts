@@ -1,4 +1,4 @@
-import { StripeFailure } from "@/lib/billing/stripe";
+import { StripeFailure } from "@/lib/billing/stripe/calls";
 import { answersWithinMs } from "@/lib/config/limits";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
-import { limitOf, readPrice } from "@/lib/billing/prices";
-import { idOf, requireBilling } from "@/lib/billing/stripe";
+import { limitOf, readPrice } from "@/lib/billing/prices/prices";
+import { idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";
 
 /**

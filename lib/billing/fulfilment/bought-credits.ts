@@ -1,8 +1,8 @@
 import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
 import { writeCreditEntry } from "@/lib/accounts/ledger";
-import { type Buyer, type Cause, changeAccount } from "@/lib/accounts/purchases";
-import { type Payment, partReturned } from "@/lib/billing/stripe-charge";
+import { type Buyer, type Cause, changeAccount } from "@/lib/billing/customer/purchases";
+import { type Payment, partReturned } from "@/lib/billing/stripe/payments";
 import { moneyInWords } from "@/lib/config/money";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";

@@ -1,5 +1,5 @@
 import type { Tables } from "@/lib/db/tables";
-import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/lib/http/entitlement-words";
+import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/lib/plans/entitlement-words";
 
 /** A licence from Stripe, as it was last read. */
 export type Licence = Pick<

@@ -1,13 +1,14 @@
 import type { Stripe } from "stripe";
-import { type Buyer, findCustomer, keepCustomer } from "@/lib/accounts/purchases";
-import { listUnclaimed } from "@/lib/accounts/unclaimed-purchases";
-import { listCustomersOf } from "@/lib/billing/customer";
-import type { Purchase } from "@/lib/billing/fulfilment";
-import { findLicenceItems } from "@/lib/billing/licence-prices";
-import { findOldestPrice } from "@/lib/billing/prices";
-import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe";
+import { listCustomersOf } from "@/lib/billing/customer/customer";
+import { type Buyer, keepCustomer } from "@/lib/billing/customer/purchases";
+import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
+import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
+import { findLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { findOldestPrice } from "@/lib/billing/prices/prices";
+import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
+import { findCustomer } from "@/lib/plans/purchases";
 
 /* What was bought, as Stripe lists it: an event may be lost, and a restored store knows nothing of what came after it. */
 

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
-import { KeptReadings } from "@/lib/billing/kept-readings";
-import { findAtStripe, readAtStripe, requireBilling } from "@/lib/billing/stripe";
+import { findAtStripe, readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { KeptReadings } from "@/lib/billing/stripe/kept-readings";
 import { moneyInWords } from "@/lib/config/money";
 import { processSingleton } from "@/lib/process-singleton";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Account } from "@/lib/accounts/account";
 import type { Caller } from "@/lib/accounts/caller";
-import { decideEntitlement } from "@/lib/accounts/entitlement";
+import { decideEntitlement } from "@/lib/plans/entitlement";
 
 const endsAtMs = Date.parse("2027-01-31T09:00:00.250Z");
 const account = { trial_ends_at_ms: null, assistant_limit: null, credit_thousandths: 0 };

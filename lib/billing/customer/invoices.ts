@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
-import type { readBilling } from "@/lib/accounts/purchases";
-import { KeptReadings, readForPage } from "@/lib/billing/kept-readings";
-import { findAtStripe, idOf, listAtStripe } from "@/lib/billing/stripe";
+import { findAtStripe, idOf, listAtStripe } from "@/lib/billing/stripe/calls";
+import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
+import type { readBilling } from "@/lib/plans/purchases";
 import { processSingleton } from "@/lib/process-singleton";
 
 const keptMs = 5 * 60 * 1000; // 5 minutes, and no longer than until something of the account is read again

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import * as z from "zod";
-import { inCallPlace } from "@/lib/billing/call-places";
+import { inCallPlace } from "@/lib/billing/stripe/call-places";
 import { answersWithinMs } from "@/lib/config/limits";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
@@ -33,6 +33,10 @@ export function requireBilling(): BillingSettings {
 /** The id of an object that Stripe may have sent whole. */
 export const idOf = (reference: string | { id: string }) =>
   typeof reference === "string" ? reference : reference.id;
+
+/** Whether a subscription has ended at Stripe. */
+export const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>
+  ["canceled", "incomplete_expired"].includes(status);
 
 /** The library is loaded on first use, so that a deployment without billing never loads it. */
 function client(): Promise<Stripe> {

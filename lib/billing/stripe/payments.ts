@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { idOf, listAtStripe, readAtStripe } from "@/lib/billing/stripe";
+import { idOf, listAtStripe, readAtStripe } from "@/lib/billing/stripe/calls";
 
 /** A charge: what was paid, what of it was refunded or lost in a dispute, and how its disputes were decided. */
 export type Payment = {

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
-import { KeptReadings, readForPage } from "@/lib/billing/kept-readings";
-import { readAtStripe } from "@/lib/billing/stripe";
+import { readAtStripe } from "@/lib/billing/stripe/calls";
+import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
 

@@ -1,8 +1,8 @@
 import type { Stripe } from "stripe";
-import { limitOf } from "@/lib/billing/prices";
-import { readAtStripe, requireBilling } from "@/lib/billing/stripe";
-import { type Payment, readPeriod } from "@/lib/billing/stripe-charge";
-import { readBefore } from "@/lib/billing/unpaid-change";
+import { readBefore } from "@/lib/billing/licence/unpaid-change";
+import { limitOf } from "@/lib/billing/prices/prices";
+import { hasEnded, readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { type Payment, readPeriod } from "@/lib/billing/stripe/payments";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -31,10 +31,6 @@ type Reading = { terms: Terms; payments: Payment[] };
  * paused, its `trial` ended without a card, or it was paused by `request`.
  */
 export type Reason = "change" | "invoice" | "collection" | "trial" | "request";
-
-/** Whether a subscription has ended at Stripe. */
-export const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>
-  ["canceled", "incomplete_expired"].includes(status);
 
 const graceMs = () => requireBilling().graceDays * dayMs;
 

@@ -1,0 +1,43 @@
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+
+/** The customer at Stripe of an account, by our id of the account. */
+export function findCustomer(db: Db, accountId: string): Promise<Tables["billing_customers"] | undefined> {
+  const customers = db.selectFrom("billing_customers").selectAll();
+  return customers.where("account_id", "=", accountId).executeTakeFirst();
+}
+
+/**
+ * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence beside
+ * them, the checkout of credits that it began last, whether it has bought anything, the id of its customer, and when
+ * something of it was last read.
+ */
+export async function readBilling(db: Db, accountId: string) {
+  const rows = await db
+    .selectFrom("billing_subscriptions")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .orderBy("created_at_ms", "desc")
+    .execute();
+  const customer = await findCustomer(db, accountId);
+  const isBesideGift = customer?.plan_before === "licensed";
+  const subscriptions = rows.map((row) => ({ ...row, isBesideGift }));
+  const checkouts = db.selectFrom("billing_checkouts").where("account_id", "=", accountId);
+  const hasPaid = await hasRow(checkouts.select("id").where("state", "=", "fulfilled"));
+  const latestPack = await checkouts
+    .select(["state", "thousandths"])
+    .where("kind", "=", "credits")
+    .where("session_id", "is not", null)
+    .orderBy("created_at_ms", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  const read = await checkouts.select(({ fn }) => fn.max("last_event_at_ms").as("atMs")).executeTakeFirst();
+  return {
+    subscriptions,
+    latestPack,
+    hasBought: subscriptions.length > 0 || hasPaid,
+    customerId: customer?.customer_id,
+    readAtMs: Math.max(read?.atMs ?? 0, ...rows.map(({ last_event_at_ms }) => last_event_at_ms ?? 0)),
+  };
+}
