@@ -46,6 +46,12 @@ function makeMetrics() {
       "Whether the last call to the shared counter store succeeded.",
       "quota",
     ),
+    storeUp: gauge(
+      "store_up",
+      "Whether the store answers a read, and whether it accepted the last write.",
+      "of",
+    ),
+    mailUp: gauge("mail_up", "Whether the mail provider accepted the last mail."),
     storeSeconds: histogram("store_seconds", "Time of a store query, by outcome.", "outcome"),
     storeRepeats: counter(
       "store_repeats_total",

@@ -6,6 +6,7 @@ import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
 import { countByState, findBacklogs } from "@/lib/mail/backlog";
+import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
 import type { Metrics } from "@/lib/runtime/metrics";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -44,6 +45,8 @@ async function measureStore(metrics: Metrics): Promise<void> {
   for (const [state, connections] of Object.entries(processStore().countConnections() ?? {})) {
     metrics.storeConnections.set({ state }, connections);
   }
+  metrics.storeUp.set({ of: "writes" }, outageSince("writes") === undefined ? 1 : 0);
+  metrics.mailUp.set(outageSince("mail") === undefined ? 1 : 0);
   metrics.oldestUnsettledSeconds.reset();
   metrics.outboxMails.reset();
   metrics.outboxDue.reset();
@@ -56,6 +59,7 @@ async function measureStore(metrics: Metrics): Promise<void> {
       waitAtMostMs,
       Promise.all([findBacklogs(db, nowMs), countByState(db), countWrongCodes(db, nowMs)]),
     );
+    metrics.storeUp.set({ of: "reads" }, 1);
     metrics.wrongCodes.set(wrongCodes);
     for (const { outbox, state, mails } of states) metrics.outboxMails.set({ outbox, state }, mails);
     for (const { outbox, mails, oldestDueAtMs } of backlogs) {
@@ -67,6 +71,7 @@ async function measureStore(metrics: Metrics): Promise<void> {
       metrics.oldestUnsettledSeconds.set(oldestAtMs === undefined ? 0 : (nowMs - oldestAtMs) / 1000);
     }
   } catch (failure) {
+    metrics.storeUp.set({ of: "reads" }, 0);
     log().debug({ err: failure }, "the outboxes could not be measured");
   }
 }

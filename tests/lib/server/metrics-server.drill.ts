@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/register/operations";
 import { startService, startStage } from "@/tests/support/block";
-import { eventually } from "@/tests/support/databases";
+import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { reservePort } from "@/tests/support/port";
 import { Service, sendTo } from "@/tests/support/service";
@@ -107,7 +107,11 @@ describe.each(engines)("/metrics on $name", async (engine) => {
 
   it("leaves out the outboxes while the store is unavailable", async () => {
     const failed = 'corner_office_store_seconds_count{outcome="failed"}';
-    const before = read(await scrape(), failed) ?? 0;
+    const up = (text: string) => read(text, 'corner_office_store_up{of="reads"}');
+    const first = await scrape();
+    const before = read(first, failed) ?? 0;
+    expect([up(first), read(first, 'corner_office_store_up{of="writes"}')]).toEqual([1, 1]);
+    expect(read(first, "corner_office_mail_up")).toBe(1);
     const token = await service.token("ceo@example.com");
     stage.freeze();
     const asked = service.ask(entitlement.path, { headers: { authorization: `Bearer ${token}` } });
@@ -116,12 +120,30 @@ describe.each(engines)("/metrics on $name", async (engine) => {
       const text = await scrape();
       expect(text).toContain("corner_office_requests_total");
       if (stage.freezeStopsReads) expect(read(text, used)).toBeGreaterThan(0);
+      if (stage.freezeStopsReads) expect(up(text)).toBe(0);
     });
     const { status } = await asked;
     stage.thaw();
     if (!stage.freezeStopsReads) return expect(status).toBe(200);
     expect(status).toBe(503);
-    await eventually(async () => expect(read(await scrape(), failed)).toBeGreaterThan(before));
+    await eventually(async () => {
+      const text = await scrape();
+      expect(read(text, failed)).toBeGreaterThan(before);
+      expect(up(text)).toBe(1);
+    });
+  });
+
+  it("says that the store is gone also where no connection to it begins", async () => {
+    if (engine.name !== "PostgreSQL") return;
+    const port = await reservePort();
+    const DATABASE_URL = `postgres://127.0.0.1:${await reservePort()}/x`;
+    const alone = await startService(
+      { ...besideDatabaseUrl, DATABASE_URL, METRICS_PORT: String(port) },
+      { expectErrors: true },
+    );
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(text).toContain('corner_office_store_up{of="reads"} 0\n');
+    await alone.stop();
   });
 
   it.each(["alerts.yml", "grafana-dashboard.json"])("has every metric that %s uses", async (file) => {
