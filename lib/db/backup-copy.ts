@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
-import { toTlsVariables } from "@/lib/db/postgres-tls";
+import { toTlsVariables } from "@/lib/db/postgres/tls";
 import { lockedError, retryWhileLocked } from "@/lib/db/sqlite-file";
 import { removeLeft } from "@/lib/runtime/data-dir";
 
@@ -56,7 +56,7 @@ async function* outputOf({ child, ended }: Tool): AsyncGenerator<Buffer> {
 /** Whether there is no store yet at this location. */
 export async function isEmptyLocation({ dataDir, databaseUrl }: StoreLocation): Promise<boolean> {
   if (!databaseUrl) return !existsSync(join(dataDir, "store.sqlite"));
-  const { openUnlimitedPool } = await import("@/lib/db/postgres");
+  const { openUnlimitedPool } = await import("@/lib/db/postgres/hosts");
   const pool = await openUnlimitedPool(databaseUrl);
   try {
     const { rowCount } = await pool.query(
@@ -108,7 +108,7 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
 
 /** The connection settings are passed in the environment: process lists show command lines to other users. */
 async function toEnvironment(databaseUrl: string, folder: string): Promise<Record<string, string>> {
-  const { writableAddress } = await import("@/lib/db/postgres");
+  const { writableAddress } = await import("@/lib/db/postgres/hosts");
   const address = new URL(await writableAddress(databaseUrl));
   const { hostname, port, username, password, pathname, searchParams } = address;
   const given = {

@@ -44,7 +44,7 @@ export async function migrateEmbedded(
  * which have no query deadline. Any number of instances may call it at once.
  */
 export async function migratePostgres(url: string, changes: Record<string, SchemaChange>): Promise<string[]> {
-  const { openUnlimitedPool } = await import("@/lib/db/postgres");
+  const { openUnlimitedPool } = await import("@/lib/db/postgres/hosts");
   const pool = await openUnlimitedPool(url);
   const store: MigrationDb = new Kysely({ dialect: new PostgresDialect({ pool }) });
   try {

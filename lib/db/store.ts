@@ -7,7 +7,7 @@ import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
 import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
 import { migrations } from "@/lib/db/migrations";
-import type { PostgresPool } from "@/lib/db/postgres";
+import type { PostgresPool } from "@/lib/db/postgres/pool";
 import { sqliteDialect } from "@/lib/db/sqlite-dialect";
 import { boundLog, purgeDeleted } from "@/lib/db/sqlite-file";
 import type { Tables } from "@/lib/db/tables";
@@ -53,7 +53,7 @@ export class Store {
     const options = { connections: databasePool, queryTimeoutMs: answersWithinMs.store, isPooled };
     const connect = async (url: string) => {
       // A tenth of a command's start, which the embedded store does not need.
-      const { PostgresPool } = await import("@/lib/db/postgres");
+      const { PostgresPool } = await import("@/lib/db/postgres/pool");
       this.connections = new PostgresPool(url, options);
       return this.connections;
     };

@@ -1,4 +1,4 @@
-import { writableAddress } from "@/lib/db/postgres";
+import { writableAddress } from "@/lib/db/postgres/hosts";
 import { startInstances } from "@/tests/fleet/instances";
 import { alterDatabase, createDatabase, queryOnce } from "@/tests/support/databases";
 import { makeOwners } from "@/tests/support/purchases";
