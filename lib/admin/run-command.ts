@@ -22,6 +22,7 @@ import { addStackCommand } from "@/lib/admin/stack-traces";
 import { addTokenCommand } from "@/lib/admin/token";
 import { SettingsError, settings } from "@/lib/config/settings";
 import { closeStore } from "@/lib/db/store";
+import { isOutage } from "@/lib/db/store-outage";
 import { ApiError } from "@/lib/http/errors";
 import { DataDirError } from "@/lib/runtime/data-dir";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -89,7 +90,10 @@ function complain(failure: unknown, program: AdminCommand): number {
   if (failure instanceof ApiError) complainOf(`${failure.code}: ${failure.message} ${failure.hint}`);
   else if (failure instanceof SettingsError || failure instanceof DataDirError) {
     for (const line of failure.message.split("\n")) complainOf(line);
-  } else complainOf(`internal_error: ${(failure as Error).message.split("\n")[0]}`);
+  } else {
+    const code = isOutage(failure) ? "unavailable" : "internal_error";
+    complainOf(`${code}: ${(failure as Error).message.split("\n")[0]}`);
+  }
   return 1;
 }
 

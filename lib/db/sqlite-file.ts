@@ -6,6 +6,7 @@ import { createFolder } from "@/lib/runtime/data-dir";
 
 const retryDelayMs = 10;
 const maxLogBytes = 16 * 1024 * 1024; // of the write-ahead log, once no reader needs what is beyond
+const emptyForMs = 10_000; // that a store may be while it is made
 const maxStatements = 500; // that a connection keeps: lists of every length are statements of their own
 
 /** A store's file, which other processes also write to. */
@@ -18,6 +19,7 @@ export class SqliteFile {
   async open(deadlineMs: number): Promise<OpenFile> {
     // Only if the file is missing: opening and closing a database's file releases this process's locks on it.
     if (!existsSync(this.path)) this.create();
+    this.rejectEmptied();
     rejectReadOnlyMount(this.path);
     const db = new DatabaseSync(this.path);
     try {
@@ -40,6 +42,13 @@ export class SqliteFile {
         return `${dev}:${ino}`;
       })
       .join(" ");
+  }
+
+  /** A store that lost its content, in a repair of its disk say, is not begun anew. One that is just made is empty for a moment. */
+  private rejectEmptied(): void {
+    const { size, mtimeMs } = statSync(this.path);
+    if (size === 0 && Date.now() - mtimeMs > emptyForMs)
+      throw new Error(`${this.path} is empty: restore a backup in its place, or delete it to begin anew`);
   }
 
   /** Never recreates a removed store: an empty one would look as if no account had ever existed. */

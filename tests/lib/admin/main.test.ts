@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { onboardingSeries } from "@/lib/mail/onboarding-series";
 import { borrowService } from "@/tests/support/block";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { Service } from "@/tests/support/service";
 
@@ -66,10 +67,11 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
     const spent = await service.adminJson("credits", "add", "ledger@example.com", ...entry);
     expect(spent).toEqual({ email: "ledger@example.com", credits: 7.5 });
     await service.adminJson("account", "set", "ledger@example.com", "--credits", "9");
+    const unbought = { at: expect.any(String), price: null, checkout: null, paid: null, currency: null };
     expect(await service.adminJson("credits", "history", "ledger@example.com")).toEqual([
-      { credits: 10, reason: "given with the account", at: expect.any(String), balance: 10 },
-      { credits: -2.5, reason: "a refund taken back", at: expect.any(String), balance: 7.5 },
-      { credits: 1.5, reason: "set by the operator", at: expect.any(String), balance: 9 },
+      { ...unbought, credits: 10, reason: "given with the account", balance: 10 },
+      { ...unbought, credits: -2.5, reason: "a refund taken back", balance: 7.5 },
+      { ...unbought, credits: 1.5, reason: "set by the operator", balance: 9 },
     ]);
   });
 
@@ -343,6 +345,31 @@ describe("npm run admin on its own", () => {
       "waitlist",
       "secrets",
     ]);
-    expect((await service.admin("account", "list")).code).toBe(1);
+    const { code: refused, stderr } = await service.admin("account", "list");
+    expect([refused, stderr]).toEqual([1, expect.stringMatching(/^unavailable: /)]);
+  });
+
+  it("begins no new store in the place of one that lost its content, and goes on once it is restored", async () => {
+    const service = await Service.make({ SIGN_IN: "local" });
+    await service.adminJson("migrate");
+    await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+    const file = join(service.dataDir, "store.sqlite");
+    const kept = readFileSync(file);
+    writeFileSync(file, "");
+    utimesSync(file, 1, 1);
+    const words = `${file} is empty: restore a backup in its place, or delete it to begin anew`;
+    expect(await service.admin("account", "list")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `unavailable: ${words}\n`,
+    });
+    expect(await service.check("store")).toMatchObject({ works: false, detail: words });
+    const started = await Service.start(service.environment);
+    expect((await started.ask("/ready")).status).toBe(503);
+    expect(statSync(file).size).toBe(0);
+    writeFileSync(file, kept);
+    await eventually(async () => expect((await started.ask("/ready")).status).toBe(200));
+    expect(await started.statusFor(await service.token("ceo@example.com"))).toBe(200);
+    await started.stop();
   });
 });
