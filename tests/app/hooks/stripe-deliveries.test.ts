@@ -52,3 +52,60 @@ describe.each(engines.slice(0, 1))("sixty deliveries at once", async (engine) =>
     expect((await browser.open("/home/billing")).text).toContain("€49.00 a month");
   });
 });
+
+describe.each(engines.slice(0, 1))("calls that take every place", async (engine) => {
+  const shop = await startShop(engine);
+  const { stripe, service } = shop;
+  const { subscription } = await shop.admitLicensed("--trial-ends", "2026-01-01");
+  const reader = await shop.admit("--trial-ends", "2026-01-01");
+  const making = "POST /v1/customers";
+  const held: (() => void)[] = [];
+  const freeOne = () => held.pop()?.();
+  const asked = (start: string) => stripe.requests.filter((request) => request.startsWith(start)).length;
+  /** Twenty calls of an owner, which Stripe does not answer before they are freed. */
+  const takeAll = async () => {
+    const { id, browser } = await shop.admit("--trial-ends", "2026-01-01");
+    shop.pass(11 * 60_000); // prices are kept for ten minutes
+    await Promise.all([browser, reader.browser].map((one) => one.post("/sign-in/renew")));
+    stripe.faultOf = (request) =>
+      request === making ? new Promise((resolve) => held.push(() => resolve("none"))) : "none";
+    const calls = Array.from({ length: 20 }, () =>
+      browser.submit("/home/checkout", { account: id, licence: "price_month" }),
+    );
+    await eventually(async () => expect(held).toHaveLength(20));
+    stripe.requests.length = 0;
+    return async () => {
+      stripe.faultOf = () => "none";
+      while (held.length > 0) freeOne();
+      await Promise.all(calls);
+    };
+  };
+
+  it("let an owner go first once one is free, and deliveries only when eight more are", async () => {
+    const freeAll = await takeAll();
+    stripe.change(subscription, {});
+    const [event] = stripe.takeEvents();
+    const delivery = stripe.deliver(service, event ?? {});
+    const [prices, reading] = ["GET /v1/prices/", "GET /v1/subscriptions/"];
+    const page = service.ask("/");
+    freeOne();
+    await eventually(async () => expect(asked(prices)).toBeGreaterThan(0));
+    for (let freed = 0; freed < 7; freed++) freeOne();
+    await page;
+    expect(asked(reading)).toBe(0);
+    freeOne();
+    await eventually(async () => expect(asked(reading)).toBeGreaterThan(0));
+    await freeAll();
+    expect((await delivery).status).toBe(200);
+  });
+
+  it("cost a page its prices only as long as they last, because being busy is not kept", async () => {
+    const freeAll = await takeAll();
+    const words = async () => (await reader.browser.open("/home/billing")).text;
+    expect(await words()).toContain("Price shown at checkout");
+    await eventually(async () => expect(service.log).toContain("Stripe: enough is being asked"));
+    expect(asked("GET /v1/prices/"), "Stripe was not asked").toBe(0);
+    await freeAll();
+    expect(await words()).toContain("€49.00 a month");
+  });
+});

@@ -139,5 +139,9 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     expect(await shop.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
     const again = await buyer.browser.submit("/home/checkout", { account: buyer.id, licence: "price_month" });
     expect(again.headers.location).toBe("/home/billing?checkout=licensed");
+    const higher = await shop.admit("--plan", "licensed", "--assistant-limit", "40");
+    await shop.buy(higher, { licence: "price_team" });
+    await shop.deliverAll();
+    expect(await shop.termsOf(higher)).toMatchObject({ plan: "licensed", assistantLimit: 40 });
   });
 });
