@@ -27,6 +27,8 @@ export type PageContent = {
   content: ReactNode;
   status?: number;
   headers?: HeaderList;
+  /** How long a copy of a shared page may be shown that lacks something now. */
+  maxAgeSeconds?: number | false;
 };
 
 type PageHandler<Who> = (
@@ -83,7 +85,7 @@ function narrow({ content, ...shown }: PageContent): PageContent {
 
 async function respond(
   page: Page,
-  { title, description, problem, content, status = 200, headers = [] }: PageContent,
+  { title, description, problem, content, status = 200, headers = [], maxAgeSeconds }: PageContent,
   { headers: sent }: HandlerRequest,
 ): Promise<ResponseParts> {
   const banner = await readAnnouncement();
@@ -103,14 +105,14 @@ async function respond(
     body,
     mediaType: "text/html; charset=utf-8",
     headers: page.isShared || page.isSharedWithoutCookies ? ["vary", "Cookie", ...headers] : headers,
-    caching: page.isShared && status === 200 ? cachingFor(sent) : "no-store",
+    caching: page.isShared && status === 200 ? cachingFor(sent, maxAgeSeconds) : "no-store",
   };
 }
 
 /** The page is public, unless its sign-in link or a dismissed notice makes it this reader's own. */
-function cachingFor(sent: Headers): string {
+function cachingFor(sent: Headers, maxAgeSeconds: PageContent["maxAgeSeconds"]): string {
   const isOrdinary = !hasSessionCookie(sent) && readCookie(sent, "office-notice") === undefined;
-  return isOrdinary ? "public, no-cache" : "private, no-cache";
+  return `${isOrdinary ? "public" : "private"}, ${maxAgeSeconds ? `max-age=${maxAgeSeconds}` : "no-cache"}`;
 }
 
 function apologize({ status, headers }: ApiError, { context }: HandlerRequest): PageContent {

@@ -20,9 +20,11 @@ const discovery = [
   `<${pages.quickStart.path}>; rel="service-doc"; type="text/html"`,
 ].join(", ");
 
+const withoutPricesSeconds = 5;
+
 /** What a visitor gets, for whom, and with what. It is kept in two copies, one for browsers that look signed in. */
 export const GET = htmlPage(pages.front, async ({ headers, nowMs }) => {
-  const prices = await readPrices(nowMs);
+  const { prices, isWhole } = await readPrices(nowMs);
   return {
     content: (
       <div className="front">
@@ -48,6 +50,7 @@ export const GET = htmlPage(pages.front, async ({ headers, nowMs }) => {
       </div>
     ),
     headers: ["link", discovery],
+    maxAgeSeconds: !isWhole && withoutPricesSeconds,
   };
 });
 

@@ -4,11 +4,17 @@ import { type Offer, readOffers } from "../home/billing/offers";
 
 const waitMs = 2000;
 
-/** The prices of licences, as Stripe had them at most ten minutes ago; none without billing, or while Stripe is away. */
-export async function readPrices(nowMs: number): Promise<Offer[]> {
+/**
+ * The prices of licences, as Stripe had them at most ten minutes ago; none without billing. `isWhole` is false while Stripe
+ * does not say what all of them are.
+ */
+export async function readPrices(nowMs: number): Promise<{ prices: Offer[]; isWhole: boolean }> {
   const { licencePrices = [] } = settings().billing ?? {};
-  const offers = await withTimeout(waitMs, readOffers(licencePrices, "Licence", nowMs)).catch(() => []);
-  return offers.filter(({ amount }) => amount !== undefined);
+  const offers = await withTimeout(waitMs, readOffers(licencePrices, "Licence", nowMs)).catch(
+    () => undefined,
+  );
+  const prices = offers?.filter(({ amount }) => amount !== undefined) ?? [];
+  return { prices, isWhole: prices.length === offers?.length };
 }
 
 /** What an account costs. */

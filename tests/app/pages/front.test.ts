@@ -80,14 +80,20 @@ describe("the front page of an operator", () => {
 
   it("shows the prices at Stripe, and itself while Stripe is away", async () => {
     const shop = await openShop(embedded);
-    const { main } = await look(shop.service, "/");
+    const { main, caching } = await look(shop.service, "/");
     expect(main).toMatch(/<li><strong>[^<]+<\/strong> <span>€[\d.]+ a month<\/span><\/li>/);
+    expect(caching).toBe("public, no-cache");
     expect(main).toContain("You see every price before you pay");
     await shop.close();
 
     const closed = await openShop(embedded, { STRIPE_API_URL: "http://127.0.0.1:9" });
-    const { main: without } = await look(closed.service, "/");
+    const { main: without, caching: briefly } = await look(closed.service, "/");
+    const { caching: forOwner } = await look(closed.service, "/", "__session=x");
     await closed.close();
+    expect([briefly, forOwner], "its prices are there soon after Stripe is").toEqual([
+      "public, max-age=5",
+      "private, max-age=5",
+    ]);
     expect(without).toContain("<strong>Trial</strong> <span>free, ends by itself</span>");
     expect(without).not.toContain("a month");
   });
