@@ -1,4 +1,5 @@
-import { type Route, read } from "@/lib/http/route";
+// Next reads this file for `next.config.ts`, and would look for `@/` from the folder that it is started in.
+import { type Route, read } from "../route";
 
 const file = { methods: read, isShared: true } as const;
 
