@@ -1,17 +1,17 @@
-const maxCharacters = 1000; // browsers send fewer than 200
+import { parse } from "content-type";
 
-/** The weights of a field such as `Accept` or `Accept-Encoding`, by value in lower case (RFC 9110 §12.4.2). */
+/**
+ * The weights of a field such as `Accept` or `Accept-Encoding`, by value in lower case (RFC 9110 §12.4.2). The library reads
+ * the parameters, of which a value may have others before its weight, in quotes with commas.
+ */
 export function weightsOf(field: string): Map<string, number> {
-  return new Map(
-    field
-      .slice(0, maxCharacters)
-      .toLowerCase()
-      .split(",")
-      .map((value) => {
-        const [name = "", weight] = value.split(";");
-        return [name.trim(), weight ? Number(weight.trim().replace(/^q=/, "")) : 1] as const;
-      }),
-  );
+  const weights = new Map<string, number>();
+  for (let start = 0; start < field.length; ) {
+    const { type, parameters, index } = parse(field, { comma: true, start });
+    weights.set(type, Number(parameters.q ?? 1));
+    start = index + 1;
+  }
+  return weights;
 }
 
 /** Whether a client prefers Markdown to HTML: browsers, and others that do not name it, do not. */

@@ -17,8 +17,7 @@ const sources = [
 ];
 
 /**
- * Builds the program of an earlier commit in a folder under `dist`, unless it is there already. It uses today's packages,
- * so what only an earlier build needs stays a development dependency: `light-my-request`.
+ * Builds the program of an earlier commit in a folder under `dist`, unless it is there already, with today's packages.
  * Returns `undefined` in a copy without git history.
  *
  * @param whole - also build the pages, which takes a minute; otherwise only the programs

@@ -85,6 +85,10 @@ describe("every page", () => {
     ["text/html,application/xhtml+xml,*/*;q=0.8", html],
     ["*/*", html],
     ["text/markdown;q=x", html],
+    ["text/markdown;charset=utf-8", markdown],
+    ["text/markdown;q=0.5, text/html;level=1;q=0.1", markdown],
+    ["text/markdown ; q=0.5 , TEXT/HTML; charset=utf-8 ;Q=0.6", html],
+    ['text/markdown;profile="a, b;q=0", text/html;q=0.9', markdown],
   ])("of a document is for %j %s", async (accept, type) => {
     const { status, headers } = await service.ask("/docs/api/limits", { headers: { accept } });
     expect([status, headers["content-type"]]).toEqual([200, type]);
