@@ -101,6 +101,7 @@ describe.each(engines)("a store migrated by a future build, on $name", async (en
   const stage = await startStage(engine, { isEmpty: true });
   const today = await Service.make(stage.environment);
   afterAll(() => today.stop());
+  await today.adminJson("migrate");
   await today.adminJson("account", "add", "ceo@example.com", "--plan", "licensed", "--credits", "5");
   const token = await today.token("ceo@example.com");
   await stage.query("INSERT INTO kysely_migration VALUES ('999-tomorrow', '2099-01-01T00:00:00.000Z')");
