@@ -102,7 +102,8 @@ export function isHostedAgent(headers: Headers): boolean {
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; `undefined` if there is none. */
 export function parseAddress(text: string): string | undefined {
   const trimmed = text.trim();
-  if (isIPv4(trimmed)) return trimmed; // most are, and the patterns below cost as much as all other checks
+  // Most are these, and the patterns below cost as much as all other checks.
+  if (isIPv4(trimmed) || isIPv4(mappedIn(trimmed))) return trimmed;
   const bare = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? /^([\d.]+):\d+$/.exec(trimmed)?.[1] ?? trimmed;
   const address = bare.replace(/%.*$/, "");
   return isIP(address) ? address : undefined;
@@ -110,13 +111,19 @@ export function parseAddress(text: string): string | undefined {
 
 /** Groups addresses into clients: an IPv4 address, also mapped or behind NAT64 (RFC 6052 §2.1), or an IPv6 /64. */
 export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string {
+  if (!address.includes(":")) return address;
+  const mapped = mappedIn(address);
+  if (isIPv4(mapped)) return mapped;
   if (!isIPv6(address)) return address;
   const groups = expandIPv6(address);
-  const isIPv4 = ipv4Prefixes.some((prefix) => prefix.every((group, at) => group === groups[at]));
+  const hasIPv4 = ipv4Prefixes.some((prefix) => prefix.every((group, at) => group === groups[at]));
   const octets = groups.slice(6).flatMap((pair) => [pair >> 8, pair & 255]);
   const network = groups.slice(0, prefixBits / 16).map((group) => group.toString(16));
-  return isIPv4 ? octets.join(".") : `${network.join(":")}::/${prefixBits}`;
+  return hasIPv4 ? octets.join(".") : `${network.join(":")}::/${prefixBits}`;
 }
+
+/** What follows the prefix of an IPv4 address on a socket of both families; nothing, if the prefix is not there. */
+const mappedIn = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : "");
 
 const ipv4Prefixes = [
   [0, 0, 0, 0, 0, 0xffff],
