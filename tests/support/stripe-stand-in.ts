@@ -531,7 +531,7 @@ export class StripeStandIn {
       trial_end,
       trial_settings: null,
       latest_invoice: null,
-      currency: this.currencyOf(customer) ?? price.currency,
+      currency: this.currencyIn(price as Price, this.currencyOf(customer)),
       automatic_tax: { enabled: how.isTaxed === true },
       metadata,
       items: {
@@ -585,6 +585,11 @@ export class StripeStandIn {
     return [...this.subscriptions.values()].find((one) => one.customer === customer)?.currency;
   }
 
+  /** The customer's, if the price has it. */
+  private currencyIn({ currency, currency_options }: Price, customers: string | undefined): string {
+    return customers && currency_options?.[customers] ? customers : currency;
+  }
+
   /** What the items of a subscription cost for a period, less its customer's coupon, with the tax that is added. */
   private sumOf(id: string): { total: number; total_excluding_tax: number } {
     const { items, currency, customer, automatic_tax } = this.find(this.subscriptions, id);
@@ -618,6 +623,9 @@ export class StripeStandIn {
       return refuse(404, "invoice_upcoming_none", "No upcoming invoices for customer.");
     const period_end = Math.min(...subscription.items.data.map((item) => item.current_period_end));
     const priceId = fields.get("subscription_details[items][0][price]");
+    const to = priceId === null ? undefined : this.find(this.prices, priceId);
+    if (to && this.currencyIn(to, subscription.currency) !== subscription.currency)
+      return refuse(400, undefined, `The price specified only supports \`${to.currency}\`.`);
     const change = priceId === null ? undefined : this.changeOf(id, priceId);
     const isOnce =
       change?.isOtherPeriod || fields.get("subscription_details[proration_behavior]") === "always_invoice";

@@ -46,11 +46,18 @@ export function findChangeable(subscriptions: Row[]): Row | undefined {
     : undefined;
 }
 
-/** The prices that we sell and to which Stripe's portal lets a licence change; none if Stripe does not say so in time. */
-export async function readChanges({ price_id }: Row, nowMs: number): Promise<string[]> {
+/**
+ * The prices that we sell and to which Stripe's portal lets a licence change: a subscription keeps its currency. None if Stripe
+ * does not say so in time.
+ */
+export async function readChanges({ price_id, currency }: Row, nowMs: number): Promise<string[]> {
   const portal = await readForPage(readPortal(nowMs));
   const allowed = portal?.products?.flatMap(({ prices }) => prices) ?? [];
-  return requireBilling().licencePrices.filter((id) => id !== price_id && allowed.includes(id));
+  const others = requireBilling().licencePrices.filter((id) => id !== price_id && allowed.includes(id));
+  const prices = await Promise.all(others.map((id) => readForPage(readPrice(id, nowMs))));
+  const isIn = (price: Stripe.Price | undefined) =>
+    !price || !currency || price.currency === currency || price.currency_options?.[currency];
+  return others.filter((_, at) => isIn(prices[at]));
 }
 
 /** What the change to another price costs, as Stripe previews it; `undefined` if Stripe does not say so in time. */

@@ -53,6 +53,18 @@ describe.each(engines.slice(0, 1))("another licence", async (engine) => {
     expect(wordsIn(await open(buyer))).toContain("Team licence, up to 25 assistants. Renews on");
   });
 
+  it("is offered in the licence's currency alone, in which Stripe goes on charging", async () => {
+    const { buyer } = await halfway();
+    const team = stripe.prices.get("price_team") ?? expect.fail("no price");
+    stripe.prices.set("price_team", { ...team, currency: "usd" });
+    shop.pass(11 * 60_000);
+    expect(await open(buyer)).not.toContain("Change your licence");
+    const currency_options = { usd: { unit_amount: 99_000 }, eur: { unit_amount: 95_000 } };
+    stripe.prices.set("price_team", { ...team, currency: "usd", currency_options });
+    shop.pass(11 * 60_000);
+    expect(wordsIn(await open(buyer))).toContain("Change your licenceTeam licence€950.00 a year");
+  });
+
   it.each([
     ["with the portal's rule for prorations", "always_invoice", 30, /You pay €2[45]\.\d\d now\./],
     ["with another period, whatever that rule is", "create_prorations", 365, /You pay €74\.5\d now\./],
