@@ -18,7 +18,7 @@ const places = () =>
  * Runs a call to Stripe when one of 20 places is free, owners' own requests first: deliveries and the reconciler share 12.
  * Throws `busy` if there is none for seconds.
  */
-export async function inCallPlace<T>(busy: Error, call: () => Promise<T>): Promise<T> {
+export async function inCallPlace<T>(busy: () => Error, call: () => Promise<T>): Promise<T> {
   const all = places();
   await takePlace(all, isInBackground() ? "background" : "owner", busy);
   try {
@@ -32,9 +32,9 @@ export async function inCallPlace<T>(busy: Error, call: () => Promise<T>): Promi
 const isFree = ({ running }: Places, kind: Kind) =>
   running < (kind === "owner" ? maxRunning.all : maxRunning.background);
 
-async function takePlace(all: Places, kind: Kind, busy: Error): Promise<void> {
+async function takePlace(all: Places, kind: Kind, busy: () => Error): Promise<void> {
   const line = all.waiting[kind];
-  if (line.length >= maxWaiting) throw busy;
+  if (line.length >= maxWaiting) throw busy();
   if (line.length === 0 && isFree(all, kind)) {
     all.running++;
     return;
@@ -43,7 +43,7 @@ async function takePlace(all: Places, kind: Kind, busy: Error): Promise<void> {
   line.push(resolve);
   const timer = setTimeout(() => {
     line.splice(line.indexOf(resolve), 1);
-    reject(busy);
+    reject(busy());
   }, waitMs[kind]);
   await promise.finally(() => clearTimeout(timer));
 }

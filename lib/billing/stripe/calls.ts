@@ -106,7 +106,7 @@ export async function expireSession(sessionId: string): Promise<void> {
 
 async function callStripe<T>(call: (stripe: Stripe) => Promise<T>, withinMs: number): Promise<T> {
   const stripe = await client();
-  const busy = new StripeFailure("enough is being asked", "busy", 429);
+  const busy = () => new StripeFailure("enough is being asked", "busy", 429);
   try {
     return await inCallPlace(busy, () => withTimeout(withinMs, call(stripe)));
   } catch (failure) {
