@@ -5,7 +5,6 @@ import { maxTries } from "@/lib/auth/codes/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
 import { asInstant } from "@/lib/config/instants";
-import { moneyInWords } from "@/lib/config/money";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
@@ -14,7 +13,7 @@ import { pages } from "@/lib/http/register/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 import { endWords } from "@/lib/plans/entitlement-words";
-import { currentLicence, endOf, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
+import { currentLicence, describeDue, endOf, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
 import { customerColumns, describeTerms, givenTerms } from "@/lib/plans/terms";
 
 export type Facts = ReturnType<typeof toAccountFacts>;
@@ -59,7 +58,7 @@ export function factQueries(db: Db, email: string, nowMs: number) {
         "licence_until_ms",
         "price_id",
       ])
-      .select(["unpaid_since_ms", "invoice_id", "invoice_status", "amount_due", "currency"])
+      .select(["unpaid_since_ms", "invoice_id", "invoice_status", "amount_due", "currency", "open_invoices"])
       .where("account_id", "=", id)
       .orderBy("created_at_ms", "desc"),
     customers: db.selectFrom("billing_customers").select(customerColumns).where("account_id", "=", id),
@@ -121,10 +120,12 @@ function explainPayment({ nowMs, subscription }: Facts): string | null {
   if (!subscription) return null;
   const state = licenceStateOf(subscription);
   if (!wantsPayment(state)) return null;
-  const { unpaid_since_ms, amount_due, currency, invoice_id, ends_at_ms } = subscription;
+  const { unpaid_since_ms, invoice_id, ends_at_ms } = subscription;
   const since =
     unpaid_since_ms && unpaid_since_ms <= nowMs ? ` since ${asInstant(unpaid_since_ms, nowMs)}` : "";
-  const due = amount_due && currency ? ` ${moneyInWords(amount_due, currency)} is due (${invoice_id}).` : "";
+  const sum = describeDue(subscription);
+  const latest = (subscription.open_invoices ?? 1) > 1 ? "the latest is " : "";
+  const due = sum ? ` ${sum} (${latest}${invoice_id}).` : "";
   const has = (ends_at_ms ?? 0) > nowMs ? "ends" : "ended";
   const end = ends_at_ms === null ? "" : ` The licence ${has} ${asInstant(ends_at_ms, nowMs)}.`;
   return `The licence is ${state}${since}.${due}${end}`;

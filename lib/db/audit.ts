@@ -49,6 +49,7 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
     "invoice_id",
     "invoice_status",
     "amount_due",
+    "open_invoices",
     "currency",
   ],
   local_sessions: [

@@ -372,6 +372,7 @@ export const migrations: Record<string, SchemaChange> = {
     "credit_entries",
     "checkout text, price_id text, amount bigint, currency text",
   ),
+  "226-open-invoices": addColumns("billing_subscriptions", "open_invoices bigint"),
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

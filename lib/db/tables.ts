@@ -331,10 +331,11 @@ export type Tables = {
     /** The event that last made us read it at Stripe. */
     last_event: string | null;
     last_event_at_ms: number | null;
-    /** Its latest invoice with what is due of it in the currency's smallest unit, for operators. */
+    /** Its latest invoice, and what is due of all that are open in the currency's smallest unit. */
     invoice_id: string | null;
     invoice_status: string | null;
     amount_due: number | null;
+    open_invoices: number | null;
     currency: string | null;
   };
   /** The prices that were sold as licences, with the limit of assistants that came with one; null if there was none. */

@@ -6,7 +6,6 @@ import { readEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { selectLedger } from "@/lib/accounts/ledger";
 import { defaultTrialDays } from "@/lib/accounts/trial";
-import { moneyInWords } from "@/lib/config/money";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
@@ -18,7 +17,7 @@ import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib
 import { Table } from "@/lib/office/table";
 import { AtStripe, Instant, MailState, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
-import { licenceStateOf } from "@/lib/plans/licence-state";
+import { describeDue, licenceStateOf } from "@/lib/plans/licence-state";
 import { standingOf } from "@/lib/plans/standing";
 
 export const account: OfficePage = {
@@ -169,8 +168,7 @@ function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" 
               <AtStripe kind="invoices" id={invoice_id} /> {invoice_status}
             </>
           ),
-          Due: ({ amount_due, currency }) =>
-            amount_due && currency ? moneyInWords(amount_due, currency) : "–",
+          Due: (subscription) => describeDue(subscription) ?? "–",
         }}
         whenEmpty="No subscription."
       />

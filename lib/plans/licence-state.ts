@@ -1,3 +1,4 @@
+import { moneyInWords } from "@/lib/config/money";
 import type { Tables } from "@/lib/db/tables";
 import { type AccountEnd, isDue, type LicenceEnd, type LicenceState } from "@/lib/plans/entitlement-words";
 
@@ -6,6 +7,17 @@ export type Licence = Pick<
   Tables["billing_subscriptions"],
   "status" | "status_reason" | "ends_at_ms" | "period_ends_ms" | "unpaid_since_ms" | "licence_until_ms"
 > & { isBesideGift?: boolean };
+
+/** What is due of a subscription, for example `€98.00 is due, in 2 invoices`; `undefined` if nothing is. */
+export function describeDue({
+  amount_due,
+  currency,
+  open_invoices,
+}: Pick<Tables["billing_subscriptions"], "amount_due" | "currency" | "open_invoices">): string | undefined {
+  if (!amount_due || !currency) return undefined;
+  const count = (open_invoices ?? 1) > 1 ? `, in ${open_invoices} invoices` : "";
+  return `${moneyInWords(amount_due, currency)} is due${count}`;
+}
 
 /** How a licence goes on, or how it ended. */
 export function licenceStateOf(licence: Licence): LicenceState {

@@ -620,8 +620,19 @@ class Life {
     return (
       rows.length === ids.length &&
       rows.every((row) => {
-        const invoice = this.stripe.invoices.get(this.stripe.subscriptions.get(row.id)?.latest_invoice ?? "");
-        const due = invoice?.status === "open" ? invoice.amount_remaining : 0;
+        const { latest_invoice, status, collection_method } = this.stripe.subscriptions.get(row.id) ?? {};
+        const invoice = this.stripe.invoices.get(latest_invoice ?? "");
+        // Next to a latest one that is paid, an older one is history.
+        const isOwing =
+          collection_method === "send_invoice" ||
+          (status && ["past_due", "unpaid", "paused"].includes(status));
+        const open = [...this.stripe.invoices.values()].filter(
+          ({ id, parent, status }) =>
+            status === "open" &&
+            parent?.subscription_details.subscription === row.id &&
+            (isOwing || id === latest_invoice),
+        );
+        const due = open.reduce((sum, { amount_remaining }) => sum + amount_remaining, 0);
         return (
           row.price_id === this.coverOf(row.id).price &&
           row.assistant_limit === limitOf(row.price_id ?? "") &&

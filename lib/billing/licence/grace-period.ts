@@ -23,8 +23,8 @@ type Terms = Pick<
 /** What a subscription is, and until when it is a licence by that. */
 type State = Pick<Terms, "status" | "unpaid_since_ms"> & { status_reason: Reason | null; untilMs: number };
 
-/** What was read of a subscription, with the payments for its period. */
-type Reading = { terms: Terms; payments: Payment[] };
+/** What was read of a subscription, with the payments for its period and the invoices that are open. */
+type Reading = { terms: Terms; payments: Payment[]; open: Stripe.Invoice[] };
 
 /**
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
@@ -54,7 +54,8 @@ export async function readTerms(
     ? await readPeriod(subscription.id, before?.paidSince ?? item.current_period_start)
     : undefined;
   const isReturned = period?.isReturned === true;
-  const state = await readState(subscription, item, known, before?.paidUntilMs, isReturned, nowMs);
+  const open = await readOpen(subscription);
+  const state = readState(subscription, item, open, known, before?.paidUntilMs, isReturned, nowMs);
   const endMs = item.current_period_end * 1000;
   const { cancel_at_period_end, cancel_at } = subscription;
   const cancelAtMs = cancel_at_period_end ? endMs : cancel_at && cancel_at * 1000;
@@ -75,7 +76,7 @@ export async function readTerms(
           : untilMs,
     licence_until_ms: untilMs > nowMs ? untilMs : 0,
   };
-  return { terms, payments: period?.payments ?? [] };
+  return { terms, payments: period?.payments ?? [], open };
 }
 
 const mayBePaid = ({ status }: Stripe.Subscription, before: object | undefined) =>
@@ -100,15 +101,16 @@ function findEnd(
  * @param paidUntilMs - the end of what was paid before a change that is not paid
  * @param isReturned - whether all that was paid for the period was
  */
-async function readState(
+function readState(
   subscription: Stripe.Subscription,
   { current_period_start, current_period_end }: Stripe.SubscriptionItem,
+  open: Stripe.Invoice[],
   known: Row | undefined,
   paidUntilMs: number | undefined,
   isReturned: boolean,
   nowMs: number,
-): Promise<State> {
-  const { id, status, trial_end, collection_method, pause_collection } = subscription;
+): State {
+  const { status, trial_end, collection_method, pause_collection } = subscription;
   const [startMs, endMs] = [current_period_start * 1000, current_period_end * 1000];
   const none: State = { status, status_reason: null, unpaid_since_ms: null, untilMs: 0 };
   if (hasEnded(subscription)) {
@@ -120,7 +122,7 @@ async function readState(
   if (isReturned) return { ...none, status: "refunded" };
   const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
   if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };
-  const dueMs = collection_method === "send_invoice" ? await readDueDate(id) : undefined;
+  const dueMs = collection_method === "send_invoice" ? dueDateOf(open) : undefined;
   if (goesOn({ status }) && !(dueMs && dueMs <= nowMs)) {
     // A change whose invoice was dropped stays one, so that a later reading knows what was paid before it.
     const isDropped = paidUntilMs !== undefined;
@@ -134,7 +136,7 @@ async function readState(
   }
   const unpaidSinceMs = paidUntilMs ?? dueMs ?? known?.unpaid_since_ms ?? startMs;
   if (pause === "request") {
-    const isOwing = (paidUntilMs ?? dueMs) !== undefined || isOpenInvoice(subscription.latest_invoice);
+    const isOwing = (paidUntilMs ?? dueMs) !== undefined || open.length > 0;
     const unpaid_since_ms = isOwing ? unpaidSinceMs : null;
     return { ...none, status_reason: pause, unpaid_since_ms, untilMs: unpaid_since_ms ?? endMs };
   }
@@ -168,14 +170,18 @@ function pauseOf(
   return isTrial ? "trial" : "request";
 }
 
-const isOpenInvoice = (invoice: Stripe.Subscription["latest_invoice"]) =>
-  typeof invoice === "object" && invoice?.status === "open";
+/** The open invoices of a subscription, of which one that Stripe counts as paid can only have its latest. */
+async function readOpen(subscription: Stripe.Subscription): Promise<Stripe.Invoice[]> {
+  const { id, status, collection_method, latest_invoice: latest } = subscription;
+  if (collection_method !== "send_invoice" && !["past_due", "unpaid", "paused"].includes(status))
+    return typeof latest === "object" && latest?.status === "open" ? [latest] : [];
+  const open = { subscription: id, status: "open", limit: 100 } as const;
+  return (await readAtStripe((stripe) => stripe.invoices.list(open))).data;
+}
 
 /** When the oldest open invoice that was sent by mail is or was due; `undefined` if none is open. */
-async function readDueDate(subscription: string): Promise<number | undefined> {
-  const open = { subscription, status: "open", limit: 100 } as const;
-  const { data } = await readAtStripe((stripe) => stripe.invoices.list(open));
-  const dates = data.flatMap(({ due_date }) => due_date ?? []);
+function dueDateOf(open: Stripe.Invoice[]): number | undefined {
+  const dates = open.flatMap(({ due_date }) => due_date ?? []);
   return dates.length > 0 ? Math.min(...dates) * 1000 : undefined;
 }
 

@@ -69,7 +69,7 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
     const noted = {
       last_event: event,
       last_event_at_ms: nowMs,
-      ...(subscription && invoiceColumns(subscription)),
+      ...(subscription && invoiceColumns(subscription, reading?.open ?? [])),
     };
     await db.updateTable("billing_subscriptions").set(noted).where("id", "=", id).execute();
     await keepPayments(db, buyer.id, id, reading?.payments ?? []);
@@ -159,12 +159,14 @@ function findSubscription(db: Db, id: string): Promise<Row | undefined> {
   return db.selectFrom("billing_subscriptions").selectAll().where("id", "=", id).executeTakeFirst();
 }
 
-function invoiceColumns({ latest_invoice: invoice }: Stripe.Subscription) {
+/** The latest invoice, and what is due of all that are open. */
+function invoiceColumns({ latest_invoice: invoice }: Stripe.Subscription, open: Stripe.Invoice[]) {
   const whole = invoice && typeof invoice === "object" ? invoice : undefined;
   return {
     invoice_id: whole?.id ?? null,
     invoice_status: whole?.status ?? null,
-    amount_due: whole && whole.status !== "paid" && whole.status !== "void" ? whole.amount_remaining : 0,
+    amount_due: open.reduce((sum, { amount_remaining }) => sum + amount_remaining, 0),
+    open_invoices: open.length,
     currency: whole?.currency ?? null,
   };
 }

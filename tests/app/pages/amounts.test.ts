@@ -136,6 +136,36 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     expect(await read(buyer)).toContain("€147.00 is due.");
   });
 
+  it("say what is due in all while two payments are missing, and what of it is left after one", async () => {
+    const { buyer, subscription } = await admit();
+    stripe.switchPrice(subscription, "price_more", { isPaid: false });
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    const open = [...stripe.invoices.values()].filter(
+      ({ parent, status }) => status === "open" && parent?.subscription_details.subscription === subscription,
+    );
+    const sum = () => open.reduce((all, { amount_remaining }) => all + amount_remaining, 0);
+    const [change = expect.fail("no invoice"), renewal = expect.fail("no invoice")] = open;
+    expect([open.length, renewal.amount_remaining]).toEqual([2, 9900]);
+    const all = moneyInWords(sum(), "eur");
+    expect(await read(buyer)).toContain(`${all} is due, in 2 invoices.`);
+    const { stdout } = await shop.service.admin("explain", buyer.email);
+    expect(stdout).toContain(` ${all} is due, in 2 invoices (the latest is ${renewal.id}).`);
+    stripe.payInvoice(change, change.amount_remaining);
+    stripe.change(subscription, {});
+    await shop.deliverAll();
+    expect(await read(buyer)).toContain("€99.00 is due.");
+  });
+
+  it("of an invoice that came by mail are there before it is due", async () => {
+    const { buyer, subscription } = await admit((id) =>
+      stripe.change(id, { collection_method: "send_invoice", days_until_due: 30 }),
+    );
+    stripe.renew(subscription, { isPaid: false });
+    await shop.deliverAll();
+    expect(await read(buyer)).toContain("Pay it by the day it is due. €49.00 is due.");
+  });
+
   it("come with one call to Stripe, and without an answer in time the page says where they are", async () => {
     const { buyer } = await admit();
     const previews = () => stripe.requests.filter((request) => request.endsWith("create_preview")).length;

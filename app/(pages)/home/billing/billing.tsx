@@ -4,8 +4,8 @@ import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
-import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
-import { licenceStateOf, liveOf } from "@/lib/plans/licence-state";
+import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { describeDue, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
@@ -27,6 +27,7 @@ type BillingProps = {
 export function Billing({ account, bought, offers, terms, standing, children }: BillingProps) {
   const { licences, credits } = offers;
   const state = bought.licence && licenceStateOf(bought.licence);
+  const due = bought.licence && describeDue(bought.licence);
   const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
   return (
     <>
@@ -39,7 +40,7 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
         )}
         {state && !plain.has(state) && (
           <Alert>
-            {standing.next} {(isDue(state) || state === "unpaid") && <AmountDue {...bought} />}
+            {standing.next} {(wantsPayment(state) || state === "invoiced") && due && `${due}.`}
           </Alert>
         )}
         <LicenceTerms account={account} licence={bought.licence} {...terms} />
@@ -140,12 +141,6 @@ function NextPaymentWords({ next, renewsAtMs }: { next: NextPayment; renewsAtMs:
       . The next payment is {sum} on <Clock atMs={atMs} shows="date" />
     </>
   );
-}
-
-/** What is due of the latest invoice. */
-function AmountDue({ licence }: Pick<Purchases, "licence">) {
-  const { amount_due, currency } = licence ?? {};
-  return amount_due && currency ? `${moneyInWords(amount_due, currency)} is due.` : null;
 }
 
 /** The states of a licence in which there is nothing to do. */
