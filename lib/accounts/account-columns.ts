@@ -1,3 +1,4 @@
+import { type Expression, sql } from "kysely";
 import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
@@ -22,6 +23,7 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   trial_ends_at_ms: { exported: ["trialEndsAt", asIso], kept: false, audited: true },
   assistant_limit: { exported: ["assistantLimit"], kept: true, audited: true },
   credit_thousandths: { exported: ["credits", toCredits], kept: true, audited: true },
+  held_thousandths: { exported: ["heldCredits", toCredits], kept: false, audited: true },
   created_at_ms: { exported: ["createdAt", asIso], kept: true, audited: true },
   app_end_mails_stopped_at_ms: { kept: true, audited: true },
   trial_mail_done_ms: { exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },
@@ -31,6 +33,21 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
 
 /** Every column of an account, for a query of a whole row. */
 export const accountColumnNames = Object.keys(accountColumns) as (keyof Row)[];
+
+/**
+ * The columns of a whole account for a query at `nowMs`. What is held is what the holds hold that have not expired by then.
+ */
+export const accountAt = (nowMs: number | Expression<number>) =>
+  accountColumnNames.map((name) =>
+    name === "held_thousandths" ? heldAt(nowMs).as(name) : (`accounts.${name}` as const),
+  );
+
+/** What is held of an account's credits at `nowMs`, in thousandths. Most accounts have no holds, and read none. */
+const heldAt = (
+  nowMs: number | Expression<number>,
+) => sql<number>`case when accounts.held_thousandths = 0 then 0 else
+  (select cast(coalesce(sum(thousandths), 0) as bigint) from holds where holds.account_id = accounts.id
+    and closed_as is null and holds.expires_at_ms > ${nowMs}) end`;
 
 /** The columns that the audit records. */
 export const auditedColumns = accountColumnNames.filter((name) => accountColumns[name].audited);

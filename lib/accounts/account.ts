@@ -1,4 +1,4 @@
-import { maxThousandths, toCredits } from "@/lib/accounts/ledger";
+import { maxThousandths, spendable, toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
 import { entitlementAllowed } from "@/lib/http/schemas";
@@ -9,7 +9,7 @@ export type Plan = (typeof plans)[number];
 
 type Row = Tables["accounts"];
 
-/** A row that is valid; a trial always has an end. */
+/** A row that is valid, with what is held at the time of the query; a trial always has an end. */
 export type Account = Row & ({ plan: Exclude<Plan, "trial"> } | { plan: "trial"; trial_ends_at_ms: number });
 
 /**
@@ -19,10 +19,12 @@ export type Account = Row & ({ plan: Exclude<Plan, "trial"> } | { plan: "trial";
 export function parseAccount(row: Record<keyof Row, unknown> | undefined): Account | undefined {
   if (!row) return undefined;
   const { id, email, subject, plan, trial_ends_at_ms, assistant_limit, credit_thousandths } = row;
+  const { held_thousandths } = row;
   if (!isText(id) || !isText(email) || !email.includes("@")) return undefined;
   if (subject !== null && !isText(subject)) return undefined;
   if (assistant_limit !== null && !isWhole(assistant_limit)) return undefined;
   if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths) return undefined;
+  if (!isWhole(held_thousandths) || held_thousandths > credit_thousandths) return undefined;
   if (!isInstant(row.created_at_ms)) return undefined;
   if (trial_ends_at_ms !== null && !isInstant(trial_ends_at_ms)) return undefined;
   if (plan === "trial" ? trial_ends_at_ms === null : !plans.some((known) => known === plan)) return undefined;
@@ -50,7 +52,8 @@ export function describeAccount(account: Account) {
     plan: account.plan,
     trialEndsAt: asIso(trialEndOf(account)),
     assistantLimit: account.assistant_limit,
-    credits: toCredits(account.credit_thousandths),
+    credits: toCredits(spendable(account)),
+    heldCredits: toCredits(account.held_thousandths),
     createdAt: new Date(account.created_at_ms).toISOString(),
   };
 }

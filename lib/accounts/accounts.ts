@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
-import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
+import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
-import { writeCreditEntry } from "@/lib/accounts/ledger";
+import { spendable, writeCreditEntry } from "@/lib/accounts/ledger";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
@@ -50,6 +50,7 @@ export async function openAccount(
       trial_ends_at_ms: plan === "trial" ? trialEnd(terms, nowMs) : null,
       assistant_limit,
       credit_thousandths: 0,
+      held_thousandths: 0,
       created_at_ms: nowMs,
     })
     .onConflict((conflict) => conflict.column("email").doNothing());
@@ -93,7 +94,7 @@ export async function setAccount(
   };
   const about = { by, what: "account set", whom, readState: readBoth } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
-    const account = await findAccount(transaction, email);
+    const account = await findAccount(transaction, email, nowMs);
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
     await settleTerms(transaction, account, nowMs, (given) => {
       requireSame(given);
@@ -105,13 +106,13 @@ export async function setAccount(
         .set({ subject: terms.subject })
         .where("id", "=", account.id)
         .execute();
-    const balance = account.credit_thousandths;
+    const balance = spendable(account);
     const difference = (terms.credit_thousandths ?? balance) - balance;
     if (difference !== 0) {
       const entry = { account_id: account.id, thousandths: difference, reason: "set by the operator" };
       await writeCreditEntry(transaction, entry, nowMs);
     }
-    return findAccount(transaction, email);
+    return findAccount(transaction, email, nowMs);
   });
 }
 
@@ -119,7 +120,7 @@ export async function setAccount(
  * Adds an amount to an account's balance, or takes it away. Throws an {@link ApiError} if there is no such account or its
  * balance would leave its bounds. `requireSame` as in {@link setAccount}.
  *
- * @returns the new balance in thousandths
+ * @returns what the account can spend then, in thousandths
  */
 export async function addCredits(
   db: Db,
@@ -136,7 +137,7 @@ export async function addCredits(
   });
   const about = { by, what: "credits add", whom, readState: withReason };
   return auditedTransaction(db, about, nowMs, async (transaction) => {
-    const account = await findAccount(transaction, email);
+    const account = await findAccount(transaction, email, nowMs);
     requireSame(account);
     return writeCreditEntry(transaction, { account_id: account.id, thousandths, reason }, nowMs);
   });
@@ -153,8 +154,8 @@ export function auditedAccount(email: string) {
 }
 
 /** Finds the account with this email, in any letter case. Throws an {@link ApiError} if there is none. */
-export async function findAccount(db: Db, email: string): Promise<Account> {
-  const row = await accountBy(db, "email", email.toLowerCase()).select(accountColumnNames).executeTakeFirst();
+export async function findAccount(db: Db, email: string, nowMs = Date.now()): Promise<Account> {
+  const row = await accountBy(db, "email", email.toLowerCase()).select(accountAt(nowMs)).executeTakeFirst();
   if (!row) {
     throw new ApiError("not_found", {
       message: "There is no account with this email.",
@@ -180,7 +181,7 @@ type AccountFilter = {
 /** The query of the accounts in the order of their emails' bytes, in which those with the same start are neighbours. */
 export function selectAccounts(db: Db, { plan, endedAtMs, start, containing, after }: AccountFilter) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
-  let query = db.selectFrom("accounts").select(accountColumnNames).orderBy(email);
+  let query = db.selectFrom("accounts").select(accountAt(Date.now())).orderBy(email);
   if (plan) query = query.where("plan", "=", plan);
   if (endedAtMs !== undefined)
     query = query.where("plan", "=", "trial").where("trial_ends_at_ms", "<=", endedAtMs);

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Caller } from "@/lib/accounts/caller";
-import { toCredits } from "@/lib/accounts/ledger";
+import { spendable, toCredits } from "@/lib/accounts/ledger";
 import { challenge } from "@/lib/auth/tokens/credential";
 import { ApiError, errorCatalogue } from "@/lib/http/errors";
 import { retryAfterOutage } from "@/lib/http/retry-after";
@@ -13,7 +13,7 @@ import type { creditsBalance } from "@/lib/http/schemas";
 export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
   switch (caller.is) {
     case "account":
-      return { credits: toCredits(caller.account.credit_thousandths) };
+      return { credits: toCredits(spendable(caller.account)) };
     case "signed-out":
       throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
     case "unavailable":

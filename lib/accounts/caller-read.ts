@@ -1,5 +1,5 @@
 import { type CompiledQuery, sql } from "kysely";
-import { accountColumnNames } from "@/lib/accounts/account-columns";
+import { accountAt } from "@/lib/accounts/account-columns";
 import type { Used } from "@/lib/auth/sessions/session-use";
 import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres } from "@/lib/db/store";
@@ -80,7 +80,7 @@ function compile(db: Db): Query {
       join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
     )
     .leftJoin("clerk_sessions_ended as ended", "ended.id", "asked.sessionId")
-    .select(accountColumnNames.map((name) => `accounts.${name}` as const))
+    .select(accountAt(sql.ref<number>("asked.nowMs")))
     .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"])
     .select(["session.id as session_id", "key.kid as key_id"])
     .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])

@@ -98,7 +98,14 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
   if (!account) return false;
   const id = pseudonymOf(account.id);
   const nowhere = `${id.toLowerCase()}@erased.invalid`; // RFC 2606 §2: this host can never exist
-  const closed = { id, email: nowhere, subject: null, plan: "trial", trial_ends_at_ms: nowMs };
+  const closed = {
+    id,
+    email: nowhere,
+    subject: null,
+    plan: "trial",
+    trial_ends_at_ms: nowMs,
+    held_thousandths: 0,
+  };
   await transaction
     .insertInto("accounts")
     .values({ ...keptColumns(account), ...closed })

@@ -1,6 +1,6 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
-import { accountColumnNames } from "@/lib/accounts/account-columns";
-import { toCredits } from "@/lib/accounts/ledger";
+import { accountAt } from "@/lib/accounts/account-columns";
+import { spendable, toCredits } from "@/lib/accounts/ledger";
 import { maxTries } from "@/lib/auth/codes/sign-in-code";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
@@ -27,7 +27,7 @@ export async function readFacts(db: Db, email: string, nowMs: number) {
 export function factQueries(db: Db, email: string, nowMs: number) {
   const id = accountBy(db, "email", email).select("id");
   return {
-    accounts: accountBy(db, "email", email).select(accountColumnNames),
+    accounts: accountBy(db, "email", email).select(accountAt(nowMs)),
     codes: db
       .selectFrom("sign_in_codes")
       .select(["share", "tries", "created_at_ms", "expires_at_ms"])
@@ -101,7 +101,7 @@ export function explain(facts: Facts) {
       account: account ? describePlan(account, nowMs) : facts.hasAccount ? "not readable" : "none",
       licence: facts.licensed ? describeLicence(facts.licensed) : null,
       deletes: at(account?.deletes_at_ms),
-      credits: account ? toCredits(account.credit_thousandths) : null,
+      credits: account ? toCredits(spendable(account)) : null,
       sessions: countSessions(sessions),
       lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),
       codesInADay: codes.length,

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { Expression, InferResult, Insertable } from "kysely";
+import { type Expression, type InferResult, type Insertable, sql } from "kysely";
 import { toFields } from "@/lib/config/instants";
 import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
+import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
@@ -27,30 +28,36 @@ export function parseThousandths(text: string): number | undefined {
   return sign === "-" ? 0 - thousandths : thousandths;
 }
 
+/** What an account can spend, in thousandths: its balance without what is held. */
+export function spendable(account: { credit_thousandths: number; held_thousandths: number }): number {
+  return account.credit_thousandths - account.held_thousandths;
+}
+
 /**
  * Adds an entry to an account's ledger and changes its balance, in the caller's transaction. Its place is after those that
  * are there, also if it waited for them or the clock went back, so a running balance never goes below 0. Throws an
- * {@link ApiError} when the balance would go below 0 or above a trillion.
+ * {@link ApiError} when the balance would go below what is held, or above a trillion.
  *
- * @returns the new balance in thousandths
+ * @returns what the account can spend then, in thousandths
  */
 export async function writeCreditEntry(
   transaction: Db,
   entry: Omit<Insertable<Tables["credit_entries"]>, "id" | "created_at_ms" | "place">,
   nowMs: number,
 ): Promise<number> {
+  await closeExpiredHolds(transaction, [entry.account_id], nowMs);
   const account = await transaction
     .updateTable("accounts")
     .set((column) => ({ credit_thousandths: column("credit_thousandths", "+", entry.thousandths) }))
     .where("id", "=", entry.account_id)
-    .where((column) => column("credit_thousandths", ">=", -entry.thousandths))
+    .where(sql<boolean>`credit_thousandths - held_thousandths >= ${-entry.thousandths}`)
     .where((column) => column("credit_thousandths", "<=", maxThousandths - entry.thousandths))
-    .returning("credit_thousandths")
+    .returning(["credit_thousandths", "held_thousandths"])
     .executeTakeFirst();
   if (!account) {
     throw new ApiError("invalid_request", {
       message: `The balance cannot go below 0 or above ${maxCredits} credits.`,
-      hint: "See the balance with 'account show', then use a smaller amount.",
+      hint: "See the balance with 'account show', which is without what is held, then use a smaller amount.",
     });
   }
   const last = await selectLedger(transaction, entry.account_id, "<").limit(1).executeTakeFirst();
@@ -60,7 +67,44 @@ export async function writeCreditEntry(
     .insertInto("credit_entries")
     .values({ id: randomUUID(), ...entry, created_at_ms: atMs, place })
     .execute();
-  return account.credit_thousandths;
+  return spendable(account);
+}
+
+/**
+ * Locks these accounts, in the caller's transaction, and closes their holds that have expired by `nowMs`, so that
+ * `held_thousandths` is what is held then.
+ */
+export async function closeExpiredHolds(
+  transaction: Db,
+  accountIds: readonly string[],
+  nowMs: number,
+): Promise<void> {
+  // All that write to an account's ledger lock the account first, and several in this order.
+  const locked = await transaction
+    .selectFrom("accounts")
+    .select(["id", "held_thousandths"])
+    .where("id", "in", listOf(transaction, accountIds))
+    .orderBy("id")
+    .forUpdate()
+    .execute();
+  const holding = locked.filter(({ held_thousandths }) => held_thousandths > 0).map(({ id }) => id);
+  if (holding.length === 0) return;
+  const expired = await transaction
+    .updateTable("holds")
+    .set((hold) => ({ closed_as: "expired", closed_at_ms: hold.ref("expires_at_ms") }))
+    .where("account_id", "in", listOf(transaction, holding))
+    .where("closed_as", "is", null)
+    .where("expires_at_ms", "<=", nowMs)
+    .returning(["account_id", "thousandths"])
+    .execute();
+  for (const [id, holds] of Map.groupBy(expired, ({ account_id }) => account_id)) {
+    const freed = holds.reduce((sum, { thousandths }) => sum + thousandths, 0);
+    await transaction
+      .updateTable("accounts")
+      .set((column) => ({ held_thousandths: column("held_thousandths", "-", freed) }))
+      .where("id", "=", id)
+      .execute();
+  }
 }
 
 /** Lists an account's ledger page by page, oldest entry first, with the balance after each entry. */
@@ -92,6 +136,25 @@ export type CreditEntry = InferResult<ReturnType<typeof selectLedger>>[number];
 /** The order of an account's entries: by time, at one instant as they were written. */
 export type LedgerPosition = { atMs: number; place: number; id: string };
 
+/** What the lists of entries read. */
+export const entryColumns = [
+  "id",
+  "thousandths",
+  "reason",
+  "created_at_ms as atMs",
+  "place",
+  "number",
+  "amount",
+  "currency",
+  "price_id",
+  "checkout",
+  "account_id",
+  "backend_id",
+  "reference",
+  "hold_id",
+  "reverses",
+] as const;
+
 /**
  * The query of an account's ledger: the latest entries or those before another, newest first (`<`), or the first or those
  * after another, oldest first (`>`).
@@ -105,8 +168,7 @@ export function selectLedger(
   const order = direction === "<" ? "desc" : "asc";
   const query = db
     .selectFrom("credit_entries")
-    .select(["id", "thousandths", "reason", "created_at_ms as atMs", "place"])
-    .select(["amount", "currency", "price_id", "checkout"])
+    .select(entryColumns)
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms", order)
     .orderBy("place", order)

@@ -1,4 +1,4 @@
-import { exportAccount } from "@/lib/accounts/account-columns";
+import { accountAt, exportAccount } from "@/lib/accounts/account-columns";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { listCreditEntries } from "@/lib/accounts/ledger";
 import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
@@ -17,7 +17,7 @@ import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
  * secrets or their hashes. A part without data is `null` or empty.
  */
 export async function exportPerson(db: Db, email: string, nowMs: number) {
-  const row = await accountBy(db, "email", email).selectAll().executeTakeFirst();
+  const row = await accountBy(db, "email", email).select(accountAt(nowMs)).executeTakeFirst();
   const { id = "" } = row ?? {};
   const waiting = await db
     .selectFrom("waitlist")

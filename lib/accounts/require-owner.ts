@@ -1,4 +1,5 @@
 import { type Account, parseAccount } from "@/lib/accounts/account";
+import { accountAt } from "@/lib/accounts/account-columns";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { findOwnSession } from "@/lib/auth/sessions/browser-session";
 import { answersWithinMs } from "@/lib/config/limits";
@@ -88,7 +89,7 @@ async function readOwner(headers: Headers, nowMs: number): Promise<Found | undef
   const db = await store();
   const session = await findOwnSession(db, headers, nowMs);
   if (!session || session.formerUntilMs !== undefined) return undefined;
-  const row = await accountBy(db, "id", session.accountId).selectAll().executeTakeFirst();
+  const row = await accountBy(db, "id", session.accountId).select(accountAt(nowMs)).executeTakeFirst();
   return { account: parseAccount(row), session, clerkSession: undefined, by: "owner" };
 }
 

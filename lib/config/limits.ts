@@ -17,6 +17,15 @@ export const connectionLimits = {
 /** From a request's headers until its response has been read: 45 s, then the connection is destroyed. */
 export const exchangeWithinMs = 45_000;
 
+/** How many spends one request of a backend has at most, and one transaction. */
+export const maxWritesAtOnce = 1000;
+
+/** How many writes of backends wait in one process; beyond them it answers 503. */
+export const maxWaitingWrites = 20_000;
+
+/** How long a hold lasts at most: 24 hours. */
+export const maxHoldSeconds = 24 * 60 * 60;
+
 /** How long the store and other services may take to answer, in milliseconds. */
 export const answersWithinMs = {
   /** A query; a longer one fails. */

@@ -17,11 +17,14 @@ import { transact } from "@/lib/db/transaction";
 
 /** Tables that may be written without an audit entry, and why; the others only by {@link auditedTransaction}. */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
+  backend_writes: "what a backend was answered; the ledger says what it spent and why",
   billing_progress: "how far Stripe was read",
   billing_payments: "what was paid at Stripe; what it gives is audited",
   billing_unclaimed: "nothing is given; what is given once there is an account is audited",
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   billing_licence_prices: "the operator decides at Stripe and in the settings; this remembers what was sold",
+  holds: "each says itself whose it is, why and until when; what it takes is in the ledger",
+  ledger_numbers: "the service numbers the entries, and no one decides about that",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
   link_keys: "the service makes them once, and no one decides about them",
@@ -39,8 +42,10 @@ export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
   waitlist: "anyone may join, and the row has the same facts",
 };
 
+type Columns = { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] };
+
 /** Progress columns of audited tables, which may be updated without an audit entry. */
-const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } = {
+const progress: Columns = {
   accounts: ["trial_mail_done_ms"],
   billing_subscriptions: [
     "ending_mail_ms",
@@ -75,6 +80,13 @@ const progress: { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] } =
     "failure",
   ],
 };
+
+/** What a {@link ledgerTransaction} may update next to these, and the table whose rows it may add. */
+const ofLedger: Columns = {
+  accounts: ["credit_thousandths", "held_thousandths"],
+  credit_entries: ["reversed_thousandths", "number"],
+};
+const ledger = "credit_entries";
 
 /** An operator's command, or an operator in the office by name. */
 export type Operator = "operator" | `operator ${string}`;
@@ -131,6 +143,17 @@ export function auditedTransaction<T>(
 }
 
 /**
+ * Runs what a backend spends, holds or gives back, in one transaction. The ledger is its record: each entry says which
+ * backend wrote it, when and why, and stays longer than the audit would. Nothing else can be written in it.
+ */
+export function ledgerTransaction<T>(
+  db: Kysely<Tables>,
+  work: (transaction: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  return transact(db, (guarded) => work(guarded.withoutPlugins().withPlugin(rejectOthers)));
+}
+
+/**
  * Writes an audit entry. One of a decision that changes no audited table, for example that an owner declined an app, has
  * no state before.
  */
@@ -153,6 +176,16 @@ export const rejectUnaudited: KyselyPlugin = {
   },
   async transformResult({ result }) {
     return result;
+  },
+};
+
+/** Rejects what is not the ledger's in a {@link ledgerTransaction}. */
+const rejectOthers: KyselyPlugin = {
+  ...rejectUnaudited,
+  transformQuery({ node, queryId }) {
+    const isEntry = InsertQueryNode.is(node) && node.into?.table.identifier.name === ledger;
+    if (isEntry || (UpdateQueryNode.is(node) && updatesOnly(node, ofLedger))) return node;
+    return rejectUnaudited.transformQuery({ node, queryId });
   },
 };
 
@@ -183,16 +216,17 @@ function auditedTable(node: QueryNode): string | undefined {
   if (!TableNode.is(target as TableNode)) return "more than one table";
   const { name } = (target as TableNode).table.identifier;
   const reasons = InsertQueryNode.is(node) ? { ...unaudited, ...unauditedInserts } : unaudited;
-  return Object.hasOwn(reasons, name) || isProgress(node, name) ? undefined : name;
+  return Object.hasOwn(reasons, name) || updatesOnly(node, progress) ? undefined : name;
 }
 
 const isReading = ({ sqlFragments }: RawNode) => /^\s*(?:select|pragma)\b/i.test(sqlFragments[0] ?? "");
 
-function isProgress(node: QueryNode, table: string): boolean {
-  const columns: readonly string[] | undefined = progress[table as keyof Tables];
-  if (!columns || !UpdateQueryNode.is(node)) return false;
+/** Whether an update changes these columns of its table alone. */
+function updatesOnly(node: QueryNode, allowed: Columns): boolean {
+  if (!UpdateQueryNode.is(node) || !node.table || !TableNode.is(node.table)) return false;
+  const columns: readonly string[] | undefined = allowed[node.table.table.identifier.name as keyof Tables];
   const names = (node.updates ?? []).map(({ column }) => ColumnNode.is(column) && column.column.name);
-  return names.every((name) => name && columns.includes(name));
+  return columns !== undefined && names.every((name) => name && columns.includes(name));
 }
 
 /** Adds the operator's user name on the machine that runs the command. */

@@ -373,6 +373,33 @@ export const migrations: Record<string, SchemaChange> = {
     "checkout text, price_id text, amount bigint, currency text",
   ),
   "226-open-invoices": addColumns("billing_subscriptions", "open_invoices bigint"),
+  // The checks hold for earlier builds too, which know of no holds.
+  "232-holds": [
+    `alter table accounts add column held_thousandths bigint not null default 0
+        constraint accounts_held check (held_thousandths >= 0 and held_thousandths <= credit_thousandths)`,
+    ...addColumns(
+      "credit_entries",
+      "backend_id text, reference text, hold_id text, reverses text, number bigint",
+    ),
+    `alter table credit_entries add column reversed_thousandths bigint not null default 0
+        constraint credit_entries_reversed check (reversed_thousandths >= 0)`,
+    `create table holds (id text primary key, ${ofAccount}, backend_id text not null, thousandths bigint not null,
+        reason text not null, reference text, created_at_ms bigint not null, expires_at_ms bigint not null,
+        closed_as text, closed_at_ms bigint, entry_id text)`,
+    "create index holds_account on holds (account_id)",
+    "create index holds_open on holds (account_id, expires_at_ms) where closed_as is null",
+    `create table backend_writes (backend_id text not null, key_hash text not null,
+        account_id text references accounts (id) on delete cascade, body_digest text not null, answer text not null,
+        written_at_ms bigint not null, primary key (backend_id, key_hash))`,
+    "create index backend_writes_account on backend_writes (account_id)",
+    "create table ledger_numbers (id bigint primary key, last bigint not null)",
+    "insert into ledger_numbers (id, last) values (1, 0)",
+  ],
+  // The list of all entries numbers those that have none.
+  "233-ledger-numbers": {
+    credit_entries_number: "credit_entries (number) where number is not null",
+    credit_entries_unnumbered: "credit_entries (created_at_ms, account_id, place, id) where number is null",
+  },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

@@ -15,7 +15,14 @@ const texts = {
     columns: ["payload"],
     only: ["Client", "DeviceCode", "Interaction"].map((kind) => sql`kind = ${kind}`),
   },
-  credit_entries: { key: ["id"], columns: ["reason"] },
+  // Answers about several accounts have their ids; all others are deleted with theirs.
+  backend_writes: {
+    key: ["backend_id", "key_hash"],
+    columns: ["answer"],
+    only: [sql`account_id is null`],
+  },
+  credit_entries: { key: ["id"], columns: ["reason", "reference"] },
+  holds: { key: ["id"], columns: ["reason", "reference"] },
   local_sessions: { key: ["id"], columns: ["name", "app_origin"] },
   onboarding_emails: { key: ["id"], columns: ["failure"] },
   passkeys: { key: ["id"], columns: ["name"] },

@@ -24,6 +24,11 @@ export type Tables = {
     trial_mail_done_ms: number | null;
     /** The lease of such a mail in builds before the one outbox. */
     trial_mail_next_at_ms: number | null;
+    /**
+     * What the rows of `holds` hold that are not closed, those that have expired included: never more than the credits. What
+     * is held now is the sum of those that have not expired.
+     */
+    held_thousandths: number;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */
   credit_entries: {
@@ -40,7 +45,48 @@ export type Tables = {
     /** What was paid for them in the currency's smallest unit at Stripe; below 0 if that was returned. */
     amount: Generated<number | null>;
     currency: Generated<string | null>;
+    /** The backend that wrote it, and the operator's own words for what it belongs to; null if no backend did. */
+    backend_id: Generated<string | null>;
+    reference: Generated<string | null>;
+    /** The hold that it settled. */
+    hold_id: Generated<string | null>;
+    /** The entry that it reverses, or a part of it. */
+    reverses: Generated<string | null>;
+    /** How much of it was reversed. */
+    reversed_thousandths: Generated<number>;
+    /** Its place among all entries; null until they are listed. */
+    number: Generated<number | null>;
   };
+  /** Credits that a backend holds until it settles or releases them, or until they expire. */
+  holds: {
+    id: string;
+    account_id: string;
+    backend_id: string;
+    thousandths: number;
+    reason: string;
+    reference: string | null;
+    created_at_ms: number;
+    /** From then on it holds nothing, also while it is not closed. */
+    expires_at_ms: number;
+    /** `settled`, `released`, or `expired` once a later write has seen that; null if it is not closed. */
+    closed_as: string | null;
+    closed_at_ms: number | null;
+    /** The entry with which it was settled; null if that took nothing. */
+    entry_id: string | null;
+  };
+  /** What backends wrote, by the key of their request, with its first answer. Rows last as long as the account. */
+  backend_writes: {
+    backend_id: string;
+    key_hash: string;
+    /** Null if it wrote to several accounts. */
+    account_id: string | null;
+    /** Of the request: another one with its key is refused. */
+    body_digest: string;
+    answer: string;
+    written_at_ms: number;
+  };
+  /** One row, whose id is 1: the last number of the ledger's entries. */
+  ledger_numbers: { id: number; last: number };
   /** At most one row, whose id is 1. */
   site_banner: {
     id: number;

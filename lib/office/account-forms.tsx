@@ -4,7 +4,13 @@ import { type Account, trialEndOf } from "@/lib/accounts/account";
 import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence, type Facts } from "@/lib/accounts/explanation";
-import { type CreditEntry, describeReason, parseThousandths, toCredits } from "@/lib/accounts/ledger";
+import {
+  type CreditEntry,
+  describeReason,
+  parseThousandths,
+  spendable,
+  toCredits,
+} from "@/lib/accounts/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
@@ -97,7 +103,10 @@ type CreditsProps = { call: OfficeCall; account: Account; entries: CreditEntry[]
 export function Credits({ call, account, entries, most }: CreditsProps) {
   return (
     <>
-      <h2>Credits: {toCredits(account.credit_thousandths).toLocaleString("en")}</h2>
+      <h2>Credits: {toCredits(spendable(account)).toLocaleString("en")}</h2>
+      {account.held_thousandths > 0 && (
+        <p className="quiet">{toCredits(account.held_thousandths).toLocaleString("en")} more are held.</p>
+      )}
       <PostForm
         action={giveCredits.path}
         hidden={{ email: account.email, seen: describeBalance(account) }}
@@ -137,7 +146,7 @@ const giveCredits: OfficeAct = {
     if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
     const reason = requireLine("The reason", input("reason"));
     await addCredits(db, email, { thousandths, reason }, nowMs, by, (current) => {
-      const now = toCredits(current.credit_thousandths);
+      const now = toCredits(spendable(current));
       requireSeen(call, describeBalance(current), `The balance has changed meanwhile: it is now ${now}.`);
     });
   },

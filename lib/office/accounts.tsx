@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
-import { accountColumnNames } from "@/lib/accounts/account-columns";
+import { accountAt } from "@/lib/accounts/account-columns";
 import { selectAccounts } from "@/lib/accounts/accounts";
-import { toCredits } from "@/lib/accounts/ledger";
+import { spendable, toCredits } from "@/lib/accounts/ledger";
 import type { Db } from "@/lib/db/store";
 import { Choice, Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
@@ -52,8 +52,7 @@ async function show(call: OfficeCall) {
           Status: ({ account }) => standingOf(account, nowMs).tag,
           "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
           Assistants: ({ account }) => account?.assistant_limit ?? "–",
-          Credits: ({ account }) =>
-            account ? toCredits(account.credit_thousandths).toLocaleString("en") : "–",
+          Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
           Since: ({ account }) => <Instant atMs={account?.created_at_ms} />,
         }}
         whenEmpty="No account matches."
@@ -74,7 +73,7 @@ function selectTrials(db: Db, which: string, after: string | undefined, nowMs: n
   const direction = hasEnded ? "desc" : "asc";
   const query = db
     .selectFrom("accounts")
-    .select(accountColumnNames)
+    .select(accountAt(nowMs))
     .where(sql`plan`, "=", sql`'trial'`) // as in the partial index
     .where("trial_ends_at_ms", hasEnded ? "<=" : ">", nowMs)
     .orderBy("trial_ends_at_ms", direction)

@@ -1,3 +1,4 @@
+import { spendable } from "@/lib/accounts/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
 import { pages } from "@/lib/http/register/pages";
@@ -40,7 +41,7 @@ export const GET = ownerPage(pages.home, {}, async (visit) => {
         <section className="card" aria-labelledby="credits">
           <Balance account={account} />
           <p>
-            {account.credit_thousandths <= 0 && sellsCreditsTo(account) ? (
+            {spendable(account) <= 0 && sellsCreditsTo(account) ? (
               <a href={`${pages.billing.path}#packs`}>Buy credits</a>
             ) : (
               <a href={`${pages.billing.path}#credits`}>What used them</a>

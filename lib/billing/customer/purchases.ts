@@ -1,4 +1,4 @@
-import { accountColumnNames, auditedColumns } from "@/lib/accounts/account-columns";
+import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
@@ -77,16 +77,15 @@ export async function changeAccount<T>(
   nowMs: number,
   work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
 ): Promise<T | undefined> {
-  const read = (columns: typeof accountColumnNames) => (transaction: Db) =>
-    accountBy(transaction, "id", id).select(columns).forUpdate().executeTakeFirst();
+  const lock = (transaction: Db) => accountBy(transaction, "id", id).forUpdate();
   let balance: number | undefined;
   const readState = async (transaction: Db, result?: unknown) => {
-    const row = await read(auditedColumns)(transaction);
+    const row = await lock(transaction).select(auditedColumns).executeTakeFirst();
     if (result === undefined) balance = row?.credit_thousandths;
     return row && row.credit_thousandths !== balance ? { ...row, ...sale } : row;
   };
   return auditedTransaction(db, { by: "stripe", what, whom, readState }, nowMs, async (transaction) => {
-    const account = await read(accountColumnNames)(transaction);
+    const account = await lock(transaction).select(accountAt(nowMs)).executeTakeFirst();
     return account && work(transaction, account);
   });
 }

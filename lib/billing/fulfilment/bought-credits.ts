@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
-import { writeCreditEntry } from "@/lib/accounts/ledger";
+import { spendable, writeCreditEntry } from "@/lib/accounts/ledger";
 import { type Buyer, type Cause, changeAccount } from "@/lib/billing/customer/purchases";
 import { type Payment, partReturned } from "@/lib/billing/stripe/payments";
 import { moneyInWords } from "@/lib/config/money";
@@ -56,7 +56,7 @@ export async function settleCheckout(
     await write(given, "bought", amount_total);
     const inLedger = due === 0 ? null : await sumOf(transaction, account.id, checkout);
     const takenBefore = known.taken_thousandths ?? known.refunded_thousandths;
-    const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, account.credit_thousandths + given);
+    const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, spendable(account) + given);
     const kept = (amount_total ?? 0) - (payment?.returned ?? 0);
     await write(-taken, reason, inLedger && kept - inLedger);
     if (due > taken && due > 0) {

@@ -33,9 +33,13 @@ const isAtClerk = () => settings().signIn.kind === "clerk";
 /** The personal data in each table and until when it is kept. The type makes a new table say what it keeps. */
 const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   accounts:
-    "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits, when it was opened, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
+    "Your account: email, plan, end of the trial and the mails about it, assistant limit, credits, what is held of them, when it was opened, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
   credit_entries:
-    "Every change of your credits: amount, reason and time, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
+    "Every change of your credits: amount, reason and time, which of our systems spent them for what, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
+  holds:
+    "Credits that one of our systems holds for work that goes on: amount, reason, times and what came of it | With the account",
+  backend_writes:
+    "What our systems asked about your credits, as a digest, and were answered | With the account; what concerns several accounts stays, after an erasure without anything that names you",
   waitlist: `The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | ${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
   invitations: `Your invitation: email, plan, trial, assistant limit, credits, when it was made and accepted, and a hash of the link | ${retention()} after it was made`,
   sign_in_codes:
@@ -81,6 +85,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   signing_keys: undefined,
   link_keys: undefined,
   site_banner: undefined,
+  ledger_numbers: undefined,
 });
 
 /** Each of our cookies. The type makes a new cookie say what it is for. */

@@ -13,7 +13,7 @@ const friend = "friend@example.com";
 
 /** Columns that contain only our own words, keys and hashes; this test fills them itself. */
 const ours =
-  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|status_reason|invoice_status|currency|bought|checkout|dispute)$/;
+  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|body_digest|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute)$/;
 
 /** Columns that contain exactly one address or one subject. */
 const identities = ["email", "subject"];
@@ -107,6 +107,9 @@ describe.each(engines)("an erased person on $name", async (engine) => {
       await insert("connect_state", { ...row, ...more });
     }
     await insert("billing_unclaimed", { id: "sub_1", email, created_at_ms: 1 });
+    // About several accounts.
+    const write = { backend_id: "b", key_hash: "k", body_digest: "d", answer: person.id, written_at_ms: 1 };
+    await insert("backend_writes", write);
     await insert("passkey_challenges", { challenge: "c", expires_at_ms: soonMs });
     for (const whose of [email, friend]) {
       const [{ id } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${whose}'`);
@@ -118,6 +121,14 @@ describe.each(engines)("an erased person on $name", async (engine) => {
         added_at_ms: soonMs,
       };
       await insert("passkeys", { ...passkey, ...key });
+      const held = {
+        account_id: String(id),
+        backend_id: "b",
+        thousandths: 0,
+        reason: "A page",
+        reference: "7",
+      };
+      await insert("holds", { ...held, id: crypto.randomUUID(), created_at_ms: 1, expires_at_ms: soonMs });
       await insert("passkey_offers", { account_id: String(id), declined_at_ms: soonMs });
     }
   }
@@ -130,6 +141,7 @@ describe.each(engines)("an erased person on $name", async (engine) => {
       accounts: `id = '${friendsId}'`,
       local_sessions: `account_id = '${friendsId}'`,
       passkeys: `account_id = '${friendsId}'`,
+      holds: `account_id = '${friendsId}'`,
       credit_entries: `account_id = '${friendsId}'`,
       onboarding_emails: `account_id = '${friendsId}'`,
       connect_state: "kind = 'Client'",

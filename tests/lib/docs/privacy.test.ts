@@ -15,11 +15,17 @@ const read = async (service: Service, path: string) => (await service.ask(`${pat
 const told = `
 Your account: email, plan, end of the trial | accounts: email plan trial_ends_at
 the mails about it, assistant limit | accounts: trial_mail_done trial_mail_next_at assistant_limit
-credits, when it was opened | accounts: credit_thousandths created_at
+credits, what is held of them, when it was opened | accounts: credit_thousandths created_at
 whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
 when it is deleted if you asked for that | accounts: deletes_at
-your credits: amount, reason and time | credit_entries: thousandths reason created_at place
+credits, what is held of them, when | accounts: held_thousandths
+your credits: amount, reason and time | credit_entries: thousandths reason created_at place number
 for bought ones what was paid, the price and Stripe's id | credit_entries: amount currency price_id checkout
+which of our systems spent them for what | credit_entries: backend_id reference hold_id reverses reversed_thousandths
+holds for work that goes on: amount, reason | holds: backend_id thousandths reason reference
+times and what came of it | holds: created_at closed_as closed_at entry_id
+What our systems asked about your credits | backend_writes: backend_id key_hash body_digest
+and were answered | backend_writes: answer written_at
 The waitlist: your email, when you joined | waitlist: email joined_at
 confirmed it and were invited | waitlist: confirmed_at invited_at
 hashes of the mailbox and of the mailed link | waitlist: mailbox_hash confirmation_hash
@@ -67,7 +73,7 @@ const ours =
   /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
 /** Tables of which the document says nothing, because they are about no one who uses the service. */
 const noOnes =
-  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|site_banner)/;
+  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|ledger_numbers|site_banner)/;
 
 describe("/privacy and /terms", async () => {
   const { service, stage } = await borrowService(engines[0]);

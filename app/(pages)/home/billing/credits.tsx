@@ -4,6 +4,7 @@ import {
   describeReason,
   type LedgerPosition,
   selectLedger,
+  spendable,
   toCredits,
 } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
@@ -75,15 +76,16 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
 }
 
 /** The balance, what a credit is, and what happens without any. */
-export function Balance({ account: { credit_thousandths } }: { account: Account }) {
+export function Balance({ account }: { account: Account }) {
+  const credits = spendable(account);
   return (
     <>
       <dl className="total">
         <dt id="credits">Credits</dt>
-        <dd>{formatCredits(credit_thousandths)}</dd>
+        <dd>{formatCredits(credits)}</dd>
       </dl>
       <p className="quiet">
-        {credit_thousandths > 0
+        {credits > 0
           ? "Credits measure the work of your assistants. At 0, apps that use them wait for more; whether your company may run does not depend on them."
           : "Apps that use credits wait until you have some. Whether your company may run does not depend on them."}
       </p>

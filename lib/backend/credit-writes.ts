@@ -1,0 +1,270 @@
+import type { ExpressionBuilder } from "kysely";
+import { closeExpiredHolds } from "@/lib/accounts/ledger";
+import {
+  type AccountState,
+  type CreditWrite,
+  type EntryRow,
+  type HoldRow,
+  LedgerDraft,
+  type Outcome,
+} from "@/lib/backend/ledger-draft";
+import { Refusal } from "@/lib/backend/refusals";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
+import { listOf, rowsOf } from "@/lib/db/row-list";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+
+/** A request that writes, with the key that makes its repetition harmless. */
+export type WriteRequest = {
+  backend: string;
+  /** Of its `Idempotency-Key`, which may contain anything. */
+  keyHash: string;
+  /** Of what it asks for. */
+  digest: string;
+  writes: readonly CreditWrite[];
+  /**
+   * Makes the answer of what came of each write. The answer is stored, so a repetition gets the same bytes. If it throws,
+   * nothing of the request is written.
+   */
+  answer: (outcomes: readonly (Outcome | Refusal)[]) => string;
+};
+
+/** The answer to a request, or why it was refused: then nothing of it was written, and its key can be used again. */
+export type WriteResult = { answer: string } | { refusal: Error };
+
+type KeptWrite = Tables["backend_writes"];
+
+/**
+ * Executes requests one after the other, in the caller's transaction: each is answered by its own result. The locks of the
+ * accounts and of the keys are kept until the end of the transaction, so of two requests with one key the second waits for
+ * the first.
+ */
+export async function executeWrites(
+  transaction: Db,
+  requests: readonly WriteRequest[],
+  nowMs: number,
+): Promise<WriteResult[]> {
+  const { draft, kept } = await readDraft(transaction, requests, nowMs);
+  const written: KeptWrite[] = [];
+  const results = requests.map((request): WriteResult => {
+    const id = keyOf(request.backend, request.keyHash);
+    const known = kept.get(id);
+    if (known) return known.body_digest === request.digest ? known : { refusal: new Refusal("key_reused") };
+    try {
+      const answer = draft.attempt(() =>
+        request.answer(request.writes.map((write) => outcomeOf(draft, request, write))),
+      );
+      const row = toKept(request, draft, answer, nowMs);
+      kept.set(id, row);
+      written.push(row);
+      return { answer };
+    } catch (refusal) {
+      return { refusal: refusal as Error };
+    }
+  });
+  await storeDraft(transaction, draft);
+  await keepAnswers(transaction, written);
+  return results;
+}
+
+function outcomeOf(draft: LedgerDraft, { backend }: WriteRequest, write: CreditWrite): Outcome | Refusal {
+  try {
+    return draft.write(backend, write);
+  } catch (failure) {
+    if (failure instanceof Refusal) return failure;
+    throw failure;
+  }
+}
+
+const keyOf = (backend: string, keyHash: string) => `${backend} ${keyHash}`;
+
+function toKept(request: WriteRequest, draft: LedgerDraft, answer: string, nowMs: number): KeptWrite {
+  const accounts = new Set(request.writes.map((write) => accountOf(write, draft)));
+  const [only = null] = accounts.size === 1 ? accounts : [];
+  return {
+    backend_id: request.backend,
+    key_hash: request.keyHash,
+    account_id: only,
+    body_digest: request.digest,
+    answer,
+    written_at_ms: nowMs,
+  };
+}
+
+function accountOf(write: CreditWrite, { holds, entries, accounts }: LedgerDraft): string | null {
+  if ("account" in write) return accounts.has(write.account) ? write.account : null;
+  const row = "hold" in write ? holds.get(write.hold) : entries.get(write.entry);
+  return row?.account_id ?? null;
+}
+
+/** Locks what the requests concern, then reads it, and what was answered to their keys before. */
+async function readDraft(transaction: Db, requests: readonly WriteRequest[], nowMs: number) {
+  const writes = requests.flatMap(({ writes }) => writes);
+  const holdIds = writes.flatMap((write) => ("hold" in write ? [write.hold] : []));
+  const entryIds = writes.flatMap((write) => ("entry" in write ? [write.entry] : []));
+  const holds = transaction.selectFrom("holds").where("id", "in", listOf(transaction, holdIds));
+  const entries = transaction.selectFrom("credit_entries").where("id", "in", listOf(transaction, entryIds));
+  const owners = [
+    ...(holdIds.length > 0 ? await holds.select("account_id").execute() : []),
+    ...(entryIds.length > 0 ? await entries.select("account_id").execute() : []),
+  ];
+  const named = writes.flatMap((write) => ("account" in write ? [write.account] : []));
+  const accountIds = [...new Set([...named, ...owners.map(({ account_id }) => account_id)])];
+  await closeExpiredHolds(transaction, accountIds, nowMs);
+  const last = ({ selectFrom }: ExpressionBuilder<Tables, "accounts">, column: "created_at_ms" | "place") =>
+    selectFrom("credit_entries")
+      .select(column)
+      .whereRef("account_id", "=", "accounts.id")
+      .orderBy("created_at_ms", "desc")
+      .orderBy("place", "desc")
+      .limit(1);
+  const keys = rowsOf(
+    transaction,
+    requests.map(({ backend, keyHash }) => ({ backend, keyHash })),
+    { backend: "text", keyHash: "text" },
+  );
+  // Once all locks are held, so that it is what the last writer left.
+  const rows = await readInOneQuery(transaction, {
+    accounts: transaction
+      .selectFrom("accounts")
+      .select(["id", "credit_thousandths", "held_thousandths"])
+      .select((eb) => [last(eb, "created_at_ms").as("last_at_ms"), last(eb, "place").as("last_place")])
+      .where("id", "in", listOf(transaction, accountIds)),
+    holds: holds.select(holdColumns),
+    entries: entries.select(entryColumns),
+    kept: transaction
+      .selectFrom(keys)
+      .innerJoin("backend_writes as kept", (join) =>
+        join.onRef("kept.backend_id", "=", "rows.backend").onRef("kept.key_hash", "=", "rows.keyHash"),
+      )
+      .select(["kept.backend_id", "kept.key_hash", "kept.body_digest", "kept.answer"])
+      .select(["kept.account_id", "kept.written_at_ms"]),
+  });
+  const byId = <Row extends { id: string }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
+  const draft = new LedgerDraft(
+    byId<AccountState>(rows.accounts),
+    byId<HoldRow>(rows.holds),
+    byId<EntryRow>(rows.entries),
+    nowMs,
+  );
+  const kept = new Map(
+    rows.kept.map((row): [string, KeptWrite] => [keyOf(row.backend_id, row.key_hash), row]),
+  );
+  return { draft, kept };
+}
+
+const entryTypes = {
+  id: "text",
+  account_id: "text",
+  thousandths: "bigint",
+  reason: "text",
+  created_at_ms: "bigint",
+  place: "bigint",
+  backend_id: "text",
+  reference: "text",
+  hold_id: "text",
+  reverses: "text",
+  reversed_thousandths: "bigint",
+  number: "bigint",
+} as const satisfies Record<keyof EntryRow, "text" | "bigint">;
+const holdTypes = {
+  id: "text",
+  account_id: "text",
+  backend_id: "text",
+  thousandths: "bigint",
+  reason: "text",
+  reference: "text",
+  created_at_ms: "bigint",
+  expires_at_ms: "bigint",
+  closed_as: "text",
+  closed_at_ms: "bigint",
+  entry_id: "text",
+} as const satisfies Record<keyof HoldRow, "text" | "bigint">;
+const keptTypes = {
+  backend_id: "text",
+  key_hash: "text",
+  account_id: "text",
+  body_digest: "text",
+  answer: "text",
+  written_at_ms: "bigint",
+} as const satisfies Record<keyof KeptWrite, "text" | "bigint">;
+
+const namesOf = <Types extends object>(types: Types) => Object.keys(types) as (keyof Types & string)[];
+const entryColumns = namesOf(entryTypes);
+const holdColumns = namesOf(holdTypes);
+
+/** Stores what has changed, in one statement a table. */
+async function storeDraft(transaction: Db, draft: LedgerDraft): Promise<void> {
+  const changed = [...draft.changed];
+  const accounts = changed.filter((row): row is AccountState => draft.accounts.has(row.id));
+  const holds = changed.filter((row): row is HoldRow => draft.holds.has(row.id));
+  const entries = changed.filter((row): row is EntryRow => draft.entries.has(row.id));
+  if (accounts.length > 0)
+    await transaction
+      .updateTable("accounts")
+      .from(
+        rowsOf(transaction, accounts, {
+          id: "text",
+          credit_thousandths: "bigint",
+          held_thousandths: "bigint",
+          last_at_ms: "bigint",
+          last_place: "bigint",
+        }),
+      )
+      .set(({ ref }) => ({
+        credit_thousandths: ref("rows.credit_thousandths"),
+        held_thousandths: ref("rows.held_thousandths"),
+      }))
+      .whereRef("accounts.id", "=", "rows.id")
+      .execute();
+  if (entries.length > 0)
+    await transaction
+      .updateTable("credit_entries")
+      .from(rowsOf(transaction, entries, entryTypes))
+      .set(({ ref }) => ({ reversed_thousandths: ref("rows.reversed_thousandths") }))
+      .whereRef("credit_entries.id", "=", "rows.id")
+      .execute();
+  if (holds.length > 0)
+    await transaction
+      .updateTable("holds")
+      .from(rowsOf(transaction, holds, holdTypes))
+      .set(({ ref }) => ({
+        closed_as: ref("rows.closed_as"),
+        closed_at_ms: ref("rows.closed_at_ms"),
+        entry_id: ref("rows.entry_id"),
+      }))
+      .whereRef("holds.id", "=", "rows.id")
+      .execute();
+  if (draft.newEntries.length > 0)
+    await transaction
+      .insertInto("credit_entries")
+      .columns(entryColumns)
+      .expression(
+        transaction.selectFrom(rowsOf(transaction, draft.newEntries, entryTypes)).select(entryColumns),
+      )
+      .execute();
+  if (draft.newHolds.length > 0)
+    await transaction
+      .insertInto("holds")
+      .columns(holdColumns)
+      .expression(transaction.selectFrom(rowsOf(transaction, draft.newHolds, holdTypes)).select(holdColumns))
+      .execute();
+}
+
+/** Stores the answers. Throws what makes the transaction run again if one of the keys is taken: it has an answer then. */
+async function keepAnswers(transaction: Db, written: readonly KeptWrite[]): Promise<void> {
+  if (written.length === 0) return;
+  const names = namesOf(keptTypes);
+  const rows = transaction
+    .selectFrom(rowsOf(transaction, written, keptTypes))
+    .select(names)
+    .orderBy("key_hash");
+  const stored = await transaction
+    .insertInto("backend_writes")
+    .columns(names)
+    .expression(rows.where((eb) => eb.lit(true)))
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  if (Number(stored.numInsertedOrUpdatedRows) === written.length) return;
+  throw Object.assign(new Error("an Idempotency-Key was used at the same time"), { code: "40001" });
+}

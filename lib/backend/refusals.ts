@@ -1,0 +1,64 @@
+/** The refusals that only the backend API has. Each names what came of it: nothing was written. */
+export const refusals = {
+  insufficient_credits: {
+    status: 409,
+    when: "The account has fewer credits than the request spends or holds. Credits that are held cannot be spent twice.",
+    message: "The account has too few credits.",
+    hint: "Spend at most `balance`, or tell the owner to add credits.",
+  },
+  account_not_found: {
+    status: 404,
+    when: "No account has this id, email or reference.",
+    message: "There is no such account.",
+    hint: "An account that was deleted is not found again.",
+  },
+  hold_not_found: {
+    status: 404,
+    when: "No hold has this id.",
+    message: "There is no such hold.",
+    hint: "Use the `id` of the answer to the request that made it.",
+  },
+  hold_closed: {
+    status: 409,
+    when: "The hold is settled, released or expired. `state` says which.",
+    message: "The hold is closed.",
+    hint: "What an expired hold held can be spent without it, while it is there.",
+  },
+  entry_not_found: {
+    status: 404,
+    when: "No entry has this id.",
+    message: "There is no such entry.",
+    hint: "Use the `id` of a spend, or the `entry` of a settled hold.",
+  },
+  not_reversible: {
+    status: 409,
+    when: "The entry is no spend of a backend, or less of it is left than the request reverses. `reversible` says how much is left.",
+    message: "So much of this entry cannot be reversed.",
+    hint: "Reverse at most `reversible` credits.",
+  },
+  balance_too_large: {
+    status: 409,
+    when: "The balance would go above a trillion credits.",
+    message: "The balance would be too large.",
+    hint: "Reverse less.",
+  },
+  key_reused: {
+    status: 422,
+    when: "The `Idempotency-Key` was sent before with another request.",
+    message: "This Idempotency-Key belongs to another request.",
+    hint: "Send a new key with each new request, and the same key only with the same body.",
+  },
+} as const satisfies Record<string, { status: number; when: string; message: string; hint: string }>;
+
+export type RefusalCode = keyof typeof refusals;
+
+/** Why the ledger refused what a backend asked. */
+export class Refusal extends Error {
+  /** @param fields - figures for the program, next to the `error` */
+  constructor(
+    readonly code: RefusalCode,
+    readonly fields: Record<string, unknown> = {},
+  ) {
+    super(refusals[code].message);
+  }
+}
