@@ -7,18 +7,23 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 
 const socketOwner = () => processSingleton("socket owner", () => ({ isFrontServer: false }));
 
-/** Our server owns the socket in this process and appends its peer to `X-Forwarded-For`: the last entry is true. */
-export function trustForwardedPeer(): void {
+/** Notes that our server owns the sockets in this process. */
+export function ownSockets(): void {
   socketOwner().isFrontServer = true;
 }
 
-/** Whether our server owns the socket, so that its background work runs in this process. */
+/** Whether our server owns the sockets, so that its background work runs in this process. */
 export const isFrontServer = () => socketOwner().isFrontServer;
 
-/** A keyed hash of the client's grouped address, for counters. Clients of unknown address share one key. */
-export function rateLimitKey(headers: Headers): string {
-  const client = groupAddress(clientAddress(headers) ?? "unknown");
+/** A keyed hash of a client's grouped address, for counters. */
+export function clientKey(address: string): string {
+  const client = groupAddress(address);
   return client.endsWith("::/64") ? countedKey(client) : hashAddress(client);
+}
+
+/** A keyed hash of a client's network: its IPv4 address, or an IPv6 /48. */
+export function networkKey(address: string): string {
+  return hashAddress(groupAddress(address, 48));
 }
 
 const countedFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 6 MB
@@ -46,20 +51,6 @@ function countedKey(client: string, nowMs = performance.now()): string {
   return key;
 }
 
-/** The key of a client with a known address. Unknown ones share one wide limit, so that none blocks all others. */
-export function knownClientKey(headers: Headers): string | undefined {
-  return ownNetworkKey(headers) && rateLimitKey(headers);
-}
-
-/**
- * A keyed hash of a client's network: an IPv4 address or an IPv6 /48, which one customer may hold. For what a limit per /64
- * would allow one customer 65,536 times. `undefined` as in {@link knownClientKey}.
- */
-export function ownNetworkKey(headers: Headers): string | undefined {
-  const address = isProxyMisconfigured() ? undefined : clientAddress(headers);
-  return address && hashAddress(groupAddress(address, 48));
-}
-
 /** Whether APP_URL is https but no proxy is configured: we do not speak https, so the peer is an unknown proxy. */
 export function isProxyMisconfigured(): boolean {
   const { appUrl, trustedProxyHops, onVercel } = settings();
@@ -78,25 +69,23 @@ function hashAddress(group: string): string {
 }
 
 /**
- * The client's address, which no header of the client can change: for N trusted proxies, the N-th entry from the right
- * of `X-Forwarded-For`. If that is missing or malformed, the peer of our socket; `undefined` without one.
+ * A client's address, which no header of the client can change: for N trusted proxies, the N-th entry from the right of
+ * `X-Forwarded-For`. If that is missing or malformed, the peer of our socket; `undefined` without one.
  */
 export function clientAddress(
-  headers: Headers,
+  headers: Pick<Headers, "get">,
+  peer: string | undefined,
   { trustedProxyHops, onVercel }: Pick<Settings, "trustedProxyHops" | "onVercel"> = settings(),
-  { isFrontServer } = socketOwner(),
 ): string | undefined {
   if (onVercel) return parseAddress(headers.get("x-vercel-forwarded-for") ?? "");
-  const chain = headers.get("x-forwarded-for")?.split(",") ?? [];
-  const peer = isFrontServer ? parseAddress(chain.pop() ?? "") : undefined;
-  return (trustedProxyHops > 0 && parseAddress(chain.at(-trustedProxyHops) ?? "")) || peer;
+  const forwarded =
+    trustedProxyHops > 0 && headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops);
+  return (forwarded && parseAddress(forwarded)) || parseAddress(peer ?? "");
 }
 
-/** Whether a client is in one of the networks of hosted agents. */
-export function isHostedAgent(headers: Headers): boolean {
-  const { hostedAgentNetworks } = settings();
-  const address = hostedAgentNetworks && clientAddress(headers);
-  return address !== undefined && hostedAgentNetworks?.has(address) === true;
+/** Whether an address is in one of the networks of hosted agents. */
+export function isHostedAddress(address: string | undefined): boolean {
+  return address !== undefined && settings().hostedAgentNetworks?.has(address) === true;
 }
 
 /** The bare address in `1.2.3.4:80`, `[::1]:443` or `fe80::1%eth0`; `undefined` if there is none. */

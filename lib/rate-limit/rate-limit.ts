@@ -8,11 +8,11 @@ import {
 } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { processSingleton } from "@/lib/process-singleton";
+import type { Circle, Circles } from "@/lib/rate-limit/client";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
 import { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
-import { type Circle, circlesOf, type Sender } from "@/lib/rate-limit/sender";
 import { decideWithoutStore, SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { metrics } from "@/lib/runtime/metrics";
@@ -67,9 +67,8 @@ type Share = Omit<LimitRefusal, "waitSeconds"> & { limit: number; key: string };
 export async function consumeLimit(
   name: string,
   { perClient, perNetwork, inAll, windowSeconds }: RateLimit,
-  sender: Sender,
+  { known, network, client }: Circles,
 ): Promise<LimitRefusal | undefined> {
-  const { known, network, client } = circlesOf(sender);
   const share = (whose: Share["whose"], suffix: string, limit: number | undefined, key: Circle): Share[] =>
     limit === undefined || typeof key === "symbol" ? [] : [{ whose, layer: name + suffix, limit, key }];
   const own = [
@@ -100,8 +99,7 @@ export async function consumeLimit(
 }
 
 /** Gives a request back to the client's limit, because it failed because of us. Its network's counts it still. */
-export function refundLimit(name: string, { perClient, windowSeconds }: RateLimit, sender: Sender): void {
-  const { client } = circlesOf(sender);
+export function refundLimit(name: string, { perClient, windowSeconds }: RateLimit, { client }: Circles): void {
   if (perClient && typeof client === "string") counter(name, perClient, windowSeconds).refund(client);
 }
 

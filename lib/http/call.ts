@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import type { Readable } from "node:stream";
+import type { Route } from "@/lib/http/route";
+import { type Circles, Client, circlesOf, type KnownBrowser } from "@/lib/rate-limit/client";
+
+/** The header fields of a request, as far as we read them. */
+export type SentHeaders = Pick<Headers, "get" | "has"> & Iterable<[string, string]>;
+
+/** What a request was sent as: to our own server, or to a platform. */
+export type Source = {
+  readonly method: string;
+  /** The path and the query, as sent. */
+  readonly target: string;
+  readonly headers: SentHeaders;
+  /** The address at the other end of the connection, if our server owns that. */
+  readonly peer: string | undefined;
+  /** Aborts if the client leaves before its answer is sent. */
+  readonly signal: AbortSignal;
+  /** Its body, which the client may send from now on. The stream may say itself whether its pieces are too small. */
+  openBody: () => (Readable & { hasTooSmallPieces?: boolean }) | undefined;
+};
+
+/** One of the sites of this service. */
+export type Site = {
+  /** Its origin. */
+  readonly url: string;
+  /** The route at a path, if it is enabled. */
+  routeAt: (path: string) => Route | undefined;
+  /** Whether its requests may come through proxies; otherwise the peer is the client, whatever stands in front. */
+  isProxied: boolean;
+};
+
+export const maxRequestIdCharacters = 128;
+/** The `X-Request-Id`s that we accept from a client. */
+export const requestIdPattern = new RegExp(`^[\\w.:-]{1,${maxRequestIdCharacters}}$`);
+
+/**
+ * A `traceparent` and its trace id (W3C Trace Context §3.2). Version 00 has no more than these fields; later versions may
+ * append others, and `ff` is not a version.
+ */
+const traceparentPattern =
+  /^(?!ff|00.{54})[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)[\da-f]{16}-[\da-f]{2}(?:-[^,]*)?$/;
+
+const noBody = Buffer.alloc(0);
+
+/** A request on its way through the router and the checks to its handler. What it is, is worked out once. */
+export class Call {
+  readonly nowMs = Date.now();
+  readonly startedAtMs = performance.now();
+  readonly method: string;
+  /** As sent, without its query. Any other spelling is another address. */
+  readonly path: string;
+  headers: SentHeaders;
+  /** Its own `X-Request-Id` if that is valid, else a new one. */
+  readonly requestId: string;
+  /** The trace that the client says the request belongs to. It is only logged. */
+  traceId: string | undefined;
+  /** The account that it is for, once that is known. */
+  subject: string | undefined;
+  /** The body of a POST, up to the limit of its route, once it was read. */
+  body: Buffer = noBody;
+  /** Its browser, if that has signed in before to an account that still exists. */
+  browser: KnownBrowser | undefined;
+  /** What its answer says of its quota. */
+  quotaHeaders: readonly string[] = [];
+  private found: { route: Route | undefined } | undefined;
+  private sender: Client | undefined;
+  private around: Circles | undefined;
+  private parsedUrl: URL | undefined;
+  private parsedBody: URLSearchParams | undefined;
+  private done: Map<unknown, unknown> | undefined;
+
+  /** @param isOwn - a request of our own, for a page that is kept: it is not logged */
+  constructor(
+    private readonly source: Source,
+    readonly site: Site,
+    readonly isOwn = false,
+  ) {
+    const { method, target, headers } = source;
+    const query = target.indexOf("?");
+    this.method = method;
+    this.path = query < 0 ? target : target.slice(0, query);
+    this.headers = headers;
+    const sent = headers.get("x-request-id");
+    this.requestId = sent && requestIdPattern.test(sent) ? sent : randomUUID();
+    this.traceId = traceIdOf(headers.get("traceparent"));
+  }
+
+  /** The route at its path, if there is one. */
+  get route(): Route | undefined {
+    this.found ??= { route: this.site.routeAt(this.path) };
+    return this.found.route;
+  }
+
+  get client(): Client {
+    this.sender ??= new Client(this.headers, this.source.peer, this.site.isProxied);
+    return this.sender;
+  }
+
+  /** By which limits and turns share what all share; known once its browser is. */
+  get circles(): Circles {
+    this.around ??= circlesOf(this.client, this.browser);
+    return this.around;
+  }
+
+  /** Aborts if the client leaves before its answer is sent. */
+  get signal(): AbortSignal {
+    return this.source.signal;
+  }
+
+  get url(): URL {
+    this.parsedUrl ??= new URL(this.site.url + this.source.target);
+    return this.parsedUrl;
+  }
+
+  /** The query with its question mark, as sent; empty without one. */
+  get search(): string {
+    return this.source.target.slice(this.path.length);
+  }
+
+  get query(): URLSearchParams {
+    return this.url.searchParams;
+  }
+
+  /** The fields of a form. */
+  get fields(): URLSearchParams {
+    this.parsedBody ??= new URLSearchParams(this.body.toString());
+    return this.parsedBody;
+  }
+
+  /** Reads a trimmed field of a form. */
+  get field(): (name: string) => string {
+    return (name) => this.fields.get(name)?.trim() ?? "";
+  }
+
+  /** Its body as a stream, which the client may send from now on. */
+  openBody(): ReturnType<Source["openBody"]> {
+    return this.source.openBody();
+  }
+
+  /** What this work finds out about this call. It is done the first time alone. */
+  once<Found>(work: (call: Call) => Found): Found {
+    this.done ??= new Map();
+    if (!this.done.has(work)) this.done.set(work, work(this));
+    return this.done.get(work) as Found;
+  }
+}
+
+/** The trace id of a `traceparent`, which may be anything that a client sent. */
+export function traceIdOf(traceparent: unknown): string | undefined {
+  return typeof traceparent === "string" ? traceparentPattern.exec(traceparent)?.[1] : undefined;
+}
+
+const goesOn = new AbortController().signal;
+
+/** A GET of our own, or a request of which nothing but its first line could be read. */
+export function sourceOf(method: string, target: string, headers: SentHeaders = new Headers()): Source {
+  return { method, target, headers, peer: undefined, signal: goesOn, openBody: () => undefined };
+}

@@ -1,0 +1,49 @@
+import { Readable } from "node:stream";
+import { Call, type Source } from "@/lib/http/call";
+import type { RouteHandler } from "@/lib/http/handler";
+import { toResponse } from "@/lib/http/response";
+import { decide, publicSite } from "@/lib/http/router";
+import { isFrontServer } from "@/lib/rate-limit/client-address";
+
+/** What a module of a route exports for its methods: a platform calls it, and our own server its handler. */
+export type PlatformHandler = ((request: Request) => Promise<Response>) & { answer: RouteHandler };
+
+/** Makes of a handler what a platform calls. */
+export function toPlatform(answer: RouteHandler): PlatformHandler {
+  const respond = async (request: Request) => {
+    const call = callOf(request);
+    return toResponse((await decide(call)) ?? (await answer(call)));
+  };
+  return Object.assign(respond, { answer });
+}
+
+/** A platform's request on its way. */
+export function callOf(request: Request): Call {
+  return new Call(new PlatformSource(request), publicSite);
+}
+
+class PlatformSource implements Source {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Headers;
+  readonly signal: AbortSignal;
+
+  constructor(private readonly request: Request) {
+    const { pathname, search } = new URL(request.url);
+    this.method = request.method;
+    this.target = pathname + search;
+    this.headers = request.headers;
+    this.signal = request.signal;
+  }
+
+  /** In development our server hands its requests to Next in this process, and says in this field whose they are. */
+  get peer(): string | undefined {
+    return isFrontServer() ? this.headers.get("x-forwarded-for")?.split(",").at(-1) : undefined;
+  }
+
+  openBody(): Readable | undefined {
+    const { body } = this.request;
+    // Nothing is read ahead of what is asked for.
+    return body ? Readable.fromWeb(body, { highWaterMark: 0 }) : undefined;
+  }
+}

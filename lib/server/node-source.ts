@@ -1,0 +1,59 @@
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import type { SentHeaders, Source } from "@/lib/http/call";
+import type { JoinedMessage } from "@/lib/server/joined-message";
+import { withoutAuthority } from "@/lib/server/request-target";
+
+/** A request to our own server. A real Request and its Headers take several microseconds, more than the rest of a health check. */
+export class NodeSource implements Source {
+  readonly headers: SentHeaders;
+  readonly method: string;
+  readonly target: string;
+
+  /** @param outgoing - sends the 100 that a client may wait for before it sends the body (RFC 9110 §10.1.1) */
+  constructor(
+    private readonly incoming: JoinedMessage,
+    private readonly outgoing: ServerResponse,
+  ) {
+    this.headers = new NodeHeaders(incoming);
+    this.method = incoming.method ?? "";
+    this.target = withoutAuthority(incoming.url ?? "");
+  }
+
+  get peer(): string {
+    return this.incoming.socket.remoteAddress ?? "unknown";
+  }
+
+  get signal(): AbortSignal {
+    const leaving = new AbortController();
+    if (this.outgoing.closed) leaving.abort();
+    else this.outgoing.once("close", () => leaving.abort());
+    return leaving.signal;
+  }
+
+  openBody(): Readable & { hasTooSmallPieces: boolean } {
+    if (/^100-continue$/i.test(this.incoming.headers.expect ?? "")) this.outgoing.writeContinue();
+    return this.incoming;
+  }
+}
+
+/** The headers of a Node request. */
+class NodeHeaders implements SentHeaders {
+  constructor(private readonly incoming: JoinedMessage) {}
+
+  get(name: string): string | null {
+    const value: unknown = this.incoming.headers[name.toLowerCase()];
+    if (typeof value === "string") return value;
+    return Array.isArray(value) ? value.join(", ") : null;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== null;
+  }
+
+  *[Symbol.iterator](): Generator<[string, string]> {
+    for (const [name, values = []] of Object.entries(this.incoming.headers)) {
+      for (const value of [values].flat()) yield [name, value];
+    }
+  }
+}
