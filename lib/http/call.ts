@@ -26,8 +26,12 @@ export type Site = {
   readonly url: string;
   /** The route at a path, if it is enabled. */
   routeAt: (path: string) => Route | undefined;
+  /** What names its addresses in the log, if that is not the public site: its requests are not counted. */
+  loggedAs?: string;
   /** Whether its requests may come through proxies; otherwise the peer is the client, whatever stands in front. */
   isProxied: boolean;
+  /** Whether a page says that there is nothing at an address that is none; otherwise such a request is refused in JSON. */
+  hasPageFor: (request: Pick<Source, "method"> & { path: string }) => boolean;
 };
 
 export const maxRequestIdCharacters = 128;
@@ -61,6 +65,8 @@ export class Call {
   body: Buffer = noBody;
   /** Its browser, if that has signed in before to an account that still exists. */
   browser: KnownBrowser | undefined;
+  /** Who sent it, as the check of its credential has found. */
+  who: unknown;
   /** What its answer says of its quota. */
   quotaHeaders: readonly string[] = [];
   private found: { route: Route | undefined } | undefined;
@@ -101,6 +107,16 @@ export class Call {
   get circles(): Circles {
     this.around ??= circlesOf(this.client, this.browser);
     return this.around;
+  }
+
+  /** The path and the query, as sent. */
+  get target(): string {
+    return this.source.target;
+  }
+
+  /** The address at the other end of the connection, if our server owns that. */
+  get peer(): string | undefined {
+    return this.source.peer;
   }
 
   /** Aborts if the client leaves before its answer is sent. */

@@ -169,7 +169,11 @@ export type PublicErrorCode = {
   [Code in ErrorCode]: (typeof errorCatalogue)[Code]["status"] extends number ? Code : never;
 }[ErrorCode];
 
+/** What tells a refusal from others of its code: who handles it asks for that, and not for its words. */
+export type Reason = "overloaded" | "no cookies" | "no proof";
+
 type Details = {
+  reason?: Reason;
   /** Overrides the catalogue's status, for codes with two statuses (503 and 429). */
   status?: number;
   message?: string;
@@ -182,13 +186,14 @@ type Details = {
 /** A refusal for the client. A handler throws it, and its texts are public. */
 export class ApiError extends Error {
   readonly status: number;
+  readonly reason: Reason | undefined;
   readonly hint: string;
   readonly headers: Record<string, string>;
   private readonly extraFields: Record<string, unknown>;
 
   constructor(
     readonly code: PublicErrorCode,
-    { status, message, hint, headers, extraFields }: Details = {},
+    { status, reason, message, hint, headers, extraFields }: Details = {},
   ) {
     const entry = errorCatalogue[code];
     // A stack that no one reads is a third of the cost of a refusal.
@@ -197,6 +202,7 @@ export class ApiError extends Error {
     super(message ?? entry.message);
     Error.stackTraceLimit = stackTraceLimit;
     this.status = status ?? entry.status;
+    this.reason = reason;
     this.hint = hint ?? entry.hint;
     const isForNow = this.status >= 500 && (code === "unavailable" || code === "upstream_failed");
     this.headers = headers ?? (isForNow ? retryAfterOutage() : {});

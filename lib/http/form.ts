@@ -1,14 +1,10 @@
+import { settings } from "@/lib/config/settings";
+import type { Call } from "@/lib/http/call";
+import type { CheckOptions } from "@/lib/http/checks/check";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { LimitError, type PublicErrorCode } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
-import {
-  createHandler,
-  type HandlerOptions,
-  type HandlerRequest,
-  keepsNoCookies,
-  provesNothing,
-  type RouteHandler,
-} from "@/lib/http/handler";
+import { type HandlerOptions, handleEndpoint, type RouteHandler } from "@/lib/http/handler";
 import { pages } from "@/lib/http/register/pages";
 import { errorParts, inPlainText, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
@@ -18,16 +14,18 @@ import { rememberTypedEmail } from "@/lib/http/typed-email";
 export type Redirect = { to: string; cookies?: string[] };
 
 /** Does the work of a form, and says where its browser goes, `away` to another service, or answers it. */
-export type FormHandler<Who = undefined> = (
-  call: HandlerRequest,
+export type FormWork<Who = undefined> = (
+  call: Call,
   who: Who,
 ) => Promise<Redirect | { away: string } | ResponseParts>;
 
-type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
+type FormOptions<Who> = Pick<CheckOptions<Who>, "identify" | "hasProof"> & {
   /** The codes of refusals that the page explains as well; programs then get every refusal as an ApiError. */
   explained?: readonly PublicErrorCode[];
   /** The address of the page with the form, if its route does not say it: it explains the `problem` in its query. */
-  page?: (call: HandlerRequest) => string;
+  page?: (call: Call) => string;
+  /** Renders a refusal where no page of the public site explains it. */
+  explain?: HandlerOptions<Who>["explain"];
 };
 
 /**
@@ -35,28 +33,26 @@ type FormOptions<Who> = Pick<HandlerOptions<Who>, "identify" | "hasProof"> & {
  * failure it redirects to the form's page, which explains the problem, and after the end of a session to sign-in. A typed
  * email is kept for the next page.
  */
-export function form<Who = undefined>(
+export function handleForm<Who = undefined>(
   route: Route,
-  handler: FormHandler<Who>,
-  { explained, page = () => route.page ?? pages.home.path, ...checks }: FormOptions<Who> = {},
+  work: FormWork<Who>,
+  { explained, page = () => route.page ?? pages.home.path, ...options }: FormOptions<Who> = {},
 ): RouteHandler {
-  const send = (call: HandlerRequest, { to, cookies = [] }: Redirect) =>
+  const send = (call: Call, { to, cookies = [] }: Redirect) =>
     redirectTo({ to, cookies: [...rememberTypedEmail(call.field("email")), ...cookies] });
-  const back = (call: HandlerRequest, problem: string) =>
-    send(call, { to: withProblem(page(call), problem) });
-  return createHandler(
+  const back = (call: Call, problem: string) => send(call, { to: withProblem(page(call), problem) });
+  return handleEndpoint<Who>(
     route,
     async (call, who) => {
-      const done = await handler(call, who);
+      const done = await work(call, who);
       if ("status" in done) return done;
       return "away" in done ? redirectAway(done.away) : send(call, done);
     },
     {
-      ...checks,
-      renderError: (error, call) => {
-        const { status, code } = error;
-        if (error === keepsNoCookies) return back(call, "cookies");
-        if (error === provesNothing) return back(call, "confirm#ways");
+      explain: (error, call) => {
+        const { status, code, reason } = error;
+        if (reason === "no cookies") return back(call, "cookies");
+        if (reason === "no proof") return back(call, "confirm#ways");
         if (explained && !call.headers.get("accept")?.includes("text/html")) return errorParts(error);
         if (explained?.includes(code)) return back(call, code);
         const whose = error instanceof LimitError ? error.whose : "network";
@@ -66,8 +62,20 @@ export function form<Who = undefined>(
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
         return inPlainText(error);
       },
+      ...options,
     },
   );
+}
+
+/**
+ * Reads a field for the way back to its form's page: from the form or, where that was refused unread, from the query of the
+ * page, if it is that page that the browser comes from.
+ */
+export function fieldForPage({ body, field, headers }: Call, page: string, name: string): string {
+  if (body.length > 0) return field(name);
+  const [from, query = ""] = headers.get("referer")?.split("?", 2) ?? [];
+  const isFromPage = from === settings().appUrl + page;
+  return (isFromPage && new URLSearchParams(query).get(name)?.trim()) || "";
 }
 
 /** The address of a page that explains a problem. */

@@ -1,25 +1,5 @@
-import { ApiError } from "@/lib/http/errors";
-import { methodNotAllowed, readMethods, routeAt } from "@/lib/http/router";
-
-/**
- * Rejects an unknown address (404), and a method that an address lacks (405). `undefined` for a GET of an unknown page,
- * which gets a page that says so.
- *
- * @param path - as sent, without its query
- */
-export function rejectUnrouted(method: string, path: string): ApiError | undefined {
-  const route = routeAt(path);
-  const methods: readonly string[] | undefined = route?.methods;
-  if (methods?.includes(method)) return undefined;
-  if (route) return methodNotAllowed(route);
-  if (readMethods.includes(method) && !isProgramPath(path)) return undefined;
-  // A page of another site can only go on to the next address if it can read that this one is not there.
-  const headers = path.startsWith("/.well-known/") ? { "access-control-allow-origin": "*" } : {};
-  return new ApiError("not_found", { headers });
-}
-
 /** Whether a path is for programs, whose 404 is JSON. MCP clients probe for an authorization server, for example. */
-function isProgramPath(path: string): boolean {
+export function isProgramPath(path: string): boolean {
   return isUnderApi(path) || path === "/register" || /^\/(?:\.well-known|oauth)\//.test(path);
 }
 

@@ -1,7 +1,7 @@
 import { METHODS } from "node:http";
+import type { Call } from "@/lib/http/call";
 import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
-import type { RequestContext } from "@/lib/http/request-context";
 import { processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { logFields } from "@/lib/runtime/log";
@@ -10,17 +10,13 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /**
  * Logs and counts a request when its response is ready: one line without client address, query, headers and body. Static
- * files are logged at `debug`. Requests to the operators' office are named apart, and not counted.
+ * files are logged at `debug`. Requests to a site other than the public one are named apart, and not counted.
  */
-export function logRequest(
-  { method, path, requestId, traceId, startedAtMs, subject }: RequestContext,
-  status: number,
-  site?: "api" | "office",
-): void {
+export function logRequest(call: Call, status: number): void {
+  const { method, requestId, traceId, startedAtMs, subject, site } = call;
   const ms = performance.now() - startedAtMs;
-  const isOffice = site === "office";
-  const measured = isOffice ? undefined : metrics();
-  const address = isOffice ? path : routeName(path);
+  const measured = site.loggedAs ? undefined : metrics();
+  const address = call.route?.path ?? (site.loggedAs ? "/*" : placeOf(call.path));
   if (measured) {
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
@@ -31,7 +27,7 @@ export function logRequest(
     const trace = traceId ? `,"traceId":"${traceId}"` : "";
     const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
     const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
-    const where = isOffice ? "office" : "path";
+    const where = site.loggedAs ?? "path";
     return `"method":"${known}","${where}":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
   });
 }
@@ -39,8 +35,8 @@ export function logRequest(
 const knownMethods = new Set(METHODS);
 const filePaths = new Set<string>(Object.values(files).map(({ path }) => path));
 
-/** The path if a register has it, else only its first segment, because someone may paste a token into an address. */
-function routeName(path: string): string {
+/** A path without a route: whole if a register has it, else only its first segment, because someone may paste a token into an address. */
+function placeOf(path: string): string {
   if (allRoutes.has(path)) return path;
   const [bare = ""] = path.split(/[?#]/, 1);
   if (allRoutes.has(bare)) return bare;

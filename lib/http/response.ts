@@ -1,6 +1,6 @@
+import type { Call } from "@/lib/http/call";
 import { defaultHeaders } from "@/lib/http/default-headers";
 import type { ApiError } from "@/lib/http/errors";
-import type { RequestContext } from "@/lib/http/request-context";
 import { logRequest } from "@/lib/http/request-log";
 import type { Route } from "@/lib/http/route";
 
@@ -19,6 +19,9 @@ export type ResponseParts = {
   caching?: string;
 };
 
+/** Renders a refusal, or an unexpected failure. */
+export type Explain = (error: ApiError, call: Call) => ResponseParts | Promise<ResponseParts>;
+
 /** A finished answer, as our server sends it. */
 export type Answer = { status: number; fields: HeaderList; content: string | Buffer | null };
 
@@ -26,18 +29,13 @@ export type Answer = { status: number; fields: HeaderList; content: string | Buf
  * Finishes the answer to every request, refusals included: adds the default headers, and logs the request, also if its
  * client has left meanwhile.
  *
- * @param route - the route of the request; none for an unknown address
+ * @param route - whose headers it has; those of the API without one
  */
-export function finalizeResponse(
-  route: Route | undefined,
-  context: RequestContext,
-  parts: ResponseParts,
-  rateLimitHeaders: HeaderList = [],
-): Answer {
+export function finalizeResponse(call: Call, route: Route | undefined, parts: ResponseParts): Answer {
   const { status, body, mediaType, headers = [] } = parts;
   const isFresh = status === 200 || status === 304;
   const caching = parts.caching ?? (isFresh ? route?.caching : undefined) ?? "no-store";
-  if (!context.isOwn) logRequest(context, status, route?.site);
+  if (!call.isOwn) logRequest(call, status);
   let content: Answer["content"] = null;
   let contentHeaders: HeaderList = [];
   if (body !== null) {
@@ -53,13 +51,13 @@ export function finalizeResponse(
     "cache-control",
     caching,
     // Not on what shared caches keep: the id belongs to one client.
-    ...(caching.startsWith("public") ? [] : ["x-request-id", context.requestId]),
-    ...rateLimitHeaders,
+    ...(caching.startsWith("public") ? [] : ["x-request-id", call.requestId]),
+    ...call.quotaHeaders,
     ...headers,
     ...contentHeaders,
   ];
   // HEAD gets only the headers (RFC 9110 §9.3.2).
-  return { status, fields, content: context.method === "HEAD" ? null : content };
+  return { status, fields, content: call.method === "HEAD" ? null : content };
 }
 
 /** The response to a refusal: its status, and the ApiError in JSON. */

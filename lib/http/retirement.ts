@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { type Operation, operations } from "@/lib/http/register/operations";
 import type { Retirement, Route } from "@/lib/http/route";
@@ -18,7 +19,7 @@ export function listRetirements(
 }
 
 /** Throws the 410 of an operation after its sunset, with the guide in its hint. The list of codes is closed. */
-export function requireBeforeSunset({ retirement }: Route, nowMs: number): void {
+export function requireBeforeSunset({ nowMs }: Call, { retirement }: Route): void {
   if (!retirement || nowMs < Date.parse(retirement.sunsetAt)) return;
   throw new ApiError("not_found", {
     status: 410,

@@ -39,8 +39,53 @@ function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Route): b
  * @param explain - renders a refusal
  */
 export function decide(call: Call, explain: Explain = errorParts): Answer | Promise<Answer> | undefined {
-  const { route, site } = call;
-  if (!route && !site.hasPageFor(call)) return refuse(call, notFound(call), explain);
-  if (route && !accepts(route, call)) return refuse(call, methodNotAllowed(route), explain);
-  return route ? refuseWrongHost(call, route) : redirectTrailingSlash(call);
+  const refused = rejectUnrouted(call);
+  if (refused) return refuse(call, refused, explain);
+  return call.route ? refuseWrongHost(call, call.route) : redirectTrailingSlash(call);
+}
+
+/** The 404 of an address that is none, unless a page says it, and the 405 of a method that an address lacks. */
+export function rejectUnrouted(call: Call): ApiError | undefined {
+  const { route, method, site } = call;
+  if (!route) return site.hasPageFor(call) ? undefined : notFound(call);
+  const methods: readonly string[] = route.methods;
+  return methods.includes(method) ? undefined : methodNotAllowed(route);
+}
+
+/** Refuses a request before its handler, with the headers of the API unless its route has others. */
+export function refuse(call: Call, error: ApiError): Answer;
+export function refuse(call: Call, error: ApiError, explain: Explain): Answer | Promise<Answer>;
+export function refuse(call: Call, error: ApiError, explain: Explain = errorParts): Answer | Promise<Answer> {
+  const route = call.route?.site ? call.route : undefined;
+  const parts = explain(error, call);
+  return parts instanceof Promise
+    ? parts.then((shown) => finalizeResponse(call, route, shown))
+    : finalizeResponse(call, route, parts);
+}
+
+/** A page of another site can only go on to the next address if it can read that this one is not there. */
+function notFound({ path }: Call): ApiError {
+  const headers = path.startsWith("/.well-known/") ? { "access-control-allow-origin": "*" } : {};
+  return new ApiError("not_found", { headers });
+}
+
+/**
+ * The 405 of a route, with the methods that it accepts (RFC 9110 §15.5.6), and its page for people. It does not repeat the
+ * query, which may have a token.
+ */
+function methodNotAllowed({ methods, forPeople }: Route): ApiError {
+  const headers = { allow: methods.join(", ") };
+  if (!forPeople) return new ApiError("method_not_allowed", { headers });
+  const hint = `${errorCatalogue.method_not_allowed.hint} A person opens ${settings().appUrl}${forPeople} instead, with the same query.`;
+  return new ApiError("method_not_allowed", { headers, hint });
+}
+
+/** Redirects from a page's path with a slash at its end to the page (308, RFC 9110 §15.4.9). `undefined` for other paths. */
+function redirectTrailingSlash(call: Call): Answer | undefined {
+  const { site, path, search } = call;
+  if (!path.endsWith("/") || path === "//") return undefined;
+  const page = site.routeAt(path.slice(0, -1));
+  if (!page || !isPage(page)) return undefined;
+  const location = page.path + search.replace(/[^!-~]/g, encodeURIComponent);
+  return finalizeResponse(call, undefined, { status: 308, body: null, headers: ["location", location] });
 }

@@ -1,14 +1,15 @@
 import { type TurnBounds, turnBounds } from "@/lib/config/limits";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
 import { processSingleton } from "@/lib/process-singleton";
-import type { Circle, Circles } from "@/lib/rate-limit/sender";
+import type { Circle, Circles } from "@/lib/rate-limit/client";
 import { ownTurn } from "@/lib/runtime/own-turn";
 
 const retryAfterSeconds = 2;
 const maxCountedMs = 20; // of one turn: some of it may be others' work
 
 /** Too many wait in all, or this one has waited for too long. */
-export const overloaded = new ApiError("unavailable", {
+const overloaded = new ApiError("unavailable", {
+  reason: "overloaded",
   message: "The service has too many requests at the moment.",
   headers: { "retry-after": String(retryAfterSeconds) },
 });
@@ -114,7 +115,7 @@ export class Turns {
   }
 
   /**
-   * Runs the task in the sender's turn. Throws {@link overloaded} if too many wait or the wait is too long, a 429 if others
+   * Runs the task in the sender's turn. Throws a 503 "overloaded" if too many wait or the wait is too long, a 429 if others
    * of its network wait too, and whatever the task throws.
    *
    * @param signal - aborts when no one needs the result: a task that has not begun is dropped

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
 import * as z from "zod";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
+import type { HandlerOptions, Work } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
-import { errorParts, type ResponseParts } from "@/lib/http/response";
-import type { Route } from "@/lib/http/route";
+import { errorParts } from "@/lib/http/response";
 import { isSameSecret } from "@/lib/runtime/keyed-hash";
 import { log } from "@/lib/runtime/log";
 
@@ -26,34 +26,36 @@ export function eventWith<Schema extends z.ZodType>(
 }
 
 /**
- * Creates the route handler of a provider's webhook: 204 after the event has been processed, and for unknown events; 400
- * `invalid_signature` if the signature is missing or wrong, and `invalid_request` if the event cannot be read; 503 if
- * processing fails, so that the provider delivers it
- * again. The content of a delivery is never logged.
+ * The work of a provider's webhook: 204 after the event has been processed, and for unknown events. The content of a delivery
+ * is never logged.
  *
- * @param key - returns the shared key; without one, no body is read
  * @param handlers - by the event's `type`
  */
-export function webhook(
-  route: Route,
-  key: () => Buffer | undefined,
-  handlers: Record<string, EventHandler>,
-): RouteHandler {
+export function processEvents(handlers: Record<string, EventHandler>): Work<ProviderEvent> {
+  return async ({ nowMs }, event) => {
+    const handler = Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined;
+    await handler?.(event.data, nowMs);
+    return { status: 204, body: null };
+  };
+}
+
+/**
+ * What its handler checks: 400 `invalid_signature` if the signature is missing or wrong, and `invalid_request` if the event
+ * cannot be read; 503 if processing fails, so that the provider delivers it again.
+ *
+ * @param key - returns the shared key; without one, no body is read
+ */
+export function signedWith(key: () => Buffer | undefined): HandlerOptions<ProviderEvent> {
   const requireKey = (): Buffer => {
     const shared = key();
     if (!shared) throw new ApiError("invalid_signature");
     return shared;
   };
-  const process = async ({ nowMs }: HandlerRequest, event: ProviderEvent): Promise<ResponseParts> => {
-    const handler = Object.hasOwn(handlers, event.type) ? handlers[event.type] : undefined;
-    await handler?.(event.data, nowMs);
-    return { status: 204, body: null };
-  };
-  return createHandler(route, process, {
+  return {
     requireKey: () => void requireKey(),
     identify: (call) => readEvent(call, requireKey()),
-    renderError: (error) => errorParts(error.status >= 500 ? new ApiError("unavailable") : error),
-  });
+    explain: (error) => errorParts(error.status >= 500 ? new ApiError("unavailable") : error),
+  };
 }
 
 const eventSchema = z.object({ type: z.string(), data: z.unknown() });
@@ -61,7 +63,7 @@ const eventSchema = z.object({ type: z.string(), data: z.unknown() });
 type ProviderEvent = z.infer<typeof eventSchema>;
 
 /** The event of a delivery, whose signature shows that it is the provider's. Throws an {@link ApiError}. */
-function readEvent({ headers, body, nowMs }: HandlerRequest, key: Buffer): ProviderEvent {
+function readEvent({ headers, body, nowMs }: Call, key: Buffer): ProviderEvent {
   if (!isSigned(headers, body, key, nowMs)) throw new ApiError("invalid_signature");
   const event = eventSchema.safeParse(parseJson(body)).data;
   if (!event) throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });

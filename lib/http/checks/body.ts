@@ -1,20 +1,29 @@
-import { Readable } from "node:stream";
-import type { ReadableStream } from "node:stream/web";
-import { bodyPieces, inKibibytes } from "@/lib/config/limits";
+import type { Readable } from "node:stream";
+import { bodyLimits, bodyPieces, inKibibytes } from "@/lib/config/limits";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
-import { IncomingRequest } from "@/lib/http/incoming-request";
+import type { Route } from "@/lib/http/route";
+import { shortRound } from "@/lib/runtime/short-round";
+
+/** Reads the body, and refuses in a form the byte that PostgreSQL can store in no text. */
+export async function takeBody(call: Call, { takes, origin }: Route): Promise<void> {
+  const body = await readBody(call, takes ? bodyLimits[takes] : 0);
+  await shortRound();
+  call.body = body;
+  const isForm = origin === "own" && (takes === "form" || takes === "office");
+  if (!isForm || (!body.includes(0) && !body.includes("%00"))) return;
+  throw new ApiError("invalid_request", { message: "A field of the form contains a NUL." });
+}
 
 /**
  * Reads the whole body of a request. Throws an {@link ApiError}: 413 if `Content-Length` or the bytes so far exceed the
  * limit; 400 if the body is cut short, or arrives in too many small pieces.
  */
-export async function readBody(request: Request, maxBytes: number): Promise<Buffer> {
-  if (Number(request.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
-  if (request instanceof IncomingRequest) return collect(request.inviteBody(), maxBytes);
-  // Nothing is read ahead of what is asked for.
-  const read = (body: ReadableStream) => collect(Readable.fromWeb(body, { highWaterMark: 0 }), maxBytes);
-  return request.body ? read(request.body as ReadableStream) : Buffer.alloc(0);
+export async function readBody(call: Call, maxBytes: number): Promise<Buffer> {
+  if (Number(call.headers.get("content-length")) > maxBytes) throw tooLarge(maxBytes);
+  const body = call.openBody();
+  return body ? collect(body, maxBytes) : Buffer.alloc(0);
 }
 
 /** Whether a body arrives in too many small pieces: each costs more memory and time than its bytes. */

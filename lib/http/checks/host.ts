@@ -1,8 +1,9 @@
 import { isLoopback } from "@/lib/config/loopback";
 import { settings } from "@/lib/config/settings";
+import type { SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 
-type Sent = { headers: Headers };
+type Sent = { headers: SentHeaders };
 
 /** Refuses other names, so that a page that points its own name at this address gets nothing (DNS rebinding). */
 export function requireHostOfOffice({ headers }: Sent): void {

@@ -1,0 +1,80 @@
+import { type RateLimit, type RateLimitName, rateLimits } from "@/lib/config/limits";
+import type { Call } from "@/lib/http/call";
+import type { CheckOptions } from "@/lib/http/checks/check";
+import { identify } from "@/lib/http/checks/credential";
+import { ApiError, LimitError, tooManyRequests } from "@/lib/http/errors";
+import { findKnownBrowser } from "@/lib/http/known-browser";
+import { errorParts, type ResponseParts } from "@/lib/http/response";
+import type { Route } from "@/lib/http/route";
+import { processSingleton } from "@/lib/process-singleton";
+import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
+
+/**
+ * Spends one request of a quota: of the client's, or under the key that its handler finds. Answers a refusal instead of
+ * throwing it, and makes it once for each wait: a flood costs a fifth less.
+ */
+export async function requireWithinQuota(
+  call: Call,
+  { quota }: Route,
+  { quotaKey }: CheckOptions<unknown>,
+): Promise<ResponseParts | undefined> {
+  if (!quota) return undefined;
+  const other = quotaKey?.(call);
+  const key = (other && (await other)) ?? call.client.key;
+  const { headers, refused } = await consumeRateLimit(quota, key);
+  call.quotaHeaders = headers;
+  if (!refused) return undefined;
+  const { retryAfterSeconds: wait, message } = refused;
+  return processSingleton(`refusal by ${quota} for ${wait} s`, () =>
+    errorParts(tooManyRequests(wait, message)),
+  );
+}
+
+/** Finds the browser that has signed in before. On the office's port the peer counts in its place. */
+export function recognize(call: Call, { site }: Route): Promise<void> | undefined {
+  if (site === "office") {
+    const { key } = call.client;
+    call.browser = { id: key, account: key };
+    return undefined;
+  }
+  return findKnownBrowser(call.headers, call.nowMs)?.then((browser) => {
+    call.browser = browser;
+  });
+}
+
+/** Spends one request of the limit of its route. */
+export async function requireWithinOwnLimit(
+  call: Call,
+  route: Route,
+  options: CheckOptions<unknown>,
+): Promise<void> {
+  const { limit, credential } = route;
+  if (!limit) return;
+  await requireWithinLimit(call, limit).catch(async (refused) => {
+    // A link that is not valid is refused as that, whatever its sender has spent: to verify it costs no more.
+    if (credential === "link") await identify(call, route, options);
+    throw refused;
+  });
+}
+
+/** Spends one request of the sender's. Throws a 429, or the error that the limit names. */
+export async function requireWithinLimit(
+  { circles }: Call,
+  name: RateLimitName,
+  counter: string = name,
+): Promise<void> {
+  const limit: RateLimit = rateLimits[name];
+  const refused = await consumeLimit(counter, limit, circles);
+  if (!refused) return;
+  const { whose, waitSeconds } = refused;
+  if (!limit.refusedAs) throw new LimitError(whose, waitSeconds);
+  const { code, ...words } = limit.refusedAs;
+  throw new ApiError(code, { ...words, headers: { "retry-after": String(waitSeconds) } });
+}
+
+/** Gives a request back that failed because of the store or of us, and not of another service or of too many at once. */
+export function refundOurs({ circles }: Call, { limit }: Route, { code, status, reason }: ApiError): void {
+  const isOurs =
+    code === "internal_error" || (code === "unavailable" && status === 503 && reason !== "overloaded");
+  if (limit && isOurs) refundLimit(limit, rateLimits[limit], circles);
+}

@@ -1,0 +1,14 @@
+import type { Call } from "@/lib/http/call";
+import type { CheckOptions } from "@/lib/http/checks/check";
+import { ApiError } from "@/lib/http/errors";
+import type { Route } from "@/lib/http/route";
+
+/** Refuses what takes more than a session, unless its owner or operator has just proved who they are. */
+export function requireProof({ who, nowMs }: Call, _route: Route, { hasProof }: CheckOptions<unknown>): void {
+  if (hasProof?.(who, nowMs)) return;
+  throw new ApiError("forbidden", {
+    reason: "no proof",
+    message: "Confirm first that it is you: it was more than five minutes ago.",
+    hint: "Use a passkey or a new code in this browser, then try again.",
+  });
+}
