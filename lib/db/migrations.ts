@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
 import type { Migration } from "kysely/migration";
+import { settings } from "@/lib/config/settings";
 
 /** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
 export type SchemaChange = readonly string[] | Migration | IndexChange;
@@ -373,6 +374,25 @@ export const migrations: Record<string, SchemaChange> = {
     "checkout text, price_id text, amount bigint, currency text",
   ),
   "226-open-invoices": addColumns("billing_subscriptions", "open_invoices bigint"),
+  "227-limits-of-lapsed": {
+    async up(db: Kysely<unknown>) {
+      const { lapsedPlan, lapsedLimit } = settings().billing ?? {};
+      if (lapsedPlan !== "hobby" || lapsedLimit === undefined) return;
+      // Earlier builds left trials without a limit that fell to hobby with their licence: the audit has both.
+      const lapsed = `plan = 'hobby' and assistant_limit is null
+        and id in (select account_id from billing_customers where licence is null)
+        and email in (select whom from audit_entries where who = 'stripe' and before like '%"plan":"trial"%')
+        and email not in (select whom from audit_entries
+          where who <> 'stripe' and whom is not null and after like '%"plan":"hobby"%')`;
+      await executeAll(db, [
+        `insert into audit_entries (id, at_ms, who, what, whom, before, after)
+          select '227-' || row_number() over (order by id), ${Date.now()},
+          'service', 'limit of the hobby plan', email, '{"assistant_limit":null}', '{"assistant_limit":${lapsedLimit}}'
+          from accounts where ${lapsed}`,
+        `update accounts set assistant_limit = ${lapsedLimit} where ${lapsed}`,
+      ]);
+    },
+  },
   // The checks hold for earlier builds too, which know of no holds.
   "232-holds": [
     `alter table accounts add column held_thousandths bigint not null default 0
