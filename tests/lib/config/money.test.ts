@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { moneyInWords } from "@/lib/config/money";
 
-/* What https://docs.stripe.com/currencies says of "Supported presentment currencies", as of November 2026. */
+/*
+ * What https://docs.stripe.com/currencies says of "Supported presentment currencies", as of November 2026. The library has no
+ * list. That UGX is named without decimals there and counted in hundredths was learnt by charges a hundred times too low:
+ * WordPress/wordcamp.org#1320, odoo/odoo#227688, Shopify/money#258; of ISK by a price too high: stripe/stripe-ios#3986.
+ */
 const withoutDecimals = ["BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF"];
 const withThreeDecimals = ["BHD JOD KWD OMR TND"];
 /** "Special cases": without decimals, but an amount in the API has two, 00 for ISK and UGX. HUF and TWD have none in payouts. */
