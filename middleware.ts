@@ -2,31 +2,29 @@ import { type NextRequest, NextResponse } from "next/server";
 import { GET as nothingHere } from "@/app/(pages)/nothing-here/route";
 import { settings } from "@/lib/config/settings";
 import { defaultHeaders } from "@/lib/http/default-headers";
-import { isUnderApi, rejectUnrouted } from "@/lib/http/not-found";
+import { callOf } from "@/lib/http/platform";
 import { files } from "@/lib/http/register/files";
 import { toResponse } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { redirectTrailingSlash, refuse, routeAt } from "@/lib/http/router";
+import { decide } from "@/lib/http/router";
 
-/** Rejects unknown API addresses and methods on every platform. `npm start` does the same before it. */
-export function middleware(request: NextRequest): Response | Promise<Response> {
-  const { pathname } = request.nextUrl;
-  const { method, headers } = request;
-  const refused = rejectUnrouted(method, pathname);
-  if (refused) return toResponse(refuse(method, pathname, headers, refused));
-  const redirected = redirectTrailingSlash(method, pathname, request.nextUrl.search, headers);
-  if (redirected) {
-    const moved = toResponse(redirected);
+/** Decides about requests on every platform as our own server does. */
+export async function middleware(request: NextRequest): Promise<Response> {
+  const call = callOf(request);
+  const decided = await decide(call);
+  if (decided) {
+    const answer = toResponse(decided);
+    const location = answer.headers.get("location");
     // Next fails at a relative address.
-    moved.headers.set("location", settings().appUrl + moved.headers.get("location"));
-    return moved;
+    if (location) answer.headers.set("location", settings().appUrl + location);
+    return answer;
   }
-  const route = routeAt(pathname);
+  const { route } = call;
   // Behind TLS on a loopback address, Next would take a rewrite for another origin's (vercel/next.js#94745).
-  if (!route && !isUnderApi(pathname)) return nothingHere(request);
+  if (!route) return nothingHere(request);
   const response = NextResponse.next();
   // Next serves the files itself; every route handler sets its own headers.
-  const defaults = route && filesServed.has(route) ? defaultHeaders(route) : [];
+  const defaults = filesServed.has(route) ? defaultHeaders(route) : [];
   for (let at = 0; at < defaults.length; at += 2)
     response.headers.set(defaults[at] ?? "", defaults[at + 1] ?? "");
   return response;

@@ -36,6 +36,7 @@ import { publicationHandlers } from "@/app/publications/publications";
 import { fileHandler } from "@/app/publications/static-files";
 import { GET as ready } from "@/app/ready/route";
 import type { RouteHandler } from "@/lib/http/handler";
+import type { PlatformHandler } from "@/lib/http/platform";
 import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
 import { forms } from "@/lib/http/register/forms";
@@ -49,7 +50,7 @@ import { mcpEndpoint } from "@/lib/mcp/handler";
 import { connectEndpoint } from "@/lib/oauth/endpoint";
 import { register } from "@/lib/oauth/registration";
 
-const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, RouteHandler> = {
+const ofPages: Record<Exclude<keyof typeof pages, keyof typeof documentPages>, PlatformHandler> = {
   front,
   waitlist,
   signIn,
@@ -97,13 +98,16 @@ const byPath = new Map<string, RouteHandler>([
 
 type Entry = [path: string, handler: RouteHandler];
 
+/** A handler, or what a platform calls with that handler. */
+type Handles = RouteHandler | PlatformHandler;
+
 function inRegister<Name extends string>(
   register: Record<Name, { path: string }>,
-  handlers: Record<Name, RouteHandler>,
+  handlers: Record<Name, Handles>,
 ): Entry[] {
-  return Object.entries<RouteHandler>(handlers).map(([name, handler]) => [
+  return Object.entries<Handles>(handlers).map(([name, handler]) => [
     register[name as Name].path,
-    handler,
+    "answer" in handler ? handler.answer : handler,
   ]);
 }
 

@@ -1,18 +1,13 @@
 import type { ReactNode } from "react";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import { showsNotice } from "@/lib/http/dismissed-notice";
 import type { ApiError } from "@/lib/http/errors";
-import {
-  createHandler,
-  type HandlerOptions,
-  type HandlerRequest,
-  type RouteHandler,
-} from "@/lib/http/handler";
+import type { PageOptions } from "@/lib/http/page";
 import { askToWait } from "@/lib/http/plain-page";
 import type { Page } from "@/lib/http/register/pages";
 import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
-import { overloaded } from "@/lib/http/turns";
 import { readAnnouncement } from "@/lib/site-banner";
 import { Frame } from "./frame";
 import type { Problem } from "./problem";
@@ -31,46 +26,29 @@ export type PageContent = {
   maxAgeSeconds?: number | false;
 };
 
-type PageHandler<Who> = (
-  call: HandlerRequest,
-  who: Who,
-) => PageContent | ResponseParts | Promise<PageContent | ResponseParts>;
+type SitePages = PageOptions<PageContent, unknown, Page>;
 
-/** Creates the route handler of a page. The callback returns the content, or the parts of another response. */
-export function htmlPage<Who = undefined>(
-  page: Page,
-  handler: PageHandler<Who>,
-  renderError = apologize,
-  lay = (shown: PageContent) => shown,
-  identify?: HandlerOptions<Who>["identify"],
-): RouteHandler {
-  return createHandler<Who>(
-    page,
-    async (call, who) => {
-      const found = await handler(call, who);
-      return "content" in found ? respond(page, lay(found), call) : found;
-    },
-    {
-      renderError: (error, call) =>
-        [429, 499].includes(error.status) || error === overloaded
-          ? askToWait(error, call.headers)
-          : respond(page, renderError(error, call), call),
-      ...(identify && { identify }),
-    },
-  );
+/** The pages of the public site. */
+export const wide: Pick<SitePages, "lay" | "explain"> = {
+  lay,
+  explain: explainBy((error, call) => inColumn(apologize(error, call))),
+};
+
+/** Those with one purpose: a narrow column under its title. */
+export const narrow: typeof wide = {
+  lay: (shown, call, page) => lay(inColumn(shown), call, page),
+  explain: explainBy(apologize),
+};
+
+/** Says why a page cannot be shown. One that was asked for too often asks its reader to wait. */
+export function explainBy(say: (error: ApiError, call: Call) => PageContent): SitePages["explain"] {
+  return (error, call) =>
+    [429, 499].includes(error.status) || error.reason === "overloaded"
+      ? askToWait(error, call.headers)
+      : say(error, call);
 }
 
-/** Creates the route handler of a page with one purpose: a narrow column under its title. */
-export function narrowPage<Who = undefined>(
-  page: Page,
-  handler: PageHandler<Who>,
-  renderError?: (error: ApiError) => PageContent,
-  identify?: HandlerOptions<Who>["identify"],
-): RouteHandler {
-  return htmlPage(page, handler, renderError && ((error) => narrow(renderError(error))), narrow, identify);
-}
-
-function narrow({ content, ...shown }: PageContent): PageContent {
+function inColumn({ content, ...shown }: PageContent): PageContent {
   return {
     ...shown,
     content: (
@@ -83,10 +61,10 @@ function narrow({ content, ...shown }: PageContent): PageContent {
   };
 }
 
-async function respond(
-  page: Page,
+async function lay(
   { title, description, problem, content, status = 200, headers = [], maxAgeSeconds }: PageContent,
-  { headers: sent }: HandlerRequest,
+  { headers: sent }: Call,
+  page: Page,
 ): Promise<ResponseParts> {
   const banner = await readAnnouncement();
   const body = await renderHtml(
@@ -110,13 +88,13 @@ async function respond(
 }
 
 /** The page is public, unless its sign-in link or a dismissed notice makes it this reader's own. */
-function cachingFor(sent: Headers, maxAgeSeconds: PageContent["maxAgeSeconds"]): string {
+function cachingFor(sent: SentHeaders, maxAgeSeconds: PageContent["maxAgeSeconds"]): string {
   const isOrdinary = !hasSessionCookie(sent) && readCookie(sent, "office-notice") === undefined;
   return `${isOrdinary ? "public" : "private"}, ${maxAgeSeconds ? `max-age=${maxAgeSeconds}` : "no-cache"}`;
 }
 
-function apologize({ status, headers }: ApiError, { context }: HandlerRequest): PageContent {
-  return narrow({
+function apologize({ status, headers }: ApiError, { requestId }: Call): PageContent {
+  return {
     title: "That did not work",
     status,
     headers: Object.entries(headers).flat(),
@@ -124,9 +102,9 @@ function apologize({ status, headers }: ApiError, { context }: HandlerRequest): 
       <>
         <p>Something went wrong on our side, and nothing was changed. Reload this page in a moment.</p>
         <p className="quiet">
-          If it happens again, quote reference <code>{context.requestId}</code>.
+          If it happens again, quote reference <code>{requestId}</code>.
         </p>
       </>
     ),
-  });
+  };
 }

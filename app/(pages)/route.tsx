@@ -1,6 +1,8 @@
 import { nameOperator } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { files } from "@/lib/http/register/files";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
@@ -11,7 +13,7 @@ import { ApprovalScreen } from "./front/approval-screen";
 import { Apps, nameApps } from "./front/apps";
 import { Prices, readPrices } from "./front/prices";
 import { Questions } from "./front/questions";
-import { htmlPage } from "./html-page";
+import { wide } from "./html-page";
 
 /** Links from which a program that knows only our address finds everything else (RFC 9727 §3, RFC 8631). */
 const discovery = [
@@ -23,36 +25,42 @@ const discovery = [
 const withoutPricesSeconds = 5;
 
 /** What a visitor gets, for whom, and with what. It is kept in two copies, one for browsers that look signed in. */
-export const GET = htmlPage(pages.front, async ({ headers, nowMs }) => {
-  const { prices, isWhole } = await readPrices(nowMs);
-  return {
-    content: (
-      <div className="front">
-        <Hero isSignedIn={hasSessionCookie(headers)} />
-        <Jobs />
-        <section className="split" aria-labelledby="approve">
-          <div>
-            <h2 id="approve">Nothing leaves without you</h2>
-            <p className="lead">
-              An app asks once to connect, on this screen. Then it knows whether your company may run, and how
-              many credits are left: nothing more.
-            </p>
-            <p>Finished work waits for you in the app. No program, ours included, can approve for you.</p>
+export const { GET } = toPlatform(
+  handlePage(
+    pages.front,
+    async ({ headers, nowMs }) => {
+      const { prices, isWhole } = await readPrices(nowMs);
+      return {
+        content: (
+          <div className="front">
+            <Hero isSignedIn={hasSessionCookie(headers)} />
+            <Jobs />
+            <section className="split" aria-labelledby="approve">
+              <div>
+                <h2 id="approve">Nothing leaves without you</h2>
+                <p className="lead">
+                  An app asks once to connect, on this screen. Then it knows whether your company may run, and
+                  how many credits are left: nothing more.
+                </p>
+                <p>Finished work waits for you in the app. No program, ours included, can approve for you.</p>
+              </div>
+              {settings().signIn.kind !== "none" && <ApprovalScreen />}
+            </section>
+            <div className="split">
+              <Apps />
+              <Prices prices={prices} />
+            </div>
+            <Questions />
+            <WhoRunsIt />
           </div>
-          {settings().signIn.kind !== "none" && <ApprovalScreen />}
-        </section>
-        <div className="split">
-          <Apps />
-          <Prices prices={prices} />
-        </div>
-        <Questions />
-        <WhoRunsIt />
-      </div>
-    ),
-    headers: ["link", discovery],
-    maxAgeSeconds: !isWhole && withoutPricesSeconds,
-  };
-});
+        ),
+        headers: ["link", discovery],
+        maxAgeSeconds: !isWhole && withoutPricesSeconds,
+      };
+    },
+    wide,
+  ),
+);
 
 function Hero({ isSignedIn }: { isSignedIn: boolean }) {
   const [first, second] = nameApps();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { assetsVersion } from "@/lib/http/assets";
-import { createHandler, type RouteHandler } from "@/lib/http/handler";
+import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { files } from "@/lib/http/register/files";
 import type { Route } from "@/lib/http/route";
 
@@ -18,12 +18,12 @@ const types: Record<string, string> = {
 
 /** The route handler of a file in `public/`, immutable if its name or query contains its version. */
 export function fileHandler(file: Route): RouteHandler {
-  return createHandler(file, ({ url }) => ({
+  return handleOperation(file, ({ search }) => ({
     status: 200,
     body: readFileSync(`public${file.path}`),
     mediaType: types[extname(file.path)] ?? "application/octet-stream",
     caching:
-      file.path === files.serif.path || url.search === `?v=${assetsVersion()}`
+      file.path === files.serif.path || search === `?v=${assetsVersion()}`
         ? "public, max-age=31536000, immutable"
         : "public, no-cache",
   }));

@@ -10,8 +10,8 @@ import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
-import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -29,27 +29,23 @@ export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: numb
  * Identifies the caller with one signature check and one read. It never throws: an outage returns `unavailable`.
  *
  * @param resource - the requested resource, for tokens that are bound to one; undefined for our pages
+ * @param headers - those that count
  */
 export async function identifyCaller(
-  headers: Headers,
-  context: RequestContext,
+  call: Call,
   resource: Resource | undefined,
-  nowMs = Date.now(),
+  headers: SentHeaders = call.headers,
 ): Promise<Caller> {
   try {
-    return await withTimeout(answersWithinMs.store, identify(headers, context, resource, nowMs));
+    return await withTimeout(answersWithinMs.store, identify(call, resource, headers));
   } catch (failure) {
-    log().error({ err: failure, requestId: context.requestId }, "an account could not be read");
+    log().error({ err: failure, requestId: call.requestId }, "an account could not be read");
     return { is: "unavailable" };
   }
 }
 
-async function identify(
-  headers: Headers,
-  context: RequestContext,
-  resource: Resource | undefined,
-  nowMs: number,
-): Promise<Caller> {
+async function identify(call: Call, resource: Resource | undefined, headers: SentHeaders): Promise<Caller> {
+  const { nowMs } = call;
   const credential = await readSessionCredential(headers, resource, nowMs);
   if ("is" in credential) {
     // An outage is never "signed out": throws while the browser could not renew its session. Its read has nothing that a
@@ -58,7 +54,7 @@ async function identify(
       await readCaller(await store(), { ...noOne, nowMs });
     return credential;
   }
-  context.subject = credential.subject;
+  call.subject = credential.subject;
   const { subject, sessionId, keyId = "" } = credential;
   const row = await readCaller(await store(), { subject, sessionId, keyId, nowMs });
   if (!row) return { is: "unreadable" };
@@ -74,7 +70,7 @@ async function identify(
 }
 
 /** Whether a browser sent what renews its session, and no token of its own. */
-function mayRenew(headers: Headers): boolean {
+function mayRenew(headers: SentHeaders): boolean {
   return !headers.has("authorization") && readCookie(headers, "office-client") !== undefined;
 }
 

@@ -25,17 +25,17 @@ import { recordAudit } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import type { Call } from "@/lib/http/call";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { Redirect } from "@/lib/http/form";
-import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 
 const signInPurpose = "sign in";
 
 /** The options of a sign-in by any passkey: they are the same for everyone but for the challenge. */
-export function askForPasskey(call: HandlerRequest): ResponseParts {
+export function askForPasskey(call: Call): ResponseParts {
   const { challenge, cookie } = challengeBrowser(call, signInPurpose);
   return { status: 200, body: requestOptions(relyingParty(), challenge), headers: cookieHeaders([cookie]) };
 }
@@ -45,7 +45,7 @@ export function askForPasskey(call: HandlerRequest): ResponseParts {
  * Throws an {@link ApiError}: 404 if the passkey is not registered here, 400 for any other reason, which only the log
  * has; 409 if the browser is signed in to another account.
  */
-export async function signInWithPasskey(call: HandlerRequest): Promise<Redirect> {
+export async function signInWithPasskey(call: Call): Promise<Redirect> {
   const { headers, nowMs, body } = call;
   const db = await store();
   const isExpected = expectedOf(call, signInPurpose);
@@ -99,7 +99,7 @@ async function requirePasskey(db: Db, credentialId: string) {
 const purposeOf = ({ account }: Owner) => `add to ${account.id}`;
 
 /** The options to add a passkey to the owner's account. Throws an {@link ApiError}: 409 if the account has ten. */
-export async function startPasskey(call: HandlerRequest, owner: Owner): Promise<ResponseParts> {
+export async function startPasskey(call: Call, owner: Owner): Promise<ResponseParts> {
   const { id, email } = owner.account;
   const passkeys = await listPasskeys(await store(), id);
   if (passkeys.length >= maxPasskeys) throw hasTooMany;
@@ -110,7 +110,7 @@ export async function startPasskey(call: HandlerRequest, owner: Owner): Promise<
 }
 
 /** Adds the passkey that the owner's browser has created. Throws an {@link ApiError}. */
-export async function finishPasskey(call: HandlerRequest, owner: Owner): Promise<ResponseParts> {
+export async function finishPasskey(call: Call, owner: Owner): Promise<ResponseParts> {
   const isExpected = expectedOf(call, purposeOf(owner));
   const verified = await verifyRegistration(relyingParty(), call.body, isExpected);
   const passkey = { ...verified, name: describeBrowser(call.headers) };

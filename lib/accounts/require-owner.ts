@@ -7,9 +7,9 @@ import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { recordAudit } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
-import type { RequestContext } from "@/lib/http/request-context";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -22,8 +22,6 @@ export type Owner = {
   by: "owner" | `impersonator ${string}`;
 };
 
-type OwnerRequest = { headers: Headers; context: RequestContext; nowMs: number };
-
 /**
  * Identifies the owner by the browser's own session: by the secret that renews it, or by Clerk's cookie. A program's
  * token is never accepted here, however it is sent: a token must not get its own successor or end another session.
@@ -32,11 +30,11 @@ type OwnerRequest = { headers: Headers; context: RequestContext; nowMs: number }
  * @param shownAccountId - the account that the page showed when its button was pressed; the browser may have a
  *   different session by now
  */
-export async function requireOwner(client: OwnerRequest, shownAccountId?: string): Promise<Owner> {
-  if (client.headers.has("authorization")) throw onlyInBrowser();
+export async function requireOwner(call: Call, shownAccountId?: string): Promise<Owner> {
+  if (call.headers.has("authorization")) throw onlyInBrowser();
   const { account, ...how } = await (settings().signIn.kind === "clerk"
-    ? findAtClerk(client)
-    : findBySecret(client));
+    ? findAtClerk(call)
+    : findBySecret(call));
   if (!account?.subject) throw new ApiError("forbidden");
   if (shownAccountId !== undefined && shownAccountId !== account.id) {
     throw new ApiError("forbidden", {
@@ -63,8 +61,8 @@ export async function rejectImpersonator({ by, account }: Owner, what: string, n
 
 type Found = Omit<Owner, "account"> & { account: Account | undefined };
 
-async function findAtClerk({ headers, context, nowMs }: OwnerRequest): Promise<Found> {
-  const caller = await identifyCaller(headers, context, undefined, nowMs);
+async function findAtClerk(call: Call): Promise<Found> {
+  const caller = await identifyCaller(call, undefined);
   if (caller.is === "signed-out") throw new ApiError("signed_out");
   if (caller.is === "unavailable") throw new ApiError("unavailable");
   if (caller.is !== "account") throw new ApiError("forbidden");
@@ -74,18 +72,18 @@ async function findAtClerk({ headers, context, nowMs }: OwnerRequest): Promise<F
   return { account, session: undefined, clerkSession: session.sessionId, by };
 }
 
-async function findBySecret({ headers, context, nowMs }: OwnerRequest): Promise<Found> {
-  const found = await withTimeout(answersWithinMs.store, readOwner(headers, nowMs)).catch((failure) => {
-    log().error({ err: failure, requestId: context.requestId }, "an owner could not be read");
+async function findBySecret(call: Call): Promise<Found> {
+  const found = await withTimeout(answersWithinMs.store, readOwner(call)).catch((failure) => {
+    log().error({ err: failure, requestId: call.requestId }, "an owner could not be read");
     throw new ApiError("unavailable");
   });
   if (!found) throw new ApiError("signed_out");
-  if (found.account?.subject) context.subject = found.account.subject;
+  if (found.account?.subject) call.subject = found.account.subject;
   return found;
 }
 
 /** A secret that was just replaced only renews the token: one who has copied it can do nothing else. */
-async function readOwner(headers: Headers, nowMs: number): Promise<Found | undefined> {
+async function readOwner({ headers, nowMs }: Call): Promise<Found | undefined> {
   const db = await store();
   const session = await findOwnSession(db, headers, nowMs);
   if (!session || session.formerUntilMs !== undefined) return undefined;

@@ -17,15 +17,15 @@ import type { MintedToken } from "@/lib/auth/tokens/session-token";
 import { endsFrom } from "@/lib/config/lifetimes";
 import { accountBy } from "@/lib/db/account-by";
 import { type Db, store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import type { Redirect } from "@/lib/http/form";
-import type { HandlerRequest } from "@/lib/http/handler";
 import { isKnownTo, rememberBrowser } from "@/lib/http/known-browser";
 import { pages } from "@/lib/http/register/pages";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
 import { outbox } from "@/lib/mail/wanted-mails";
-import { isFrontServer, knownClientKey } from "@/lib/rate-limit/client-address";
+import { isFrontServer } from "@/lib/rate-limit/client-address";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
 import { hashSecret, mintSecret } from "@/lib/runtime/secret";
@@ -45,9 +45,9 @@ export const codeCookieSeconds = codesKeptMs / 1000;
  * Queues a code for an email and redirects the browser to the page where it is typed. Neither the response nor its
  * timing shows whether the email has an account, because the runner checks that after the response was sent.
  */
-export async function sendCode(email: string, { field, headers, nowMs }: HandlerRequest): Promise<Redirect> {
+export async function sendCode(email: string, { field, headers, client, nowMs }: Call): Promise<Redirect> {
   await requireSigningKey(nowMs); // without the right secret no runner could open the mail
-  const requester = { email, address: knownClientKey(headers), isKnown: isKnownTo(headers, email) };
+  const requester = { email, address: client.knownKey, isKnown: isKnownTo(headers, email) };
   const { browser } = await makeCode(await store(), requester, nowMs);
   afterResponse(sendWithoutRunner);
   const back = findPlace(field("back"));
@@ -77,8 +77,9 @@ export async function signIn(
   db: Db,
   email: string,
   by: Confirmation,
-  { headers, nowMs }: Pick<HandlerRequest, "headers" | "nowMs">,
+  call: Pick<Call, "headers" | "client" | "nowMs">,
 ): Promise<Redirect | undefined> {
+  const { headers, nowMs } = call;
   const account = await accountBy(db, "email", email).select(["id", "created_at_ms"]).executeTakeFirst();
   if (!account) return undefined;
   const current = await findOwnSession(db, headers, nowMs);
@@ -96,7 +97,7 @@ export async function signIn(
       ...endsFrom("browser", nowMs),
       client_hash: hashSecret("client", secret),
       confirmed_by: by,
-      ...describeStart(headers),
+      ...describeStart(call),
       ...(isNew && { mail: { kind: "new browser" } as const }),
     };
     await startSession(db, { by: "owner", what: "sign in" }, started, nowMs);

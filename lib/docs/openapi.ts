@@ -7,9 +7,9 @@ import { operationWords } from "@/lib/docs/documents/operations";
 import { anchorOf } from "@/lib/docs/markdown";
 import { type AnswerDocument, answersOf, earlyRefusals } from "@/lib/docs/responses";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
+import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/call";
 import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
-import { maxRequestIdCharacters, requestIdPattern } from "@/lib/http/request-context";
 import * as schemas from "@/lib/http/schemas";
 
 /** OpenAPI 3.1. Schemas are published open, because clients must ignore unknown fields; responses are sent closed. */

@@ -1,6 +1,6 @@
 import { ApiError } from "@/lib/http/errors";
 import { hashContent, matchesEtag } from "@/lib/http/etag";
-import { createHandler, type RouteHandler } from "@/lib/http/handler";
+import { handleEndpoint, type RouteHandler } from "@/lib/http/handler";
 import { inPlainText, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
@@ -12,7 +12,7 @@ export type MakePublication = (url: URL) => Publication | undefined | Promise<Pu
 
 /** The handler of a publication for programs, with `ETag` and 304. 404 if there is none. */
 export function publish(route: Route, make: MakePublication): RouteHandler {
-  return createHandler(
+  return handleEndpoint(
     route,
     async ({ headers: sent, url }) => {
       const publication = await make(url);
@@ -25,7 +25,7 @@ export function publish(route: Route, make: MakePublication): RouteHandler {
         ? { ...answer, status: 304, body: null }
         : { ...answer, status: 200, body };
     },
-    { renderError: inPlainText },
+    { explain: inPlainText },
   );
 }
 

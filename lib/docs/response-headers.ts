@@ -1,8 +1,8 @@
 import { type QuotaName, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { requestIdPattern } from "@/lib/http/call";
 import type { Operation } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
-import { requestIdPattern } from "@/lib/http/request-context";
 
 export type HeaderDocument = {
   name: string;

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import { store } from "@/lib/db/store";
+import type { SentHeaders } from "@/lib/http/call";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
 import { processSingleton } from "@/lib/process-singleton";
-import type { KnownBrowser } from "@/lib/rate-limit/sender";
+import type { KnownBrowser } from "@/lib/rate-limit/client";
 import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
@@ -24,7 +25,7 @@ const found = () => processSingleton("accounts of known browsers", () => new Rec
 
 /** A browser that has signed in before to an account that exists; `undefined` for any other, or if an HMAC is wrong. */
 export function findKnownBrowser(
-  headers: Headers,
+  headers: SentHeaders,
   nowMs: number,
   exists = hasAccount,
 ): Promise<KnownBrowser | undefined> | undefined {
@@ -45,14 +46,14 @@ function hasAccount(id: string): Promise<boolean> {
 }
 
 /** Whether this browser has signed in with this email before. */
-export function isKnownTo(headers: Headers, email: string): boolean {
+export function isKnownTo(headers: SentHeaders, email: string): boolean {
   const { id, proofs = [] } = readKnown(headers) ?? {};
   return proofs.some((proof) => isKeyedHash(proof, purpose, `${id}.${email}`));
 }
 
 /** The `Set-Cookie` of a browser that has just signed in to this account. It keeps the emails of previous ones. */
 export function rememberBrowser(
-  headers: Headers,
+  headers: SentHeaders,
   { id: account, email }: { id: string; email: string },
   nowMs: number,
 ): string {
@@ -67,7 +68,7 @@ export function rememberBrowser(
 type Known = { id: string; proofs: string[]; account?: string; atSeconds?: number };
 
 /** One that an earlier build wrote has no account and no date. */
-function readKnown(headers: Headers): Known | undefined {
+function readKnown(headers: SentHeaders): Known | undefined {
   const [id, proof = "", ...rest] = readCookie(headers, "office-known")?.split(".", 3 + maxEmails) ?? [];
   if (!id || !isKeyedHash(proof, purpose, id)) return undefined;
   const [account, seconds, hash] = rest[0]?.split("~", 3) ?? [];

@@ -8,6 +8,9 @@ import type { Route } from "@/lib/http/route";
 /** What a page shows, or another answer in its place. */
 type Shown<Content> = Content | ResponseParts | Promise<Content | ResponseParts>;
 
+/** Finds what a page shows. */
+export type Show<Content, Who = undefined> = (call: Call, who: Who) => Shown<Content>;
+
 /** How the pages of a site look. */
 export type PageOptions<Content, Who = undefined, Page extends Route = Route> = Pick<
   CheckOptions<Who>,
@@ -22,7 +25,7 @@ export type PageOptions<Content, Who = undefined, Page extends Route = Route> = 
 /** Creates the handler of a page. */
 export function handlePage<Content extends { content: unknown }, Who, Page extends Route>(
   page: Page,
-  show: (call: Call, who: Who) => Shown<Content>,
+  show: Show<Content, Who>,
   { lay, explain, ...checks }: PageOptions<Content, Who, Page>,
 ): RouteHandler {
   const answer = (shown: Content | ResponseParts, call: Call) =>

@@ -1,5 +1,6 @@
 import { inSeconds } from "@/lib/config/durations";
 import { versioned } from "@/lib/http/assets";
+import type { SentHeaders } from "@/lib/http/call";
 import type { ApiError } from "@/lib/http/errors";
 import { files } from "@/lib/http/register/files";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
@@ -38,7 +39,7 @@ ${content}
 }
 
 /** The refusal of a page for now: a page that reloads itself for a browser, the ApiError JSON for a program. */
-export function askToWait(error: ApiError, headers: Headers): ResponseParts {
+export function askToWait(error: ApiError, headers: SentHeaders): ResponseParts {
   const answer = errorParts(error);
   if (!headers.get("accept")?.includes("text/html")) return answer;
   const seconds = error.headers["retry-after"];

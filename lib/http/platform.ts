@@ -1,20 +1,23 @@
 import { Readable } from "node:stream";
+import type { ReadableStream } from "node:stream/web";
 import { Call, type Source } from "@/lib/http/call";
 import type { RouteHandler } from "@/lib/http/handler";
 import { toResponse } from "@/lib/http/response";
+import type { Method } from "@/lib/http/route";
 import { decide, publicSite } from "@/lib/http/router";
 import { isFrontServer } from "@/lib/rate-limit/client-address";
 
 /** What a module of a route exports for its methods: a platform calls it, and our own server its handler. */
 export type PlatformHandler = ((request: Request) => Promise<Response>) & { answer: RouteHandler };
 
-/** Makes of a handler what a platform calls. */
-export function toPlatform(answer: RouteHandler): PlatformHandler {
+/** Makes of a handler what a platform calls, for each method. The module of a route exports those that its route accepts. */
+export function toPlatform(answer: RouteHandler): Record<Method, PlatformHandler> {
   const respond = async (request: Request) => {
     const call = callOf(request);
     return toResponse((await decide(call)) ?? (await answer(call)));
   };
-  return Object.assign(respond, { answer });
+  const handler = Object.assign(respond, { answer });
+  return { GET: handler, HEAD: handler, POST: handler, OPTIONS: handler };
 }
 
 /** A platform's request on its way. */
@@ -44,6 +47,6 @@ class PlatformSource implements Source {
   openBody(): Readable | undefined {
     const { body } = this.request;
     // Nothing is read ahead of what is asked for.
-    return body ? Readable.fromWeb(body, { highWaterMark: 0 }) : undefined;
+    return body ? Readable.fromWeb(body as ReadableStream, { highWaterMark: 0 }) : undefined;
   }
 }

@@ -4,9 +4,8 @@ import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import { type Db, store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import type { HandlerRequest } from "@/lib/http/handler";
-import type { RequestContext } from "@/lib/http/request-context";
 import { type Condition, type EmailState, isLeased } from "@/lib/mail/onboarding-outbox";
 import { hashEmail, isSuppressed, suppress } from "@/lib/mail/suppressions";
 import { readUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
@@ -22,17 +21,17 @@ const pollEveryMs = 50;
  * The account id of an unsubscribe link with one valid `token`. Throws an {@link ApiError}: 400 for an invalid link, 502 if
  * the keys of links cannot be read.
  */
-export async function readUnsubscribeLink({ url, context }: HandlerRequest): Promise<string> {
-  const [token = "", another] = url.searchParams.getAll("token");
+export async function readUnsubscribeLink(call: Call): Promise<string> {
+  const [token = "", another] = call.query.getAll("token");
   if (another !== undefined) throw new ApiError("invalid_token");
   const accountId = await withTimeout(stopTimeoutMs, readUnsubscribeToken(token)).catch((failure) =>
-    failToStop(failure, context),
+    failToStop(failure, call),
   );
   if (!accountId) throw new ApiError("invalid_token");
   return accountId;
 }
 
-function failToStop(failure: unknown, { requestId }: RequestContext): never {
+function failToStop(failure: unknown, { requestId }: Call): never {
   log().error({ err: failure, requestId }, "stopping the later emails failed; some may still be delivered");
   throw new ApiError("upstream_failed");
 }
@@ -60,13 +59,11 @@ export function readSubscription(accountId: string) {
 }
 
 /** Stops the later emails of an account permanently. Throws an {@link ApiError} 502 if an email may still be delivered. */
-export async function unsubscribe(accountId: string, context: RequestContext): Promise<void> {
+export async function unsubscribe(accountId: string, call: Call): Promise<void> {
   const stopping = store().then((db) => stopLaterEmails(db, accountId, Date.now()));
-  const isStopped = await withTimeout(stopTimeoutMs, stopping).catch((failure) =>
-    failToStop(failure, context),
-  );
+  const isStopped = await withTimeout(stopTimeoutMs, stopping).catch((failure) => failToStop(failure, call));
   if (isStopped) return;
-  const { requestId } = context;
+  const { requestId } = call;
   log().warn({ requestId }, "an onboarding mail was still being sent; it may still be delivered");
   throw new ApiError("upstream_failed");
 }

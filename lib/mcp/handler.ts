@@ -8,11 +8,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { settings } from "@/lib/config/settings";
+import { type Call, type SentHeaders, traceIdOf } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import { createHandler, type HandlerRequest } from "@/lib/http/handler";
+import { handleOperation } from "@/lib/http/handler";
 import { parseJson } from "@/lib/http/json";
 import { mcpServer } from "@/lib/http/register/mcp";
-import { traceIdOf } from "@/lib/http/request-context";
 import type { ResponseParts } from "@/lib/http/response";
 import { turnsOf } from "@/lib/http/turns";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
@@ -20,40 +20,39 @@ import { classify } from "@/lib/mcp/protocol-version";
 import { createMcpServer } from "@/lib/mcp/server";
 import { anonymousCaller, identifyBearer, needsAccount, refuseSignedOut } from "@/lib/mcp/signed-out";
 import { callTool, parseSimpleCall, toMessage } from "@/lib/mcp/tool-call";
-import { isHostedAgent } from "@/lib/rate-limit/client-address";
-import { circlesOf } from "@/lib/rate-limit/sender";
 
 /** The route handler of the MCP server at a path. Failures of HTTP are an ApiError, those of JSON-RPC a JSON-RPC error. */
 export function mcpEndpoint(path: (typeof mcpServer.paths)[number], createServer = createMcpServer) {
-  return createHandler({ ...mcpServer, path }, (call) => answerMessage(call, createServer), {
-    quotaKey: (call) => (isHostedAgent(call.headers) ? accountKey(call) : undefined),
+  return handleOperation({ ...mcpServer, path }, (call) => answerMessage(call, path, createServer), {
+    quotaKey: (call) => (call.client.isHosted ? accountKey(call) : undefined),
   });
 }
 
 /** The key of the caller's account, because a hosted agent sends the requests of many owners from one address. */
-async function accountKey(call: HandlerRequest): Promise<string | undefined> {
-  const caller = await identifyBearer(call);
+async function accountKey(call: Call): Promise<string | undefined> {
+  const caller = await call.once(identifyBearer);
   return caller.is === "account" ? `account ${caller.account.id}` : undefined;
 }
 
 async function answerMessage(
-  request: HandlerRequest,
+  request: Call,
+  path: (typeof mcpServer.paths)[number],
   createServer: typeof createMcpServer,
 ): Promise<ResponseParts> {
-  const { headers, body, context } = request;
+  const { headers, body } = request;
   const sent = parseJson(body);
   if (isTooLarge(sent)) return refuse(ProtocolErrorCode.InvalidRequest, tooLarge, idOf(sent));
   const message = withoutNulls(sent);
   const call = parseSimpleCall(message, headers);
-  const needsToken = context.path === mcpServer.accountPath || needsAccount(message);
-  const caller = needsToken ? await identifyBearer(request) : anonymousCaller;
-  if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, request.url.pathname, call);
+  const needsToken = path === mcpServer.accountPath || needsAccount(message);
+  const caller = needsToken ? await request.once(identifyBearer) : anonymousCaller;
+  if (needsToken && caller.is === "signed-out") return refuseSignedOut(caller, request.path, call);
   requireJson(headers);
   if (message === undefined) return refuse(ProtocolErrorCode.ParseError, "Parse error: the body is not JSON");
-  context.traceId ??= traceIdOf(metaOf(message).traceparent);
+  request.traceId ??= traceIdOf(metaOf(message).traceparent);
   if (call) {
     const { tool, input } = call;
-    const run = () => callTool(tool, input, caller, context);
+    const run = () => callTool(tool, input, caller, request);
     return { status: 200, body: toMessage(call, await (tool.computes ? inTurn(request, run) : run())) };
   }
   if (!isMessage(message)) {
@@ -62,12 +61,12 @@ async function answerMessage(
       : "the body is not a JSON-RPC 2.0 message";
     return refuse(ProtocolErrorCode.InvalidRequest, `Invalid Request: ${why}`, idOf(message));
   }
-  const answer = () => exchange(headers, message, () => createServer(caller, context));
+  const answer = () => exchange(headers, message, () => createServer(caller, request));
   // One of an account may wait for the store.
   return needsToken ? answer() : inTurn(request, answer);
 }
 
-function requireJson(headers: Headers): void {
+function requireJson(headers: SentHeaders): void {
   const [sent = ""] = headers.get("content-type")?.split(";", 1) ?? [];
   if (sent.trim().toLowerCase() === "application/json") return;
   throw new ApiError("invalid_request", {
@@ -78,8 +77,8 @@ function requireJson(headers: Headers): void {
 }
 
 /** Computes in turns, so that an app's entitlement does not wait behind searches from many addresses. */
-function inTurn<T>(call: HandlerRequest, compute: () => Promise<T>): Promise<T> {
-  return turnsOf("messages").run(circlesOf(call), call.request.signal, compute);
+function inTurn<T>(call: Call, compute: () => Promise<T>): Promise<T> {
+  return turnsOf("messages").run(call.circles, call.signal, compute);
 }
 
 const maxDepth = 100;
@@ -136,7 +135,7 @@ function rpcError(code: number, message: string, id: string | number | null) {
 
 /** Answers a message of protocol 2026-07-28, which is stateless, or of an earlier one, which starts with `initialize`. */
 async function exchange(
-  headers: Headers,
+  headers: SentHeaders,
   message: Message,
   createServer: () => McpServer,
 ): Promise<ResponseParts> {

@@ -5,6 +5,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
+import type { SentHeaders } from "@/lib/http/call";
 import { findParamsProblem, type Message } from "@/lib/mcp/params";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
@@ -31,7 +32,7 @@ const cached = new RecentCache<{ era: Era | undefined }>(200);
 const maxKeyCharacters = 2048;
 
 /** The protocol era of a valid call; `undefined` if the library must answer. */
-export function eraOf(message: PlainCall, headers: Headers): Era | undefined {
+export function eraOf(message: PlainCall, headers: SentHeaders): Era | undefined {
   // These differ in every call, and no rule reads more of them than their type.
   const { name, _meta: { progressToken, traceparent, ...meta } = {} } = message.params;
   const values = ["mcp-protocol-version", "mcp-method", "mcp-name"].map((header) => headers.get(header));
@@ -43,7 +44,7 @@ export function eraOf(message: PlainCall, headers: Headers): Era | undefined {
   return era;
 }
 
-function validate(message: PlainCall, headers: Headers): Era | undefined {
+function validate(message: PlainCall, headers: SentHeaders): Era | undefined {
   const route = classify(headers, message);
   if (findParamsProblem(message)) return undefined;
   if (route.kind === "legacy") {
@@ -57,7 +58,7 @@ function validate(message: PlainCall, headers: Headers): Era | undefined {
 }
 
 /** The MCP library's classification of a message and its headers. */
-export function classify(headers: Headers, body: Message): InboundClassificationOutcome {
+export function classify(headers: SentHeaders, body: Message): InboundClassificationOutcome {
   const header = (name: string) => headers.get(name) ?? undefined;
   return classifyInboundRequest({
     httpMethod: "POST",

@@ -7,9 +7,9 @@ import {
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import type { Caller } from "@/lib/accounts/caller";
+import type { Call } from "@/lib/http/call";
 import { unexpectedError } from "@/lib/http/handler";
 import { mcpServer } from "@/lib/http/register/mcp";
-import type { RequestContext } from "@/lib/http/request-context";
 import { instructions } from "@/lib/mcp/instructions";
 import { prompts } from "@/lib/mcp/prompts";
 import { type Resource, resourceSizes, resources } from "@/lib/mcp/resources";
@@ -28,7 +28,7 @@ const unchanging = { listChanged: false };
 const audience: ("user" | "assistant")[] = ["user", "assistant"];
 
 /** Creates the MCP server of one request, so that requests never share a caller. */
-export function createMcpServer(caller: Caller, context: RequestContext): McpServer {
+export function createMcpServer(caller: Caller, request: Call): McpServer {
   const server = new McpServer(describeServer(), {
     instructions,
     capabilities: { tools: unchanging, resources: unchanging, prompts: unchanging },
@@ -43,15 +43,15 @@ export function createMcpServer(caller: Caller, context: RequestContext): McpSer
   });
   for (const tool of tools) {
     const about = { inputSchema: tool.input };
-    server.registerTool(tool.name, about, (input) => callTool(tool, input, caller, context));
+    server.registerTool(tool.name, about, (input) => callTool(tool, input, caller, request));
   }
   // The library's own list has no `securitySchemes`.
-  server.server.setRequestHandler("tools/list", () => ({ tools: listTools(context.path) }));
+  server.server.setRequestHandler("tools/list", () => ({ tools: listTools(request.route?.path) }));
   const sizes = resourceSizes();
   for (const [at, resource] of resources.entries()) {
     const { name, uri, title, description, mimeType } = resource;
     const about = { title, description, mimeType, size: sizes[at], annotations: { audience } };
-    server.registerResource(name, uri, about, () => readResource(resource, context));
+    server.registerResource(name, uri, about, () => readResource(resource, request));
   }
   for (const { name, title, description, write } of prompts) {
     server.registerPrompt(name, { title, description }, () => ({
@@ -81,7 +81,7 @@ const describedTools = () =>
   );
 
 /** The tools as a client at a path is told of them. */
-function listTools(path: string) {
+function listTools(path: string | undefined) {
   return describedTools().map((described, at) => {
     const needsToken = tools[at]?.needsSession || path === mcpServer.accountPath;
     // ChatGPT's: developers.openai.com/apps-sdk/build/auth. It also reads them in `_meta` (apps-sdk/reference).
@@ -90,11 +90,11 @@ function listTools(path: string) {
   });
 }
 
-function readResource({ uri, mimeType, read }: Resource, context: RequestContext): ReadResourceResult {
+function readResource({ uri, mimeType, read }: Resource, request: Call): ReadResourceResult {
   try {
     return { contents: [{ uri, mimeType, text: read() }] };
   } catch (failure) {
-    throw new ProtocolError(ProtocolErrorCode.InternalError, unexpectedError(failure, context).message);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, unexpectedError(failure, request).message);
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { challenge } from "@/lib/auth/tokens/credential";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
 import type { Message } from "@/lib/mcp/params";
 import { resultOf, type SimpleCall, toMessage } from "@/lib/mcp/tool-call";
@@ -20,11 +20,10 @@ export function needsAccount(message: unknown): boolean {
 }
 
 /** Identifies the caller by a bearer token, never by a cookie, which browsers also send with forged requests (CSRF). */
-export async function identifyBearer(request: HandlerRequest): Promise<Caller> {
-  const authorization = request.headers.get("authorization");
+export function identifyBearer(call: Call): Promise<Caller> {
+  const authorization = call.headers.get("authorization");
   const credential = new Headers(authorization === null ? {} : { authorization });
-  request.who ??= await identifyCaller(credential, request.context, "mcp");
-  return request.who as Caller;
+  return identifyCaller(call, "mcp", credential);
 }
 
 /**

@@ -1,9 +1,9 @@
 import { type CallToolResult, SERVER_INFO_META_KEY } from "@modelcontextprotocol/server";
 import type { Caller } from "@/lib/accounts/caller";
 import { inSeconds } from "@/lib/config/durations";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { unexpectedError } from "@/lib/http/handler";
-import type { RequestContext } from "@/lib/http/request-context";
 import { eraOf, plainCall } from "@/lib/mcp/protocol-version";
 import { describeServer } from "@/lib/mcp/server-info";
 import { type Tool, tools } from "@/lib/mcp/tools";
@@ -15,7 +15,7 @@ export type SimpleCall = { tool: Tool; input: unknown; id: string | number; isMo
  * Parses a valid tool call, the most frequent message: we answer it as the MCP library would, at a fifth of the cost.
  * `undefined` for any other message, wrong arguments included, which the library answers (`server.ts`, `params.ts`).
  */
-export function parseSimpleCall(message: unknown, headers: Headers): SimpleCall | undefined {
+export function parseSimpleCall(message: unknown, headers: SentHeaders): SimpleCall | undefined {
   const { data } = plainCall.safeParse(message);
   if (!data) return undefined;
   const { id, params } = data;
@@ -38,14 +38,14 @@ export async function callTool(
   tool: Tool,
   input: unknown,
   caller: Caller,
-  context: RequestContext,
+  request: Pick<Call, "requestId">,
 ): Promise<CallToolResult> {
   try {
     const found = await tool.run(input as never, caller);
     if (typeof found === "string") return { content: [{ type: "text", text: found }] };
     return resultOf(tool.output?.parse(found) as object, true);
   } catch (thrown) {
-    const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, context);
+    const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, request);
     const body = error.toJSON();
     // Some clients validate errors against the output schema too, so an error that does not fit is sent as text only.
     const result = resultOf(body, tool.output?.safeParse(body).success === true);

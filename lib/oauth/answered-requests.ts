@@ -5,6 +5,7 @@ import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { beginAppSession } from "@/lib/oauth/app-session";
+import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { hashSecret } from "@/lib/runtime/secret";
 
@@ -34,9 +35,8 @@ export class Requests extends OAuthState {
  */
 export class Codes extends OAuthState {
   override async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
-    const exchange = this.current();
-    if (!exchange?.uid) throw new Error("a code is issued for no request");
-    const sent = keyedHash("authorization-code:v1", exchange.uid);
+    const tokens = TokenRotation.current();
+    const sent = keyedHash("authorization-code:v1", tokens.request);
     const { key, row } = this.rowOf(sent, payload, expiresInSeconds);
     const isFirst = await transact(await store(), async (transaction) => {
       const insert = transaction
@@ -48,6 +48,6 @@ export class Codes extends OAuthState {
       return true;
     });
     const earlier = isFirst ? undefined : await this.read("id_hash", sent);
-    exchange.code = { made: id, sent, isOver: !isFirst && (!earlier || earlier.consumed !== undefined) };
+    tokens.code = { made: id, sent, isOver: !isFirst && (!earlier || earlier.consumed !== undefined) };
   }
 }

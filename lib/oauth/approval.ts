@@ -5,6 +5,7 @@ import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import type { Call } from "@/lib/http/call";
 import { readTypedCode } from "@/lib/http/typed-code";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { approveApp, appSessionId, type NewApp } from "@/lib/oauth/app-session";
@@ -113,16 +114,16 @@ export async function findOutcome(
  * Approves a pending request for this account, if no one was faster. Its session starts with what it is sent: the code of
  * an app in a browser, the first tokens of a device.
  *
- * @param headers - those of the browser in which the owner approves
+ * @param call - from the browser in which the owner approves
  */
 export async function approve(
   db: Db,
   authorizationRequest: AuthorizationRequest,
   client: RequestingClient,
   { account, clerkSession }: Owner,
-  headers: Headers,
-  nowMs: number,
+  call: Pick<Call, "headers" | "client" | "nowMs">,
 ): Promise<void> {
+  const { nowMs } = call;
   const { by, state, key, id } = authorizationRequest;
   const stored = await readPending(authorizationRequest);
   if (!stored) return;
@@ -136,7 +137,7 @@ export async function approve(
     account_id: account.id,
     name: client.session.name,
     app_origin: client.session.origin,
-    ...describeStart(headers),
+    ...describeStart(call),
     clerk_session: clerkSession ?? null,
   };
   // The authorization server passes the answer to an app when the browser returns, and to a device at its next poll.

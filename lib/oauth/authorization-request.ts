@@ -1,4 +1,5 @@
 import { inKibibytes, oauthBounds } from "@/lib/config/limits";
+import type { SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
@@ -43,7 +44,7 @@ const forwarded = ["accept", "authorization", "content-type"];
  * says so, or none or only that it is text. A client may name itself by Basic alone (RFC 6749 §2.3.1): that goes into the
  * form, and the secret is ignored as in the form, because no client has one.
  */
-export function readClientHeaders(headers: Headers, form: URLSearchParams): Record<string, string> {
+export function readClientHeaders(headers: SentHeaders, form: URLSearchParams): Record<string, string> {
   const sent = Object.fromEntries([...headers].filter(([name]) => forwarded.includes(name)));
   const { "content-type": type = "", authorization = "", ...others } = sent;
   const client = readBasicName(authorization);

@@ -1,18 +1,14 @@
 import { readFileSync } from "node:fs";
 import { METHODS } from "node:http";
 import { store } from "@/lib/db/store";
+import type { Call, Site } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo } from "@/lib/http/form";
-import {
-  createHandler,
-  type Handler,
-  type HandlerOptions,
-  type HandlerRequest,
-  provesNothing,
-  type RouteHandler,
-} from "@/lib/http/handler";
+import type { RouteHandler, Work } from "@/lib/http/handler";
+import { handlePage, type PageOptions, type Show } from "@/lib/http/page";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Method, Route } from "@/lib/http/route";
+import { decide } from "@/lib/http/router";
 import { officeFiles } from "@/lib/office/files";
 import { type Place, renderPage } from "@/lib/office/frame";
 import {
@@ -33,14 +29,20 @@ import { endSession, findSession, type OfficeSession } from "@/lib/office/sessio
 import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/sign-in-pages";
 import { today } from "@/lib/office/today";
 
-/** Creates the handler of the office: each address has the checks of `createHandler` that its entry asks for. */
-export function createOfficeHandler(): (request: Request, path: string) => Promise<Response> {
+/** The office, at this origin: its site, and what answers every request to it. */
+export function createOffice(url: string): { site: Site; answer: RouteHandler } {
   const handlers = listHandlers();
-  const refuse = () => {
-    throw new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
+  const site: Site = {
+    url,
+    routeAt: (path) => handlers.get(path)?.route,
+    loggedAs: "office",
+    isProxied: false,
+    hasPageFor: () => true,
   };
-  const nothing = createHandler(nothingHere, refuse, { renderError: showProblem });
-  return (request, path) => (handlers.get(path) ?? nothing)(request);
+  const nothing = handlePage(nothingHere, refuseUnknown, inOffice);
+  const answer: RouteHandler = async (call) =>
+    (await decide(call, showProblem)) ?? (handlers.get(call.path)?.handler ?? nothing)(call);
+  return { site, answer };
 }
 
 const reads = { ...office, methods: ["GET", "HEAD"] } as const;
@@ -48,14 +50,30 @@ const reads = { ...office, methods: ["GET", "HEAD"] } as const;
 /** What is not there, whatever the method. */
 const nothingHere: Route = { ...office, path: "/*", methods: METHODS as Method[], origin: "any" };
 
-/** The handlers by address. That of a route without a credential gets no session. */
-function listHandlers(): Map<string, RouteHandler> {
-  const handlers = new Map<string, RouteHandler>();
-  const add = (route: Route, handler: Handler<OfficeSession>, renderError: RenderError = showProblem) =>
-    handlers.set(
-      route.path,
-      createHandler(route, handler, { identify: findSession, hasProof: isRecentlyProved, renderError }),
-    );
+function refuseUnknown(): never {
+  throw new ApiError("not_found", { hint: "Compare the address with those in the navigation." });
+}
+
+/** What a page shows, to whom, and where in the office. */
+type Shown = OfficeView & Place;
+
+const inOffice: PageOptions<Shown, OfficeSession> = {
+  identify: findSession,
+  hasProof: isRecentlyProved,
+  lay,
+  explain: showProblem,
+};
+
+async function lay(shown: Shown): Promise<ResponseParts> {
+  const body = await renderPage(shown, shown);
+  return { status: shown.status ?? 200, body, mediaType: "text/html; charset=utf-8" };
+}
+
+/** The routes and their handlers by address. The handler of a route without a credential gets no session. */
+function listHandlers(): Map<string, { route: Route; handler: RouteHandler }> {
+  const handlers = new Map<string, { route: Route; handler: RouteHandler }>();
+  const add = (route: Route, show: Show<Shown, OfficeSession>, explain = inOffice.explain) =>
+    handlers.set(route.path, { route, handler: handlePage(route, show, { ...inOffice, explain }) });
   for (const page of officePages) {
     const route = { ...reads, ...byOperators, path: page.path };
     add(route, (call, session) => showPage(page, call, session), signInFirst);
@@ -70,8 +88,8 @@ function listHandlers(): Map<string, RouteHandler> {
   }
   const { enter, enrol, proof, leave } = signInPaths;
   add({ ...reads, path: "/" }, () => redirectTo({ to: today.path }));
-  add({ ...reads, path: enter }, (call) => toPage(showEnter(whereTo(call))));
-  add({ ...reads, path: enrol }, () => toPage(enrolView));
+  add({ ...reads, path: enter }, (call) => showEnter(whereTo(call)));
+  add({ ...reads, path: enrol }, () => enrolView);
   for (const [path, ask, accept, more] of [
     [enrol, startPasskey, finishPasskey, {}],
     [enter, askForPasskey, acceptPasskey, {}],
@@ -86,49 +104,45 @@ function listHandlers(): Map<string, RouteHandler> {
   return handlers;
 }
 
-type RenderError = NonNullable<HandlerOptions<OfficeSession>["renderError"]>;
-
 /** A refusal: a page for a browser, the ApiError in JSON for a script. */
-async function showProblem(error: ApiError, { headers, context }: HandlerRequest): Promise<ResponseParts> {
+async function showProblem(error: ApiError, { headers, requestId }: Call): Promise<ResponseParts> {
   if (!headers.get("accept")?.includes("text/html")) return errorParts(error);
-  const shown = await toPage(describeProblem(error, context.requestId));
+  const shown = await lay(describeProblem(error, requestId));
   return { ...shown, headers: Object.entries(error.headers).flat() };
 }
 
-function signInFirst(error: ApiError, call: HandlerRequest): ResponseParts | Promise<ResponseParts> {
+function signInFirst(error: ApiError, call: Call): ResponseParts | Promise<ResponseParts> {
   if (error.code !== "signed_out") return showProblem(error, call);
   const { pathname, search } = call.url;
   return redirectTo({ to: addressOf(signInPaths.enter, { to: pathname + search }) });
 }
 
 /** An act without a session or a proof asks for the passkey, and keeps what was typed. */
-function askFirst(page: OfficePage, act: OfficeAct): RenderError {
-  return (error, call) => {
-    const fields = new URLSearchParams(call.body.toString());
-    if (error.code === "signed_out") return toPage(askAgain("signed out", page, act, fields));
-    if (error !== provesNothing) return showProblem(error, call);
-    const { operator } = call.who as OfficeSession;
-    return toPage(askAgain("to prove", page, act, fields), { operator, page });
+function askFirst(page: OfficePage, act: OfficeAct): PageOptions<Shown, OfficeSession>["explain"] {
+  return (error, call, session) => {
+    if (error.code === "signed_out") return askAgain("signed out", page, act, call.fields);
+    if (error.reason !== "no proof" || !session) return showProblem(error, call);
+    return { ...askAgain("to prove", page, act, call.fields), operator: session.operator, page };
   };
 }
 
 /** Shows a page, after an act with what it did or why it was refused. */
 async function showPage(
   page: OfficePage,
-  request: HandlerRequest,
+  request: Call,
   session: OfficeSession,
   problem?: ApiError,
-) {
+): Promise<Shown> {
   const { operator } = session;
   const call = await toCall(request, session);
   const title = page.title?.(call) ?? page.name ?? "";
   const content = await page.show(call);
-  const after = request.url.searchParams.get("done");
+  const after = request.query.get("done");
   const { done } = page.acts?.find((act) => nameOf(act) === after) ?? {};
-  return toPage({ title, content, status: problem?.status }, { operator, page, problem, done });
+  return { title, content, status: problem?.status, operator, page, problem, done };
 }
 
-function sendFile({ path, mediaType, read }: NonNullable<OfficePage["file"]>): Handler<OfficeSession> {
+function sendFile({ path, mediaType, read }: NonNullable<OfficePage["file"]>): Work<OfficeSession> {
   const headers = ["content-disposition", `attachment; filename="${path.slice(1)}"`];
   return async (request, session) => ({
     status: 200,
@@ -138,11 +152,16 @@ function sendFile({ path, mediaType, read }: NonNullable<OfficePage["file"]>): H
   });
 }
 
-async function carryOut(act: OfficeAct, page: OfficePage, request: HandlerRequest, session: OfficeSession) {
+async function carryOut(
+  act: OfficeAct,
+  page: OfficePage,
+  request: Call,
+  session: OfficeSession,
+): Promise<Shown | ResponseParts> {
   const call = await toCall(request, session);
   try {
     const shown = await act.run(call);
-    if (shown) return toPage(shown, { operator: session.operator, page });
+    if (shown) return { ...shown, operator: session.operator, page };
     return redirectTo({ to: addressOf(page.path, { email: call.input("email"), done: nameOf(act) }) });
   } catch (thrown) {
     if (thrown instanceof ApiError) return showPage(page, request, session, thrown);
@@ -152,24 +171,15 @@ async function carryOut(act: OfficeAct, page: OfficePage, request: HandlerReques
 
 const nameOf = ({ path }: OfficeAct) => path.slice(path.lastIndexOf("/") + 1);
 
-async function toCall(
-  { nowMs, body, url }: HandlerRequest,
-  { operator }: OfficeSession,
-): Promise<OfficeCall> {
-  const form = new URLSearchParams(body.toString());
+async function toCall({ nowMs, fields, query }: Call, { operator }: OfficeSession): Promise<OfficeCall> {
   // Boxes of one name are ticked one a line.
-  const typed = (name: string) => (form.has(name) ? form.getAll(name).join("\n").trim() : undefined);
-  const input = (name: string) => typed(name) ?? url.searchParams.get(name)?.trim();
+  const typed = (name: string) => (fields.has(name) ? fields.getAll(name).join("\n").trim() : undefined);
+  const input = (name: string) => typed(name) ?? query.get(name)?.trim();
   return { db: await store(), by: `operator ${operator.name}`, nowMs, input, typed };
 }
 
-function whereTo({ url }: HandlerRequest): string {
-  const to = url.searchParams.get("to") ?? "";
+function whereTo({ query }: Call): string {
+  const to = query.get("to") ?? "";
   const isKnown = officePages.some(({ path }) => to.split("?", 1)[0] === path);
   return isKnown ? to : today.path;
-}
-
-async function toPage(shown: OfficeView, place: Place = {}): Promise<ResponseParts> {
-  const body = await renderPage(shown, place);
-  return { status: shown.status ?? 200, body, mediaType: "text/html; charset=utf-8" };
 }

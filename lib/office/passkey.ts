@@ -9,9 +9,9 @@ import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passk
 import { usePasskey } from "@/lib/auth/passkeys/passkeys";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
-import type { HandlerRequest } from "@/lib/http/handler";
 import type { ResponseParts } from "@/lib/http/response";
 import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
 import { proveSession } from "@/lib/office/proof";
@@ -26,9 +26,9 @@ const purposeOf = (session: OfficeSession | undefined) =>
   session ? `operator ${session.operator.id} proves` : "operator sign in";
 
 /** The options to create a passkey, for the holder of the link. Its token is kept in a cookie until the passkey comes. */
-export async function startPasskey(call: HandlerRequest): Promise<ResponseParts> {
+export async function startPasskey(call: Call): Promise<ResponseParts> {
   const db = await store();
-  const token = new URLSearchParams(call.body.toString()).get("link") ?? "";
+  const token = call.fields.get("link") ?? "";
   const operator = await requireLink(db, token, call.nowMs);
   const { challenge, cookie } = challengeBrowser(call, linkPurpose(operator), kept);
   const passkeys = db.selectFrom("operator_passkeys").select("credential_id");
@@ -39,7 +39,7 @@ export async function startPasskey(call: HandlerRequest): Promise<ResponseParts>
 }
 
 /** Adds the passkey that the browser has created, which uses the link up, and signs the operator in. */
-export async function finishPasskey(call: HandlerRequest): Promise<ResponseParts> {
+export async function finishPasskey(call: Call): Promise<ResponseParts> {
   const { headers, nowMs, body } = call;
   const db = await store();
   const token = readCookie(headers, "operator-link") ?? "";
@@ -87,7 +87,7 @@ async function requireLink(db: Db, token: string, nowMs: number): Promise<Operat
 }
 
 /** The options to sign in, or to prove in a session that it is still its operator. Only the challenge differs. */
-export function askForPasskey(call: HandlerRequest, session?: OfficeSession): ResponseParts {
+export function askForPasskey(call: Call, session?: OfficeSession): ResponseParts {
   const { challenge, cookie } = challengeBrowser(call, purposeOf(session), kept);
   return answer(requestOptions(officeParty(), challenge), [cookie]);
 }
@@ -96,7 +96,7 @@ export function askForPasskey(call: HandlerRequest, session?: OfficeSession): Re
  * Signs an operator in by a passkey. In a session it records the proof instead, and the session gets another cookie.
  * Throws a 400 without a reason, which only the log has.
  */
-export async function acceptPasskey(call: HandlerRequest, session?: OfficeSession): Promise<ResponseParts> {
+export async function acceptPasskey(call: Call, session?: OfficeSession): Promise<ResponseParts> {
   const { nowMs, body } = call;
   const db = await store();
   const isExpected = expectedOf(call, purposeOf(session), kept);

@@ -1,7 +1,7 @@
 import { type Db, store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
-import type { HandlerRequest } from "@/lib/http/handler";
 import { changeOperator, type Operator } from "@/lib/office/operators";
 import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
@@ -16,7 +16,7 @@ const noteUseAfterMs = 60_000; // 1 minute
 export async function startSession(
   transaction: Db,
   operator: Operator,
-  { headers, nowMs }: HandlerRequest,
+  { headers, nowMs }: Call,
 ): Promise<string> {
   const id = mintSecret();
   const earlier = readCookie(headers, "operator-session") ?? "";
@@ -41,7 +41,7 @@ export async function startSession(
 }
 
 /** The session of a request, whose use it notes. Throws without one, after 8 hours, and after an hour without use. */
-export async function findSession({ headers, nowMs }: HandlerRequest): Promise<OfficeSession> {
+export async function findSession({ headers, nowMs }: Call): Promise<OfficeSession> {
   const id = readCookie(headers, "operator-session");
   if (id === undefined) throw hasEnded;
   const db = await store();

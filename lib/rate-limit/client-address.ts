@@ -78,8 +78,7 @@ export function clientAddress(
   { trustedProxyHops, onVercel }: Pick<Settings, "trustedProxyHops" | "onVercel"> = settings(),
 ): string | undefined {
   if (onVercel) return parseAddress(headers.get("x-vercel-forwarded-for") ?? "");
-  const forwarded =
-    trustedProxyHops > 0 && headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops);
+  const forwarded = trustedProxyHops > 0 && headers.get("x-forwarded-for")?.split(",").at(-trustedProxyHops);
   return (forwarded && parseAddress(forwarded)) || parseAddress(peer ?? "");
 }
 

@@ -25,7 +25,9 @@ export class Client {
 
   /** Its address, which no header of its own can change; `undefined` if unknown. */
   get address(): string | undefined {
-    this.found ??= { address: this.isProxied ? clientAddress(this.headers, this.peer) : parseAddress(this.peer ?? "") };
+    this.found ??= {
+      address: this.isProxied ? clientAddress(this.headers, this.peer) : parseAddress(this.peer ?? ""),
+    };
     return this.found.address;
   }
 

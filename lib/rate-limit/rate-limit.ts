@@ -99,7 +99,11 @@ export async function consumeLimit(
 }
 
 /** Gives a request back to the client's limit, because it failed because of us. Its network's counts it still. */
-export function refundLimit(name: string, { perClient, windowSeconds }: RateLimit, { client }: Circles): void {
+export function refundLimit(
+  name: string,
+  { perClient, windowSeconds }: RateLimit,
+  { client }: Circles,
+): void {
   if (perClient && typeof client === "string") counter(name, perClient, windowSeconds).refund(client);
 }
 

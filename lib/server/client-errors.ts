@@ -1,12 +1,12 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { headBounds } from "@/lib/config/limits";
+import { Call, sourceOf } from "@/lib/http/call";
 import { ApiError, tooManyRequests } from "@/lib/http/errors";
-import { rejectUnrouted } from "@/lib/http/not-found";
 import type { Answer } from "@/lib/http/response";
-import { refuse, routeAt } from "@/lib/http/router";
+import { publicSite, refuse, rejectUnrouted } from "@/lib/http/router";
 import { allowedAtAll, headTooLarge } from "@/lib/server/header-limits";
-import { pathOf } from "@/lib/server/request-target";
+import { withoutAuthority } from "@/lib/server/request-target";
 import { ResumedConnection } from "@/lib/server/resumed-connection";
 import { closeInStages } from "@/lib/server/staged-close";
 
@@ -26,7 +26,6 @@ const requestLine = /^([\w!#$%&'*+.^`|~-]+) ([^ \t\r\n\v\f]+) HTTP\/(?:0\.9|1\.[
 /** An incomplete line that can still become a request line. */
 const beginningOfLine = /^[\w!#$%&'*+.^`|~-]+(?: [^ \t\r\n\v\f]*(?: [\w/.]*\r?)?)?$/;
 
-const noHeaders = new Headers();
 const rejected = new WeakSet<Socket>();
 const partialLines = new WeakMap<Socket, string>();
 
@@ -68,11 +67,15 @@ export function refuseUpgrade(
   latest?: ServerResponse,
 ): void {
   socket.on("error", () => socket.destroy());
-  const path = pathOf(url);
-  const unrouted = path.startsWith("/") ? rejectUnrouted(method, path) : undefined;
+  const call = callOf(method, url);
+  const unrouted = call.path.startsWith("/") ? rejectUnrouted(call) : undefined;
   const refused = method === "CONNECT" ? notAllowed() : tooManyRequests(retryAfterSeconds);
-  endWith(socket, latest, refuse(method, path, noHeaders, unrouted ?? refused));
+  endWith(socket, latest, refuse(call, unrouted ?? refused));
 }
+
+/** A request of which no more than its first line is known. */
+const callOf = (method: string, target: string) =>
+  new Call(sourceOf(method, withoutAuthority(target)), publicSite);
 
 const notAllowed = () => new ApiError("method_not_allowed", { headers: { allow: allowedAtAll } });
 
@@ -81,7 +84,7 @@ const retryAfterSeconds = 2; // behind a full pipeline
 /** These bytes with those of the query percent-encoded; `undefined` if that does not make a request of them. */
 function encodeQuery(head: string): Buffer | undefined {
   const [line, , target = ""] = requestLine.exec(head) ?? [];
-  if (!line || !/^[!->@-~]*\?[!-~]*[\x80-\xff]/.test(target) || !pathOf(target).startsWith("/"))
+  if (!line || !/^[!->@-~]*\?[!-~]*[\x80-\xff]/.test(target) || !withoutAuthority(target).startsWith("/"))
     return undefined;
   const encoded = target.replace(
     /[\x80-\xff]/g,
@@ -131,13 +134,12 @@ function endWith(socket: Socket, latest: ServerResponse | undefined, answer: Ans
 
 function answerTo(error: ParseError, head: string): Answer {
   const [, method = /^\w*/.exec(head)?.[0] ?? "", target = ""] = requestLine.exec(head) ?? [];
-  const path = pathOf(target);
-  const isRead = isOfRequestLine(error) && path.startsWith("/");
-  const refused = (isRead && rejectUnrouted(method, path)) || toApiError(error, path);
-  return refuse(method, path, noHeaders, refused);
+  const call = callOf(method, target);
+  const isRead = isOfRequestLine(error) && call.path.startsWith("/");
+  return refuse(call, (isRead && rejectUnrouted(call)) || toApiError(error, call));
 }
 
-function toApiError({ code }: ParseError, path: string): ApiError {
+function toApiError({ code }: ParseError, { path, route }: Call): ApiError {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
       return headTooLarge();
@@ -147,7 +149,7 @@ function toApiError({ code }: ParseError, path: string): ApiError {
         message: "The request took too long to arrive.",
       });
     case "HPE_INVALID_URL":
-      if (path.startsWith("/") && !routeAt(path)) return new ApiError("not_found");
+      if (path.startsWith("/") && !route) return new ApiError("not_found");
       return new ApiError("invalid_request", {
         message: "The request target has characters that do not belong in one.",
       });

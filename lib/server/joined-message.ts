@@ -1,7 +1,6 @@
 import { IncomingMessage } from "node:http";
-import { areTooSmall } from "@/lib/http/body";
+import { areTooSmall } from "@/lib/http/checks/body";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
-import type { IncomingBody } from "@/lib/http/incoming-request";
 import { isPipelineFull } from "@/lib/server/pipeline";
 
 const flushAtBytes = 4096;
@@ -10,7 +9,7 @@ const flushAtBytes = 4096;
  * A request that joins the chunks of its body as they arrive. Node makes an object of every chunk, 11,000 per packet of
  * one-byte chunks, and would keep them until they are read.
  */
-export class JoinedMessage extends IncomingMessage implements IncomingBody {
+export class JoinedMessage extends IncomingMessage {
   pieces = 0;
   private bytes = 0;
   private joined: GrowingBuffer | undefined;

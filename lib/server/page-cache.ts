@@ -1,12 +1,12 @@
 import { prefersMarkdown } from "@/lib/http/accept-header";
 import { assetsVersion } from "@/lib/http/assets";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { cookiePair, hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import { showsNotice } from "@/lib/http/dismissed-notice";
 import { isPage, type Page, pages } from "@/lib/http/register/pages";
 import type { Answer } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { routeAt } from "@/lib/http/router";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -35,16 +35,20 @@ export class PageCache {
   constructor(private readonly make: (target: string, headers: Variant) => Promise<Answer>) {}
 
   /** The response to a GET of this path, if it is shared and can be made. An unknown path has the page that says so. */
-  async find(path: string, query: string, headers: Headers): Promise<CachedResponse | undefined> {
-    const route: Route = routeAt(path) ?? pages.nothingHere;
-    if (!isShared(route, query, headers)) return undefined;
+  async find({
+    path,
+    search,
+    headers,
+    route = pages.nothingHere,
+  }: Call): Promise<CachedResponse | undefined> {
+    if (!isShared(route, search, headers)) return undefined;
     if (isPage(route)) {
       const banner = await readAnnouncement();
       const variant = variantOf(route, headers, banner);
       return this.get([route.path, variant.cookie, variant.accept, banner?.id].join("\n"), route, variant);
     }
     // With its version, a file is another one: it is immutable.
-    return this.get(query === `v=${assetsVersion()}` ? `${path}?${query}` : path, route);
+    return this.get(search === `?v=${assetsVersion()}` ? path + search : path, route);
   }
 
   private async get(key: string, route: Route, headers = nothingSent): Promise<CachedResponse | undefined> {
@@ -71,15 +75,15 @@ export class PageCache {
   }
 }
 
-function isShared(route: Route, query: string, headers: Headers): boolean {
+function isShared(route: Route, search: string, headers: SentHeaders): boolean {
   if (route.isShared || !route.isSharedWithoutCookies) return route.isShared === true;
   // Clerk may have to renew the session of a browser that opens one of its pages.
   const isOfClerk = isPage(route) && isClerks(route);
-  return !isOfClerk && query === "" && !hasSessionCookie(headers) && readTypedEmail(headers) === "";
+  return !isOfClerk && search.length < 2 && !hasSessionCookie(headers) && readTypedEmail(headers) === "";
 }
 
 /** Two of a page by its sign-in link, and three by its notice: for others, for who dismissed it, and who did another. */
-function variantOf(page: Page, headers: Headers, banner: Announcement | null): Variant {
+function variantOf(page: Page, headers: SentHeaders, banner: Announcement | null): Variant {
   const dismissed = readCookie(headers, "office-notice");
   const isHidden = banner !== null && !showsNotice(banner, page, headers);
   const cookies = [

@@ -5,10 +5,3 @@ export function withoutAuthority(target: string): string {
   if (path === undefined) return target;
   return path.startsWith("/") ? path : `/${path}`;
 }
-
-/** The path of a request target, as it was sent. */
-export function pathOf(target: string): string {
-  const whole = withoutAuthority(target);
-  const query = whole.indexOf("?");
-  return query === -1 ? whole : whole.slice(0, query);
-}

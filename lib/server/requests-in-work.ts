@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { maxRequestsInWork } from "@/lib/config/limits";
 import { type ApiError, tooManyRequests } from "@/lib/http/errors";
-import { ownNetworkKey } from "@/lib/rate-limit/client-address";
+import type { Client } from "@/lib/rate-limit/client";
 
 const inWork = new Map<string, number>();
 
@@ -12,8 +12,7 @@ const retryAfterSeconds = 2;
  * closed. Otherwise one client could keep every connection of the server busy, with bodies that never come. Returns a 429
  * if the client has too many. Unknown clients are not limited, because they cannot be told apart.
  */
-export function countInWork(headers: Headers, outgoing: ServerResponse): ApiError | undefined {
-  const network = ownNetworkKey(headers);
+export function countInWork({ network }: Client, outgoing: ServerResponse): ApiError | undefined {
   if (!network) return undefined;
   const count = inWork.get(network) ?? 0;
   if (count >= maxRequestsInWork) return tooManyRequests(retryAfterSeconds);

@@ -5,12 +5,11 @@ import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/backup-copy";
 import { store } from "@/lib/db/store";
-import { IncomingRequest } from "@/lib/http/incoming-request";
+import type { Call } from "@/lib/http/call";
 import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
 import { readLinkKeys } from "@/lib/mail/link-keys";
-import { clientAddress } from "@/lib/rate-limit/client-address";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
@@ -89,8 +88,9 @@ async function prepareNext() {
   const app = createNext({ dev: true, dir: process.cwd() });
   await app.prepare();
   const handle = app.getRequestHandler();
-  return (incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> => {
-    incoming.headers["x-forwarded-for"] = clientAddress(new IncomingRequest(incoming, "").headers);
+  return (incoming: JoinedMessage, outgoing: ServerResponse, { client, target }: Call): Promise<void> => {
+    incoming.url = target;
+    incoming.headers["x-forwarded-for"] = client.address;
     return handle(incoming, outgoing);
   };
 }

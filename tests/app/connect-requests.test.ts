@@ -167,18 +167,6 @@ describe.each(engines)("an app, on $name", async (engine) => {
     expect([back.searchParams.get("error"), back.searchParams.has("code")]).toEqual([error, false]);
   });
 
-  it("that is looked at by HEAD is answered like one by GET, but for the content (RFC 9110 §9.3.2)", async () => {
-    for (const client_id of ["native", "unknown"]) {
-      const path = authorizePath(client_id, redirectUri, { response_type: "token" });
-      const [got, looked] = await Promise.all([service.ask(path), service.ask(path, { method: "HEAD" })]);
-      expect([looked.status, looked.headers.location, looked.text], client_id).toEqual([
-        got.status,
-        got.headers.location,
-        "",
-      ]);
-    }
-  });
-
   describe("at the token endpoint", () => {
     const asked = async () =>
       JSON.parse((await service.submit("/oauth/device", { client_id: "native" })).text).device_code;

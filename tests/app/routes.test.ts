@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { handlerAt } from "@/app/routes";
+import { toPlatform } from "@/lib/http/platform";
 import { routes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
 import { mcpServer } from "@/lib/http/register/mcp";
@@ -50,7 +51,9 @@ describe("every POST", () => {
         (origin) => ({ origin }),
       ),
     ]) {
-      const response = await handlerAt(path)(new Request(ours + path, { method: "POST", headers }));
+      const response = await toPlatform(handlerAt(path)).POST(
+        new Request(ours + path, { method: "POST", headers }),
+      );
       if (origin === "own") expect(response.status, JSON.stringify(headers)).toBe(403);
       else expect(response.status).not.toBe(200);
     }

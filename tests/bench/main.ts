@@ -31,15 +31,17 @@ const parts: Record<string, () => Promise<void>> = {
   cost: async () => {
     await withService({}, measureCosts);
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
+    await onEach(async (engine, { environment }) => {
+      await withService(environment, (service) => measureEntitlementCost(service, engine));
+      await withService(environment, (service) => measureRefreshCost(service, engine));
+    });
+    await withService({}, measureRenderedPages);
+    await withService({}, measureSignInCost);
   },
-  entitlement: () => onEach(measureEntitlementCost),
-  refresh: () => onEach(measureRefreshCost),
-  "sign-in": () => onEach(measureSignInCost),
-  rendered: () => onEach(measureRenderedPages),
   strangers: measureStrangers,
-  owners: () => onEachStore(measureOwners),
+  owners: () => onEach(measureOwners),
   memory: measureMemory,
-  office: () => onEachStore(measureOffice),
+  office: () => onEach(measureOffice),
   lighthouse: measurePages,
 };
 
@@ -62,13 +64,7 @@ async function withService(environment: Environment, measure: (service: Service)
   await service.stop();
 }
 
-function onEach(measure: (service: Service, engine: EngineName) => Promise<void>): Promise<void> {
-  return onEachStore((engine, { environment }) =>
-    withService(environment, (service) => measure(service, engine)),
-  );
-}
-
-async function onEachStore(measure: (engine: EngineName, store: OpenStore) => Promise<void>): Promise<void> {
+async function onEach(measure: (engine: EngineName, store: OpenStore) => Promise<void>): Promise<void> {
   for (const engine of engineNames) await measure(engine, await createStore(engine));
 }
 

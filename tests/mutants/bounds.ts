@@ -1,8 +1,8 @@
 import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const bounds: Mistakes = {
-  "tests/lib/http/body.test.ts": {
-    "lib/http/body.ts": {
+  "tests/lib/http/checks/body.test.ts": {
+    "lib/http/checks/body.ts": {
       "a body may be a byte over its bound": ["length > maxBytes)", "length > maxBytes + 1)"],
       "a body may come byte by byte, however long it is": ["pieces > bodyPieces.any +", "pieces < 0 +"],
     },
@@ -54,7 +54,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/app/pages/sign-in.test.ts": {
-    "lib/http/handler.ts": {
+    "lib/http/checks/body.ts": {
       "a form takes more than it says": ["takes ? bodyLimits[takes] : 0", "bodyLimits.mcp"],
     },
   },
@@ -92,7 +92,7 @@ export const bounds: Mistakes = {
     "lib/http/register/mcp.ts": {
       "a message to the MCP server may be as long as a webhook": ['takes: "mcp"', 'takes: "webhook"'],
     },
-    "lib/http/host-check.ts": {
+    "lib/http/checks/host.ts": {
       "a page elsewhere talks to the MCP server of its visitor": [
         "!isLoopback(hostnameOf(origin))",
         'origin === ""',
@@ -104,7 +104,7 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/server/connections.test.ts": {
-    "lib/server/web-adapter.ts": {
+    "lib/server/exchange.ts": {
       "a connection goes on with the body of the request before":
         "if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;",
     },
@@ -165,12 +165,12 @@ export const bounds: Mistakes = {
     },
   },
   "tests/lib/http/router.test.ts": {
-    "lib/http/not-found.ts": {
+    "lib/http/program-path.ts": {
       "an address under /mcp in another spelling is a page's": ["(?:api|mcp)(?!", "(?:api)(?!"],
     },
   },
   "tests/app/pages/form-limits.test.ts": {
-    "lib/http/handler.ts": {
+    "lib/http/checks/body.ts": {
       "a NUL in a form reaches the store": [
         '(!body.includes(0) && !body.includes("%00"))',
         "!body.includes(0)",
@@ -178,11 +178,11 @@ export const bounds: Mistakes = {
     },
   },
   "tests/app/api/health.test.ts": {
-    "lib/http/request-context.ts": {
+    "lib/http/call.ts": {
       "a client writes into the log by its request id": ["Characters}}$`", "Characters}}`"],
     },
   },
-  "tests/lib/http/request-context.test.ts": {
+  "tests/lib/http/call.test.ts": {
     "lib/http/request-log.ts": {
       "a token that was pasted into an address is logged": [
         "if (allRoutes.has(bare)) return bare;",

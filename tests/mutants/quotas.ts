@@ -29,9 +29,13 @@ export const quotas: Mistakes = {
         "headers: {}, message",
       ],
     },
-    "lib/http/handler.ts": {
+    "lib/http/checks/limits.ts": {
       "a spent quota refuses no one": ["if (!refused) return undefined;", "return undefined;"],
+    },
+    "lib/http/handler.ts": {
       "any version is served": ["isAsked: ({ isVersioned }) => isVersioned", "isAsked: () => false"],
+    },
+    "lib/http/checks/version.ts": {
       "a version that begins with 1 is served": ["/^[ \\t]*1[ \\t]*$/", "/^[ \\t]*1/"],
     },
   },
@@ -47,8 +51,8 @@ export const quotas: Mistakes = {
     },
   },
   "tests/app/pages/sign-in-attacks.test.ts": {
-    "lib/rate-limit/sender.ts": {
-      "a neighbour uses up the forms of a browser that signed in before": ["if (browser)", "if (!headers)"],
+    "lib/rate-limit/client.ts": {
+      "a neighbour uses up the forms of a browser that signed in before": ["if (browser)", "if (!client)"],
     },
     "lib/http/known-browser.ts": {
       "a browser stays known whose person was erased": ["(isThere ?", "(isThere || id ?"],
@@ -78,7 +82,10 @@ export const quotas: Mistakes = {
   },
   "tests/app/connect-floods.drill.ts": {
     "lib/oauth/exchange-limit.ts": {
-      "strangers use up what an app that was let in may ask": ["if (!live) {", "if (live || !live) {"],
+      "strangers use up what an app that was let in may ask": [
+        "if (!live) return",
+        "if (live || !live) return",
+      ],
     },
     "lib/http/register/oauth.ts": {
       "an address registers as many apps as it likes": 'limit: "registrations", ',

@@ -99,7 +99,7 @@ export const signIn: Mistakes = {
     },
   },
   "tests/app/pages/sign-in.test.ts": {
-    "lib/http/handler.ts": {
+    "lib/http/checks/limits.ts": {
       "forms have no bound": ["if (!refused) return;\n", "return;\n"],
     },
     "lib/http/cookies.ts": {
@@ -131,7 +131,7 @@ export const signIn: Mistakes = {
         "isKnown: isKnownTo(headers, email)",
         "isKnown: true",
       ],
-      "one address takes the share of all strangers": "address: knownClientKey(headers), ",
+      "one address takes the share of all strangers": "address: client.knownKey, ",
     },
   },
   "tests/app/pages/invitation.test.ts": {

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
-import { isUnderApi } from "@/lib/http/not-found";
+import { isUnderApi } from "@/lib/http/program-path";
 
 /*
  * Records the responses that the tests received, one per line, in the file that RECORDED_ANSWERS names. `npm test`

@@ -1,8 +1,8 @@
 import { rejectImpersonator, requireOwner } from "@/lib/accounts/require-owner";
 import { store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import { form, withProblem } from "@/lib/http/form";
-import type { HandlerRequest } from "@/lib/http/handler";
+import { handleForm, withProblem } from "@/lib/http/form";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import {
@@ -24,7 +24,7 @@ export const connectHandlers = {
    * page named. It redirects to one of our pages, which leads to the app: browsers apply the form page's CSP
    * `form-action` to every redirect after the form, and the app's address is not ours.
    */
-  answerApp: form(
+  answerApp: handleForm(
     forms.answerApp,
     async (submission) => {
       const { field, headers, nowMs } = submission;
@@ -42,7 +42,7 @@ export const connectHandlers = {
         const db = await store();
         if (client && answer === "approve") {
           await rejectImpersonator(owner, "app approve refused", nowMs);
-          await approve(db, authorizationRequest, client, owner, headers, nowMs);
+          await approve(db, authorizationRequest, client, owner, submission);
         } else if (client) await decline(db, authorizationRequest, client, owner, nowMs);
       }
       const outcome = await findOutcome(authorizationRequest, subject);
@@ -61,7 +61,7 @@ export const connectHandlers = {
    * code field, where nothing can be approved. There are 20^8 codes, and each lives for ten minutes: the thirty guesses of
    * the limit of forms find a given code with a probability of 1 in 850 million (RFC 8628 §5.1).
    */
-  findDevice: form(forms.findDevice, async ({ field, headers }) => {
+  findDevice: handleForm(forms.findDevice, async ({ field, headers }) => {
     const name = await startDeviceApproval(field("user_code"), listRequests(headers));
     if (!name) return { to: withProblem(page, "code") };
     return { to: pageOfRequest(name), cookies: [keepRequest(headers, name)] };
@@ -69,7 +69,7 @@ export const connectHandlers = {
 };
 
 /** The request that the page showed, if it was begun in this browser. */
-function findShown({ field, headers }: HandlerRequest): string | undefined {
+function findShown({ field, headers }: Call): string | undefined {
   return listRequests(headers).find((name) => name === field("request"));
 }
 

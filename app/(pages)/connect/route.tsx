@@ -3,10 +3,12 @@ import { requireOwner } from "@/lib/accounts/require-owner";
 import { clientNetwork } from "@/lib/auth/sessions/session-network";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { store } from "@/lib/db/store";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { cookieHeaders } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import { type Redirect, redirectTo, withProblem } from "@/lib/http/form";
-import type { HandlerRequest } from "@/lib/http/handler";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
@@ -25,7 +27,7 @@ import {
   settleRequest,
 } from "@/lib/oauth/browser-requests";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
-import { narrowPage } from "../html-page";
+import { narrow } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Approval } from "./approval";
 import { RefusedApp } from "./refused-app";
@@ -39,54 +41,57 @@ const problems: Record<string, Problem> = {
 };
 
 /** The page where an owner approves or declines an app, and types a device code. */
-export const GET = narrowPage(
-  pages.connect,
-  // An app usually sends its owner here when their last token, which lives for a minute, has expired.
-  renewingSession(async (call) => {
-    const query = Object.fromEntries(call.url.searchParams);
-    const refusedUrl = readRefusal(query.refused);
-    if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
-    const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
-    if (fault) {
-      const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
-      return { title: "Nothing was connected", status: 400, content };
-    }
-    const isApproved = query.outcome === "approved";
-    const outcome = isApproved ? "Approved" : "Declined";
-    const named = query.request ? `request=${encodeURIComponent(query.request)}` : "";
-    const name = query.request && findRequest(call.headers, query.request);
-    // Only this browser has its handle, so no link from elsewhere can claim an answer.
-    if (query.answered && !name) return redirectTo({ to: withProblem(pages.connect.path, "over") });
-    if (query.answered === "app") return { title: "Connected", content: <NothingToDo /> };
-    const headers = cookieHeaders(name ? [settleRequest(call.headers, name)] : []);
-    if (query.outcome === "taken") return { title: "Nothing was connected", headers, content: <Taken /> };
-    if (query.answered === "user_code") {
-      return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
-    }
-    if (query.answered === "request") {
-      const link = isApproved ? "Continue to the app" : "Nothing was connected. Return to the app";
-      const to = `${connectEndpoints.resume.path}${named && `?${named}`}`;
-      return { title: outcome, content: <Onward to={to} link={link} /> };
-    }
-    if (query.away !== undefined) {
-      const to = withProblem(`${pages.connect.path}${named && `?${named}`}`, "again");
-      return { title: "One moment", content: <Onward to={to} link="See the request again" /> };
-    }
-    const problem = findProblem(call.url, problems);
-    const found = await findQuestion(call, problem);
-    if ("to" in found) return redirectTo(found);
-    const { title, content } = found;
-    return {
-      title,
-      problem,
-      content: (
-        <>
-          {!problem?.isTyped && <ProblemNote problem={problem} />}
-          {content}
-        </>
-      ),
-    };
-  }),
+export const { GET } = toPlatform(
+  handlePage(
+    pages.connect,
+    // An app usually sends its owner here when their last token, which lives for a minute, has expired.
+    renewingSession(async (call) => {
+      const query = Object.fromEntries(call.url.searchParams);
+      const refusedUrl = readRefusal(query.refused);
+      if (refusedUrl) return { title: "Nothing was connected", content: <Refused to={refusedUrl} /> };
+      const fault = (Object.keys(faults) as Fault[]).find((known) => known === query.problem);
+      if (fault) {
+        const content = <RefusedApp fault={fault} host={readFaultHost(query.host)} />;
+        return { title: "Nothing was connected", status: 400, content };
+      }
+      const isApproved = query.outcome === "approved";
+      const outcome = isApproved ? "Approved" : "Declined";
+      const named = query.request ? `request=${encodeURIComponent(query.request)}` : "";
+      const name = query.request && findRequest(call.headers, query.request);
+      // Only this browser has its handle, so no link from elsewhere can claim an answer.
+      if (query.answered && !name) return redirectTo({ to: withProblem(pages.connect.path, "over") });
+      if (query.answered === "app") return { title: "Connected", content: <NothingToDo /> };
+      const headers = cookieHeaders(name ? [settleRequest(call.headers, name)] : []);
+      if (query.outcome === "taken") return { title: "Nothing was connected", headers, content: <Taken /> };
+      if (query.answered === "user_code") {
+        return { title: outcome, headers, content: <ReturnToDevice isApproved={isApproved} /> };
+      }
+      if (query.answered === "request") {
+        const link = isApproved ? "Continue to the app" : "Nothing was connected. Return to the app";
+        const to = `${connectEndpoints.resume.path}${named && `?${named}`}`;
+        return { title: outcome, content: <Onward to={to} link={link} /> };
+      }
+      if (query.away !== undefined) {
+        const to = withProblem(`${pages.connect.path}${named && `?${named}`}`, "again");
+        return { title: "One moment", content: <Onward to={to} link="See the request again" /> };
+      }
+      const problem = findProblem(call.url, problems);
+      const found = await findQuestion(call, problem);
+      if ("to" in found) return redirectTo(found);
+      const { title, content } = found;
+      return {
+        title,
+        problem,
+        content: (
+          <>
+            {!problem?.isTyped && <ProblemNote problem={problem} />}
+            {content}
+          </>
+        ),
+      };
+    }),
+    narrow,
+  ),
 );
 
 type Question = { title: string; content: ReactNode };
@@ -96,10 +101,7 @@ type Question = { title: string; content: ReactNode };
  * code is being typed no request is shown: a mistyped code must not lead to the approval of another app, and a person who
  * follows a link with a code has to look at the device.
  */
-async function findQuestion(
-  call: HandlerRequest,
-  problem: Problem | undefined,
-): Promise<Question | Redirect> {
+async function findQuestion(call: Call, problem: Problem | undefined): Promise<Question | Redirect> {
   const { headers, url } = call;
   const handle = url.searchParams.get("request");
   const isTyping = url.searchParams.has("user_code") || problem?.isTyped;
@@ -126,14 +128,14 @@ async function findQuestion(
           authorizationRequest.by === "user_code" ? formatUserCode(authorizationRequest.id) : undefined
         }
         reader={reader}
-        readersNetwork={clientNetwork(headers)}
+        readersNetwork={clientNetwork(call.client)}
       />
     ),
   };
 }
 
 /** The request of this handle, or the newest of this browser, that waits for its owner, and its client. */
-async function findShown(headers: Headers, handle: string | null) {
+async function findShown(headers: SentHeaders, handle: string | null) {
   for (const name of listRequests(headers)) {
     const authorizationRequest =
       !handle || handleOf(name) === handle ? readAuthorizationRequest(name) : undefined;
@@ -144,7 +146,7 @@ async function findShown(headers: Headers, handle: string | null) {
 }
 
 /** The account of the person who looks, if they are signed in. */
-async function readSubject(call: HandlerRequest): Promise<string | undefined> {
+async function readSubject(call: Call): Promise<string | undefined> {
   const owner = await requireOwner(call).catch((failure: unknown) => {
     if (failure instanceof ApiError && failure.status === 401) return undefined;
     throw failure;
@@ -153,7 +155,7 @@ async function readSubject(call: HandlerRequest): Promise<string | undefined> {
 }
 
 /** Where a page leads whose request waits no longer: to what became of it. */
-async function findEnd(headers: Headers, handle: string, subject: string | undefined): Promise<string> {
+async function findEnd(headers: SentHeaders, handle: string, subject: string | undefined): Promise<string> {
   const name = findRequest(headers, handle);
   const request = name && readAuthorizationRequest(name);
   const outcome = request && (await findOutcome(request, subject));

@@ -3,18 +3,22 @@ import { documents, findDocument } from "@/lib/docs/documents";
 import { renderDocument } from "@/lib/docs/html";
 import { prefersMarkdown } from "@/lib/http/accept-header";
 import type { RouteHandler } from "@/lib/http/handler";
+import { handlePage } from "@/lib/http/page";
 import { markdownPath, type Page } from "@/lib/http/register/pages";
-import { htmlPage, type PageContent } from "../html-page";
+import { type PageContent, wide } from "../html-page";
 import { Documents, Name } from "./documents";
 
 /** The route handler of a document. */
 export function documentPage(page: Page): RouteHandler {
   const document = findDocument(page.path);
   if (!document) throw new Error(`${page.path} has no document`);
-  return htmlPage(page, ({ headers }) =>
-    prefersMarkdown(headers)
-      ? { ...publishedMarkdown(document), status: 200, caching: "public, no-cache" }
-      : show(document),
+  return handlePage(
+    page,
+    ({ headers }) =>
+      prefersMarkdown(headers)
+        ? { ...publishedMarkdown(document), status: 200, caching: "public, no-cache" }
+        : show(document),
+    wide,
   );
 }
 

@@ -1,7 +1,7 @@
 import { switchAppEndMails } from "@/lib/accounts/app-end-switch";
 import { leave, stay } from "@/lib/accounts/leaving";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
-import { ownerForm, ownerHandler } from "@/lib/accounts/owner-form";
+import { byOwner } from "@/lib/accounts/owner-form";
 import { exportPerson } from "@/lib/accounts/person";
 import {
   declinePasskeys,
@@ -19,8 +19,8 @@ import { openLicenceChange } from "@/lib/billing/licence/price-change";
 import { findUnfinished } from "@/lib/billing/licence/subscription";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { withProblem } from "@/lib/http/form";
-import type { RouteHandler } from "@/lib/http/handler";
+import { handleForm, withProblem } from "@/lib/http/form";
+import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { ownerForms } from "@/lib/http/register/forms";
 import { ownerPages } from "@/lib/http/register/pages";
 import { keepApps } from "@/lib/oauth/extend-apps";
@@ -43,91 +43,127 @@ const failedToEnd = "the checkouts of an account that will be deleted could not 
 /** What the owner's pages send. The register says what each address checks first. */
 export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
   /** Ends one of the owner's sessions by its id, or a list of them, except the browser's own. */
-  endSession: ownerForm(ownerForms.endSession, async ({ field, nowMs }, { account, session, by }) => {
-    const named = field("session");
-    const group = findSessionGroup(named);
-    const which = group?.which ?? { id: named };
-    const about = { by, what: "session end" } as const;
-    await endSessionsOf(await store(), about, account.id, which, nowMs, group && session?.sessionId);
-    return { to: `${access}?ended${group ? `=${named}` : ""}#ended` };
-  }),
+  endSession: handleForm(
+    ownerForms.endSession,
+    async ({ field, nowMs }, { account, session, by }) => {
+      const named = field("session");
+      const group = findSessionGroup(named);
+      const which = group?.which ?? { id: named };
+      const about = { by, what: "session end" } as const;
+      await endSessionsOf(await store(), about, account.id, which, nowMs, group && session?.sessionId);
+      return { to: `${access}?ended${group ? `=${named}` : ""}#ended` };
+    },
+    byOwner,
+  ),
 
   /** Gives all apps another 180 days. Only their owner in the browser can: a token never extends itself. */
-  keepApps: ownerForm(ownerForms.keepApps, async ({ nowMs }, { account }) => {
-    const hasKept = await keepApps(await store(), account.id, nowMs);
-    return { to: hasKept ? `${access}?kept#sessions` : withProblem(access, "no-apps") };
-  }),
+  keepApps: handleForm(
+    ownerForms.keepApps,
+    async ({ nowMs }, { account }) => {
+      const hasKept = await keepApps(await store(), account.id, nowMs);
+      return { to: hasKept ? `${access}?kept#sessions` : withProblem(access, "no-apps") };
+    },
+    byOwner,
+  ),
 
-  switchAppMails: ownerForm(ownerForms.switchAppMails, async ({ field, nowMs }, owner) => {
-    await switchAppEndMails(await store(), owner, field("mails") === "on", nowMs);
-    return { to: `${access}#sessions` };
-  }),
+  switchAppMails: handleForm(
+    ownerForms.switchAppMails,
+    async ({ field, nowMs }, owner) => {
+      await switchAppEndMails(await store(), owner, field("mails") === "on", nowMs);
+      return { to: `${access}#sessions` };
+    },
+    byOwner,
+  ),
 
   /** The first step of adding a passkey: the options for `navigator.credentials.create`, with a challenge. */
-  startPasskey: ownerHandler(ownerForms.startPasskey, startPasskey),
+  startPasskey: handleOperation(ownerForms.startPasskey, startPasskey, byOwner),
 
   /** The second step of adding a passkey: verifies and stores the credential that the browser has created. */
-  addPasskey: ownerHandler(ownerForms.addPasskey, finishPasskey),
+  addPasskey: handleOperation(ownerForms.addPasskey, finishPasskey, byOwner),
 
-  renamePasskey: ownerForm(ownerForms.renamePasskey, async ({ field, nowMs }, { account }) => {
-    const [id, name] = [field("passkey"), readableName(field("name"))];
-    if (!name || name.length > maxNameCharacters) return { to: `${withProblem(access, "name")}#ways` };
-    await renamePasskey(await store(), account, { id, name }, nowMs);
-    return { to: `${access}?renamed#ways` };
-  }),
+  renamePasskey: handleForm(
+    ownerForms.renamePasskey,
+    async ({ field, nowMs }, { account }) => {
+      const [id, name] = [field("passkey"), readableName(field("name"))];
+      if (!name || name.length > maxNameCharacters) return { to: `${withProblem(access, "name")}#ways` };
+      await renamePasskey(await store(), account, { id, name }, nowMs);
+      return { to: `${access}?renamed#ways` };
+    },
+    byOwner,
+  ),
 
-  removePasskey: ownerForm(ownerForms.removePasskey, async ({ field, nowMs }, { account }) => {
-    await removePasskeys(await store(), "owner", account, { id: field("passkey") }, nowMs);
-    return { to: `${access}?removed#ways` };
-  }),
+  removePasskey: handleForm(
+    ownerForms.removePasskey,
+    async ({ field, nowMs }, { account }) => {
+      await removePasskeys(await store(), "owner", account, { id: field("passkey") }, nowMs);
+      return { to: `${access}?removed#ways` };
+    },
+    byOwner,
+  ),
 
-  declinePasskeys: ownerForm(ownerForms.declinePasskeys, async ({ nowMs }, { account }) => {
-    await declinePasskeys(await store(), account, nowMs);
-    return { to: ownerPages.home.path };
-  }),
+  declinePasskeys: handleForm(
+    ownerForms.declinePasskeys,
+    async ({ nowMs }, { account }) => {
+      await declinePasskeys(await store(), account, nowMs);
+      return { to: ownerPages.home.path };
+    },
+    byOwner,
+  ),
 
   /** Sends the owner all data stored about the account, as indented JSON in a file named after the day. */
-  exportPerson: ownerForm(ownerForms.exportPerson, async ({ nowMs }, { account }) => {
-    const kept = await exportPerson(await store(), account.email, nowMs);
-    const day = new Date(nowMs).toISOString().slice(0, 10);
-    return {
-      status: 200,
-      body: `${JSON.stringify(kept, null, 2)}\n`,
-      mediaType: "application/json",
-      headers: ["content-disposition", `attachment; filename="corner-office-${day}.json"`],
-    };
-  }),
+  exportPerson: handleForm(
+    ownerForms.exportPerson,
+    async ({ nowMs }, { account }) => {
+      const kept = await exportPerson(await store(), account.email, nowMs);
+      const day = new Date(nowMs).toISOString().slice(0, 10);
+      return {
+        status: 200,
+        body: `${JSON.stringify(kept, null, 2)}\n`,
+        mediaType: "application/json",
+        headers: ["content-disposition", `attachment; filename="corner-office-${day}.json"`],
+      };
+    },
+    byOwner,
+  ),
 
-  leave: ownerForm(ownerForms.leave, async ({ nowMs }, owner) => {
-    const db = await store();
-    await leave(db, owner.account, nowMs);
-    // The reconciler tries again what does not work now.
-    if (settings().billing)
-      await endCheckoutsOfLeavers(db, nowMs).catch((err) => log().warn({ err }, failedToEnd));
-    return { to: `${account}#leave` };
-  }),
+  leave: handleForm(
+    ownerForms.leave,
+    async ({ nowMs }, owner) => {
+      const db = await store();
+      await leave(db, owner.account, nowMs);
+      // The reconciler tries again what does not work now.
+      if (settings().billing)
+        await endCheckoutsOfLeavers(db, nowMs).catch((err) => log().warn({ err }, failedToEnd));
+      return { to: `${account}#leave` };
+    },
+    byOwner,
+  ),
 
-  stay: ownerForm(ownerForms.stay, async ({ nowMs }, owner) => {
-    await stay(await store(), owner.account, "owner", nowMs);
-    return { to: `${account}?kept#leave` };
-  }),
+  stay: handleForm(
+    ownerForms.stay,
+    async ({ nowMs }, owner) => {
+      await stay(await store(), owner.account, "owner", nowMs);
+      return { to: `${account}?kept#leave` };
+    },
+    byOwner,
+  ),
 
   /** Begins to buy a licence or credits, and leads the owner to Stripe Checkout. */
-  beginCheckout: ownerForm(
+  beginCheckout: handleForm(
     ownerForms.beginCheckout,
     async ({ field, nowMs }, owner) => {
       const kind = field("credits") ? "credits" : "licence";
       const url = await beginCheckout(await store(), owner.account, kind, field(kind), nowMs);
       return url ? { away: url } : { to: `${billing}?checkout=licensed` };
     },
-    explainedOnBilling,
+    { ...byOwner, explained: explainedOnBilling },
   ),
 
   /**
    * Leads the owner to Stripe's portal, to confirm there the change to a `licence` if one is named, or to the page on which a
    * first payment is finished.
    */
-  openPortal: ownerForm(
+  openPortal: handleForm(
     ownerForms.openPortal,
     async ({ field, nowMs }, { account: owner }) => {
       const [db, priceId] = [await store(), field("licence")];
@@ -141,18 +177,22 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
           : await openPortal(db, owner, nowMs),
       };
     },
-    explainedOnBilling,
+    { ...byOwner, explained: explainedOnBilling },
   ),
 
   /** Starts a session for a program and returns its token to the owner: `{token, expiresAt}`. */
-  mintToken: ownerHandler(ownerForms.mintToken, async ({ headers, nowMs }, owner) => {
-    const { account, session, clerkSession } = owner;
-    const program = {
-      by: "owner",
-      madeIn: session,
-      ...describeStart(headers),
-      clerk_session: clerkSession ?? null,
-    } as const;
-    return { status: 200, body: await startProgramSession(await store(), account, program, nowMs) };
-  }),
+  mintToken: handleOperation(
+    ownerForms.mintToken,
+    async (call, owner) => {
+      const { account, session, clerkSession } = owner;
+      const program = {
+        by: "owner",
+        madeIn: session,
+        ...describeStart(call),
+        clerk_session: clerkSession ?? null,
+      } as const;
+      return { status: 200, body: await startProgramSession(await store(), account, program, call.nowMs) };
+    },
+    byOwner,
+  ),
 };

@@ -4,14 +4,17 @@ import { identifyCaller } from "@/lib/accounts/caller";
 import { clearSession } from "@/lib/auth/local-sign-in";
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { settings } from "@/lib/config/settings";
+import type { SentHeaders } from "@/lib/http/call";
 import { sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
+import type { RouteHandler } from "@/lib/http/handler";
+import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
 import { describeStanding, type Standing } from "@/lib/plans/standing";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
-import { htmlPage } from "../html-page";
+import { wide } from "../html-page";
 import { PostButton } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
@@ -22,7 +25,7 @@ import { CheckResult } from "./check-result";
 /** A visit by the owner in person, not by a program that has a token. */
 export type OwnVisit = {
   query: Record<string, string>;
-  headers: Headers;
+  headers: SentHeaders;
   state: Standing;
   account: Account;
   bought: Purchases | undefined;
@@ -40,13 +43,14 @@ export function ownerPage(
   page: Page & { name: string },
   problems: Record<string, Problem>,
   show: (visit: OwnVisit) => Promise<ReactNode>,
-): (request: Request) => Promise<Response> {
-  return htmlPage(
+): RouteHandler {
+  return handlePage(
     page,
-    renewingSession(async ({ url, headers, context, nowMs }, isAway) => {
+    renewingSession(async (call, isAway) => {
+      const { url, headers, nowMs } = call;
       const isLocal = settings().signIn.kind === "local";
       const query = Object.fromEntries(url.searchParams);
-      const caller = await identifyCaller(headers, context, undefined, nowMs);
+      const caller = await identifyCaller(call, undefined);
       if (caller.is === "signed-out" && !isAway) {
         const hadSession = sendsCookie(headers, "office-client");
         return redirectTo(
@@ -93,6 +97,7 @@ export function ownerPage(
       );
       return { title: page.name, content };
     }),
+    wide,
   );
 }
 

@@ -1,6 +1,7 @@
 import { spendable } from "@/lib/accounts/ledger";
 import type { Session } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
+import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
 import { Clock } from "../clock";
@@ -16,44 +17,48 @@ import { ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
 
 /** The CEO's page: may the company run, until when, and what to do next. */
-export const GET = ownerPage(pages.home, {}, async (visit) => {
-  const { account, sessionId, state, bought, isLocal, nowMs } = visit;
-  // One after the other, so that a page holds one connection to the store at a time.
-  const read = await readSessions(account, nowMs);
-  const sessions = read?.sessions;
-  const ways = isLocal ? await readSignInMethods(account.id) : undefined;
-  const latest = sessions?.find(({ kind, begunAtMs }) => kind === "app" && nowMs - (begunAtMs ?? 0) < dayMs);
-  const own = sessions?.find(({ id }) => id === sessionId);
-  const terms = bought && state.mayRun ? await readTerms(bought, nowMs) : undefined;
-  return (
-    <>
-      <CheckResult {...visit}>
-        {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
-      </CheckResult>
-      {listUnsent(visit.headers).length > 0 && (
-        <p className="notice">
-          An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
-        </p>
-      )}
-      {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
-      {latest && <LatestApp app={latest} nowMs={nowMs} />}
-      <div className="facts">
-        <section className="card" aria-labelledby="credits">
-          <Balance account={account} />
-          <p>
-            {spendable(account) <= 0 && sellsCreditsTo(account) ? (
-              <a href={`${pages.billing.path}#packs`}>Buy credits</a>
-            ) : (
-              <a href={`${pages.billing.path}#credits`}>What used them</a>
-            )}
+export const { GET } = toPlatform(
+  ownerPage(pages.home, {}, async (visit) => {
+    const { account, sessionId, state, bought, isLocal, nowMs } = visit;
+    // One after the other, so that a page holds one connection to the store at a time.
+    const read = await readSessions(account, nowMs);
+    const sessions = read?.sessions;
+    const ways = isLocal ? await readSignInMethods(account.id) : undefined;
+    const latest = sessions?.find(
+      ({ kind, begunAtMs }) => kind === "app" && nowMs - (begunAtMs ?? 0) < dayMs,
+    );
+    const own = sessions?.find(({ id }) => id === sessionId);
+    const terms = bought && state.mayRun ? await readTerms(bought, nowMs) : undefined;
+    return (
+      <>
+        <CheckResult {...visit}>
+          {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
+        </CheckResult>
+        {listUnsent(visit.headers).length > 0 && (
+          <p className="notice">
+            An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
           </p>
-        </section>
-        <Apps read={read} nowMs={nowMs} />
-      </div>
-      {sessions && state.mayRun && <FirstDays account={account} sessions={sessions} nowMs={nowMs} />}
-    </>
-  );
-});
+        )}
+        {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
+        {latest && <LatestApp app={latest} nowMs={nowMs} />}
+        <div className="facts">
+          <section className="card" aria-labelledby="credits">
+            <Balance account={account} />
+            <p>
+              {spendable(account) <= 0 && sellsCreditsTo(account) ? (
+                <a href={`${pages.billing.path}#packs`}>Buy credits</a>
+              ) : (
+                <a href={`${pages.billing.path}#credits`}>What used them</a>
+              )}
+            </p>
+          </section>
+          <Apps read={read} nowMs={nowMs} />
+        </div>
+        {sessions && state.mayRun && <FirstDays account={account} sessions={sessions} nowMs={nowMs} />}
+      </>
+    );
+  }),
+);
 
 const maxApps = 4;
 

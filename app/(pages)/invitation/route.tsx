@@ -1,6 +1,8 @@
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
@@ -9,37 +11,40 @@ import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { ButtonLink } from "../button-link";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
-import { narrowPage } from "../html-page";
+import { narrow } from "../html-page";
 import { findProblem, type Problem } from "../problem";
 import { readPart } from "../read-part";
 import { TryAgain } from "../try-again";
 
 /** The page of a link that invites: with our form, or with Clerk's component for the ticket that its link has. */
-export const GET = narrowPage(
-  pages.invitation,
-  renewingSession(async ({ url, headers, nowMs }) => {
-    if (settings().signIn.kind === "clerk") {
-      const content = <Clerk part="SignUp" leadsTo={await pathAfterSignIn(headers)} />;
-      return { title: "Welcome to Corner Office", content };
-    }
-    const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
-    const found = await findHindrance(token, nowMs);
-    if (found) {
-      const { title, words, canSignIn } = hindrances[found];
-      const content = (
-        <>
-          <p>{words}</p>
-          {found === "unavailable" && <TryAgain at={url.pathname + url.search} />}
-          {canSignIn && <ButtonLink to={pages.signIn.path}>Sign in</ButtonLink>}
-        </>
-      );
-      return { title, content };
-    }
-    const problem = findProblem(url, problems);
-    const typed = readTypedEmail(headers);
-    const content = <Accept token={token} proof={proof} problem={problem} typed={typed} />;
-    return { title: "You are invited", problem, content };
-  }),
+export const { GET } = toPlatform(
+  handlePage(
+    pages.invitation,
+    renewingSession(async ({ url, headers, nowMs }) => {
+      if (settings().signIn.kind === "clerk") {
+        const content = <Clerk part="SignUp" leadsTo={await pathAfterSignIn(headers)} />;
+        return { title: "Welcome to Corner Office", content };
+      }
+      const [token = "", proof = ""] = ["token", "proof"].map((name) => url.searchParams.get(name) ?? "");
+      const found = await findHindrance(token, nowMs);
+      if (found) {
+        const { title, words, canSignIn } = hindrances[found];
+        const content = (
+          <>
+            <p>{words}</p>
+            {found === "unavailable" && <TryAgain at={url.pathname + url.search} />}
+            {canSignIn && <ButtonLink to={pages.signIn.path}>Sign in</ButtonLink>}
+          </>
+        );
+        return { title, content };
+      }
+      const problem = findProblem(url, problems);
+      const typed = readTypedEmail(headers);
+      const content = <Accept token={token} proof={proof} problem={problem} typed={typed} />;
+      return { title: "You are invited", problem, content };
+    }),
+    narrow,
+  ),
 );
 
 type AcceptProps = { token: string; proof: string; problem: Problem | undefined; typed: string };

@@ -1,30 +1,38 @@
 import { type KeepLink, readKeepLink } from "@/lib/accounts/leaving";
 import { store } from "@/lib/db/store";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../clock";
-import { narrowPage } from "../html-page";
+import { narrow } from "../html-page";
 import { PostForm } from "../post-form";
 import { findProblem, ProblemNote } from "../problem";
 
 /** Asks whether an account is to be kept, and changes nothing: link scanners open every link. */
-export const GET = narrowPage(pages.keepAccount, async ({ url, nowMs }) => {
-  const token = url.searchParams.get("token") ?? "";
-  const link = await readKeepLink(await store(), token, nowMs);
-  const { title, says } = words[link.state];
-  const problem = findProblem(url);
-  return {
-    title,
-    problem,
-    status: link.state === "invalid" ? 400 : 200,
-    content: (
-      <>
-        <ProblemNote problem={problem} />
-        {link.state === "leaving" ? <Leaving link={link} token={token} /> : <p>{says}</p>}
-      </>
-    ),
-  };
-});
+export const { GET } = toPlatform(
+  handlePage(
+    pages.keepAccount,
+    async ({ url, nowMs }) => {
+      const token = url.searchParams.get("token") ?? "";
+      const link = await readKeepLink(await store(), token, nowMs);
+      const { title, says } = words[link.state];
+      const problem = findProblem(url);
+      return {
+        title,
+        problem,
+        status: link.state === "invalid" ? 400 : 200,
+        content: (
+          <>
+            <ProblemNote problem={problem} />
+            {link.state === "leaving" ? <Leaving link={link} token={token} /> : <p>{says}</p>}
+          </>
+        ),
+      };
+    },
+    narrow,
+  ),
+);
 
 const words: Record<KeepLink["state"], { title: string; says?: string }> = {
   leaving: { title: "Keep your account?" },

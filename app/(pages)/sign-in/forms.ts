@@ -7,9 +7,10 @@ import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import type { Call } from "@/lib/http/call";
 import { cookieHeaders, readCookie } from "@/lib/http/cookies";
-import { form, redirectTo, withProblem } from "@/lib/http/form";
-import { createHandler, type HandlerRequest, type RouteHandler } from "@/lib/http/handler";
+import { handleForm, redirectTo, withProblem } from "@/lib/http/form";
+import { handleEndpoint, handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { signInForms } from "@/lib/http/register/forms";
 import { ownerPages, pages } from "@/lib/http/register/pages";
 import { errorParts } from "@/lib/http/response";
@@ -22,13 +23,13 @@ const startAgain = (problem: CodeEnd | "unasked") => ({ to: withProblem(signInPa
 
 /** The steps of our own sign-in. Their register says which methods each accepts. */
 export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
-  sendCode: form(signInForms.sendCode, async (submission) => {
+  sendCode: handleForm(signInForms.sendCode, async (submission) => {
     const typed = submission.field("email");
     const email = parseTypedEmail(typed);
     return email ? sendCode(email, submission) : { to: withProblem(signInPage, whyNotAnEmail(typed)) };
   }),
 
-  redeemCode: form(signInForms.redeemCode, async (submission) => {
+  redeemCode: handleForm(signInForms.redeemCode, async (submission) => {
     const browser = readCookie(submission.headers, "office-code");
     if (!browser) return startAgain("unasked");
     await requireSigningKey(submission.nowMs); // before the code is used up
@@ -46,10 +47,10 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
   }),
 
   /** The first step of sign-in by passkey: the options for `navigator.credentials.get`, with a challenge. */
-  askForPasskey: createHandler(signInForms.askForPasskey, askForPasskey),
+  askForPasskey: handleOperation(signInForms.askForPasskey, askForPasskey),
 
   /** The second step of sign-in by passkey: verifies the browser's assertion. Returns where to go: `{to}`. */
-  signInWithPasskey: createHandler(signInForms.signInWithPasskey, async (call) => {
+  signInWithPasskey: handleOperation(signInForms.signInWithPasskey, async (call) => {
     const { to, cookies = [] } = await signInWithPasskey(call);
     const after = await pathAfterSignIn(call.headers, to);
     return { status: 200, body: { to: after }, headers: cookieHeaders(cookies) };
@@ -58,14 +59,14 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
   signOut,
 
   /** By POST for an open page: 204, or 401 at its end. By GET, to which the build before leads: back to the page. */
-  renewSession: createHandler(
+  renewSession: handleEndpoint(
     signInForms.renewSession,
     async (call) => {
-      const { headers, nowMs, context } = call;
+      const { method, headers, nowMs } = call;
       const secret = readCookie(headers, "office-client");
       const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
       const cookies = session ? [writeSession(session)] : clearSession();
-      if (context.method === "POST")
+      if (method === "POST")
         return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
       return redirectTo({
         to: session ? openedPage(call, "renewed") : withProblem(signInPage, "ended"),
@@ -73,15 +74,15 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
       });
     },
     {
-      renderError: (error, call) =>
-        call.context.method === "POST" ? errorParts(error) : redirectTo({ to: openedPage(call, "away") }),
+      explain: (error, call) =>
+        call.method === "POST" ? errorParts(error) : redirectTo({ to: openedPage(call, "away") }),
     },
   ),
 };
 
 /** The owner's page that the browser has opened, or home, with the word in its query that ends a redirect of that build. */
-function openedPage({ url }: HandlerRequest, word: string): string {
-  const to = `${settings().appUrl}${url.searchParams.get("to")}`;
+function openedPage({ query }: Call, word: string): string {
+  const to = `${settings().appUrl}${query.get("to")}`;
   const { pathname, search } = new URL(URL.canParse(to) ? to : settings().appUrl);
   const isOwners = Object.values(ownerPages).some(({ path }) => path === pathname);
   return isOwners ? `${pathname}${search ? `${search}&` : "?"}${word}` : `${pages.home.path}?${word}`;

@@ -2,33 +2,38 @@ import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { readSessionCredential } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 import { redirectTo } from "@/lib/http/form";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { Clerk } from "../clerk";
 import { EmailForm } from "../email-form";
-import { narrowPage } from "../html-page";
+import { narrow } from "../html-page";
 import { PasskeyButton } from "../passkey-button";
 import { findProblem, type Problem } from "../problem";
 import { problems } from "./problems";
 
 /** The page of sign-in, and of a deployment without it. */
-export const GET = narrowPage(
-  pages.signIn,
-  renewingSession(async ({ url, headers, nowMs }, isAway) => {
-    const { kind } = settings().signIn;
-    if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
-    const title = "Sign in";
-    if (kind === "clerk")
-      return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
-    const problem = findProblem(url, problems);
-    const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
-    const session = mayBeSignedIn && !isAway && (await readSessionCredential(headers, undefined, nowMs));
-    if (mayBeSignedIn && (!session || !("is" in session)))
-      return redirectTo({ to: await pathAfterSignIn(headers) });
-    return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
-  }),
+export const { GET } = toPlatform(
+  handlePage(
+    pages.signIn,
+    renewingSession(async ({ url, headers, nowMs }, isAway) => {
+      const { kind } = settings().signIn;
+      if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
+      const title = "Sign in";
+      if (kind === "clerk")
+        return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
+      const problem = findProblem(url, problems);
+      const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
+      const session = mayBeSignedIn && !isAway && (await readSessionCredential(headers, undefined, nowMs));
+      if (mayBeSignedIn && (!session || !("is" in session)))
+        return redirectTo({ to: await pathAfterSignIn(headers) });
+      return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };
+    }),
+    narrow,
+  ),
 );
 
 const notSetUp = (

@@ -4,13 +4,13 @@ import { verifyToken } from "@/lib/auth/tokens/verifier";
 import { store } from "@/lib/db/store";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
-import { createHandler } from "@/lib/http/handler";
+import { handleEndpoint } from "@/lib/http/handler";
 import { signInForms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { inPlainText } from "@/lib/http/response";
 
 /** Ends the browser's sessions and those made in them. If it fails, the cookies stay for another attempt. */
-export const signOut = createHandler(
+export const signOut = handleEndpoint(
   signInForms.signOut,
   async ({ headers, nowMs }) => {
     const [db, token] = [await store(), readCookie(headers, "__session")];
@@ -20,7 +20,7 @@ export const signOut = createHandler(
     return redirectTo({ to: pages.front.path, cookies: clearSession() });
   },
   {
-    renderError: (error) =>
+    explain: (error) =>
       error.status >= 429 ? redirectTo({ to: withProblem(pages.home.path, "sign-out") }) : inPlainText(error),
   },
 );

@@ -1,4 +1,6 @@
 import { describeSeconds } from "@/lib/config/durations";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
 import { readSiteBanner } from "@/lib/site-banner";
@@ -6,37 +8,43 @@ import { maxListed, type Outage, outageDays } from "@/lib/status/outages";
 import { clock, type Part, readStatus } from "@/lib/status/parts";
 import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
-import { htmlPage } from "../html-page";
+import { wide } from "../html-page";
 import { PartList } from "../status-light";
 
 /** The current state of this service, and its outages of the last 90 days. */
-export const GET = htmlPage(pages.status, async ({ nowMs }) => {
-  const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
-  return {
-    title: "Status",
-    description: "The current state of this service.",
-    content: (
-      <>
-        <h1>{inAWord(parts)}</h1>
-        <p className="lead">
-          Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
-        </p>
-        <PartList parts={parts} />
-        <h2>Last {outageDays} days</h2>
-        <History outages={outages} />
-        <h2>Notice</h2>
-        <p>{notice ? notice.message : "None."}</p>
-        <ButtonLink to={pages.status.path} isPlain>
-          Check again
-        </ButtonLink>
-        <p className="quiet">
-          Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
-          <a href={publications.statusData.path}>as data</a>.
-        </p>
-      </>
-    ),
-  };
-});
+export const { GET } = toPlatform(
+  handlePage(
+    pages.status,
+    async ({ nowMs }) => {
+      const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
+      return {
+        title: "Status",
+        description: "The current state of this service.",
+        content: (
+          <>
+            <h1>{inAWord(parts)}</h1>
+            <p className="lead">
+              Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
+            </p>
+            <PartList parts={parts} />
+            <h2>Last {outageDays} days</h2>
+            <History outages={outages} />
+            <h2>Notice</h2>
+            <p>{notice ? notice.message : "None."}</p>
+            <ButtonLink to={pages.status.path} isPlain>
+              Check again
+            </ButtonLink>
+            <p className="quiet">
+              Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
+              <a href={publications.statusData.path}>as data</a>.
+            </p>
+          </>
+        ),
+      };
+    },
+    wide,
+  ),
+);
 
 /** The outages of each part, or why there are none to show. */
 function History({ outages }: { outages: Outage[] | undefined }) {

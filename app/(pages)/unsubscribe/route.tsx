@@ -1,41 +1,47 @@
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { readSubscription, readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
-import { narrowPage, type PageContent } from "../html-page";
+import { explainBy, narrow, type PageContent } from "../html-page";
 
 const whatGoesOn = "Emails about sign-in, security and the state of your account go on.";
 
 /** A GET changes nothing: link scanners open every link. A POST comes from the button, or is a one-click request. */
-const unsubscribePage = narrowPage(
-  pages.unsubscribe,
-  async ({ context }, accountId) => {
-    if (context.method === "POST") {
-      await unsubscribe(accountId, context);
-      return show("The onboarding emails are stopped", [
-        "We will not send you any more of them. You can close this page.",
-        whatGoesOn,
-        "Your account stays as it is.",
-      ]);
-    }
-    const { email, isStopped } = await readSubscription(accountId);
-    if (isStopped) {
-      const paragraphs = ["You have nothing to do. You can close this page.", whatGoesOn];
-      return show("The onboarding emails are already stopped", paragraphs, { email });
-    }
-    const paragraphs = ["We will not send you the other emails that introduce Corner Office.", whatGoesOn];
-    return show("Stop the onboarding emails?", paragraphs, { email, button: "Stop these emails" });
-  },
-  ({ code, status }) => {
-    if (code === "invalid_token") {
-      const says = "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
-      return show("This link does not work", [says], { status });
-    }
-    const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
-    return show("That did not work yet", [says], { status, button: "Try again" });
-  },
-  readUnsubscribeLink,
+export const { GET, POST } = toPlatform(
+  handlePage(
+    pages.unsubscribe,
+    async (call, accountId: string) => {
+      if (call.method === "POST") {
+        await unsubscribe(accountId, call);
+        return show("The onboarding emails are stopped", [
+          "We will not send you any more of them. You can close this page.",
+          whatGoesOn,
+          "Your account stays as it is.",
+        ]);
+      }
+      const { email, isStopped } = await readSubscription(accountId);
+      if (isStopped) {
+        const paragraphs = ["You have nothing to do. You can close this page.", whatGoesOn];
+        return show("The onboarding emails are already stopped", paragraphs, { email });
+      }
+      const paragraphs = ["We will not send you the other emails that introduce Corner Office.", whatGoesOn];
+      return show("Stop the onboarding emails?", paragraphs, { email, button: "Stop these emails" });
+    },
+    {
+      ...narrow,
+      identify: readUnsubscribeLink,
+      explain: explainBy(({ code, status }) => {
+        if (code === "invalid_token") {
+          const says =
+            "The link is incomplete or was changed. Open it from the email, exactly as it was sent.";
+          return show("This link does not work", [says], { status });
+        }
+        const says = "It is not certain that the emails are stopped. Press the button again in a moment.";
+        return show("That did not work yet", [says], { status, button: "Try again" });
+      }),
+    },
+  ),
 );
-
-export { unsubscribePage as GET, unsubscribePage as POST };
 
 type More = { status?: number; email?: string | undefined; button?: string };
 

@@ -2,7 +2,7 @@ import { joinWaitlist } from "@/lib/accounts/waitlist";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { rateLimits } from "@/lib/config/limits";
 import { store } from "@/lib/db/store";
-import { form, withProblem } from "@/lib/http/form";
+import { fieldForPage, handleForm, withProblem } from "@/lib/http/form";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { confirmByToken } from "@/lib/mail/waitlist-mail";
@@ -14,11 +14,11 @@ const page = pages.waitlist.path;
 /** What the page of the waitlist sends. */
 export const waitlistHandlers = {
   /** Joins the waitlist. The response is the same if the email is on it already or has an account. */
-  joinWaitlist: form(forms.joinWaitlist, async (call) => {
+  joinWaitlist: handleForm(forms.joinWaitlist, async (call) => {
     const typed = call.field("email");
     const email = parseTypedEmail(typed);
     if (!email) return { to: withProblem(page, whyNotAnEmail(typed)) };
-    const refused = await consumeLimit("waitlist", rateLimits.waitlist, call);
+    const refused = await consumeLimit("waitlist", rateLimits.waitlist, call.circles);
     if (refused) return { to: withProblem(page, refused.whose === "all" ? "all" : "network") };
     if (await joinWaitlist(await store(), email, call.nowMs)) return { to: `${page}?joined` };
     log().warn("the waitlist is full: no one can join until some are invited or removed");
@@ -26,12 +26,12 @@ export const waitlistHandlers = {
   }),
 
   /** Confirms an email by the link of its mail. A GET changes nothing, so programs that open links do not. */
-  confirmWaitlist: form(
+  confirmWaitlist: handleForm(
     forms.confirmWaitlist,
     async ({ field, nowMs }) => {
       const isConfirmed = await confirmByToken(await store(), field("token"), nowMs);
       return { to: isConfirmed ? `${page}?confirmed` : withProblem(page, "link") };
     },
-    { page: ({ fieldOfPage }) => `${page}?token=${encodeURIComponent(fieldOfPage("token"))}` },
+    { page: (call) => `${page}?token=${encodeURIComponent(fieldForPage(call, page, "token"))}` },
   ),
 };

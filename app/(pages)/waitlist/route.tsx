@@ -1,12 +1,14 @@
 import { invitationDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { hasSessionCookie } from "@/lib/http/cookies";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { ButtonLink } from "../button-link";
 import { EmailForm } from "../email-form";
-import { narrowPage } from "../html-page";
+import { narrow } from "../html-page";
 import { PostForm } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 
@@ -17,20 +19,27 @@ const problems: Record<string, Problem> = {
   link: { words: "This link does not work any more. Join again, and we send a new one." },
 };
 
-export const GET = narrowPage(pages.waitlist, ({ url, headers }) => {
-  const { searchParams } = url;
-  const problem = findProblem(url, problems);
-  const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
-  if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
-  if (searchParams.has("joined")) return { title: "You are on the list", content: <Joined email={typed} /> };
-  if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
-  if (token) {
-    const content = <Confirm token={token} problem={problem} />;
-    return { title: "Confirm your address", problem, content };
-  }
-  if (hasSessionCookie(headers)) return { title: "You have a place", content: hasPlace };
-  return { title: "Join the waitlist", problem, content: <Join problem={problem} typed={typed} /> };
-});
+export const { GET } = toPlatform(
+  handlePage(
+    pages.waitlist,
+    ({ url, headers }) => {
+      const { searchParams } = url;
+      const problem = findProblem(url, problems);
+      const [typed, token] = [readTypedEmail(headers), searchParams.get("token")];
+      if (settings().signIn.kind === "none") return { title: "The waitlist is closed", content: closed };
+      if (searchParams.has("joined"))
+        return { title: "You are on the list", content: <Joined email={typed} /> };
+      if (searchParams.has("confirmed")) return { title: "Your address is confirmed", content: confirmed };
+      if (token) {
+        const content = <Confirm token={token} problem={problem} />;
+        return { title: "Confirm your address", problem, content };
+      }
+      if (hasSessionCookie(headers)) return { title: "You have a place", content: hasPlace };
+      return { title: "Join the waitlist", problem, content: <Join problem={problem} typed={typed} /> };
+    },
+    narrow,
+  ),
+);
 
 const closed = (
   <>

@@ -1,10 +1,13 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
 import { readEntitlement } from "@/lib/accounts/entitlement";
-import { createApiHandlers } from "@/lib/http/handler";
+import { handleOperation } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";
 
-export const { GET, HEAD, OPTIONS } = createApiHandlers(
-  operations.entitlement,
-  async ({ nowMs }, caller: Caller) => ({ status: 200, body: await readEntitlement(caller, nowMs) }),
-  { identify: ({ headers, context }) => identifyCaller(headers, context, "api") },
+export const { GET, HEAD, OPTIONS } = toPlatform(
+  handleOperation(
+    operations.entitlement,
+    async ({ nowMs }, caller: Caller) => ({ status: 200, body: await readEntitlement(caller, nowMs) }),
+    { identify: (call) => identifyCaller(call, "api") },
+  ),
 );

@@ -1,9 +1,9 @@
 import { health } from "@/lib/health";
-import { createApiHandlers } from "@/lib/http/handler";
+import { handleOperation } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";
 
 /** Uses no store and no account. */
-export const { GET, HEAD, OPTIONS } = createApiHandlers(operations.health, () => ({
-  status: 200,
-  body: health,
-}));
+export const { GET, HEAD, OPTIONS } = toPlatform(
+  handleOperation(operations.health, () => ({ status: 200, body: health })),
+);

@@ -6,8 +6,10 @@ import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { store } from "@/lib/db/store";
+import { handleEndpoint } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
-import { eventWith, webhook } from "@/lib/http/webhook";
+import { eventWith, processEvents, signedWith } from "@/lib/http/webhook";
 
 const deletedUser = z.object({ id: z.string() });
 
@@ -33,23 +35,23 @@ const end = (how: "ended" | "revoked", which: { kind?: SessionKind }) =>
   });
 
 /** Clerk's webhooks about users and sessions: updates accounts, and ends tokens and app sessions with their session. */
-export const POST = webhook(
-  hooks.clerk,
-  () => {
-    const { signIn } = settings();
-    return signIn.kind === "clerk" ? signIn.webhookKey : undefined;
-  },
-  {
-    "user.created": sync,
-    "user.updated": sync,
-    // Signing out leaves apps connected, as in local sign-in.
-    "session.ended": end("ended", { kind: "program" }),
-    "session.removed": end("ended", { kind: "program" }),
-    // It may have been an intruder's, who could have connected apps.
-    "session.revoked": end("revoked", {}),
-    "user.deleted": eventWith(deletedUser, async ({ id }, nowMs) => {
-      await deleteCustomer(await store(), "subject", id, nowMs);
-      await deleteClerkUser(await store(), id, nowMs);
-    }),
-  },
-);
+const process = processEvents({
+  "user.created": sync,
+  "user.updated": sync,
+  // Signing out leaves apps connected, as in local sign-in.
+  "session.ended": end("ended", { kind: "program" }),
+  "session.removed": end("ended", { kind: "program" }),
+  // It may have been an intruder's, who could have connected apps.
+  "session.revoked": end("revoked", {}),
+  "user.deleted": eventWith(deletedUser, async ({ id }, nowMs) => {
+    await deleteCustomer(await store(), "subject", id, nowMs);
+    await deleteClerkUser(await store(), id, nowMs);
+  }),
+});
+
+function readKey(): Buffer | undefined {
+  const { signIn } = settings();
+  return signIn.kind === "clerk" ? signIn.webhookKey : undefined;
+}
+
+export const { POST } = toPlatform(handleEndpoint(hooks.clerk, process, signedWith(readKey)));

@@ -2,8 +2,10 @@ import * as z from "zod";
 import { parseEmailAddress } from "@/lib/config/email-address";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
+import { handleEndpoint } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
-import { eventWith, webhook } from "@/lib/http/webhook";
+import { eventWith, processEvents, signedWith } from "@/lib/http/webhook";
 import { isFinalBounce } from "@/lib/mail/suppressions";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
 
@@ -12,7 +14,7 @@ const bounced = complained.extend({ bounce: z.object({ type: z.string() }).optio
 
 /** Resend's webhooks: an address that bounces, reports spam or is on its list of those gets no more mails of the
  * onboarding series. */
-export const POST = webhook(hooks.resend, readKey, {
+const process = processEvents({
   "email.bounced": eventWith(bounced, async ({ to, bounce }, nowMs) => {
     if (isFinalBounce(bounce?.type)) await suppress(to, nowMs);
   }),
@@ -22,6 +24,8 @@ export const POST = webhook(hooks.resend, readKey, {
     suppress([email], nowMs),
   ),
 });
+
+export const { POST } = toPlatform(handleEndpoint(hooks.resend, process, signedWith(readKey)));
 
 function readKey(): Buffer | undefined {
   const { mail } = settings();

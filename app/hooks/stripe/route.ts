@@ -3,7 +3,8 @@ import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { readEvent, type StripeEvent, StripeFailure } from "@/lib/billing/stripe/calls";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { createHandler } from "@/lib/http/handler";
+import { handleOperation } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { hooks } from "@/lib/http/register/hooks";
 import { retryAfterOutage } from "@/lib/http/retry-after";
 import { inBackground } from "@/lib/runtime/background-loop";
@@ -14,24 +15,26 @@ import { log } from "@/lib/runtime/log";
  * and 500 `fulfilment_failed`, so that Stripe delivers the event again, or 503 while enough are being fulfilled. Of an event
  * only its object's id is used.
  */
-export const POST = createHandler(
-  hooks.stripe,
-  async ({ nowMs }, event: StripeEvent) => {
-    const purchase = purchaseIn(event);
-    try {
-      // Owners who buy meanwhile go first, at Stripe and in the store.
-      if (purchase) await inBackground(async () => fulfil(await store(), purchase, event.type, nowMs));
-    } catch (failure) {
-      const fields = { err: failure, event: event.id, type: event.type };
-      log().warn(fields, "a purchase could not be fulfilled; Stripe delivers the event again");
-      const isBusy = failure instanceof StripeFailure && failure.code === "busy";
-      throw isBusy
-        ? new ApiError("unavailable", { headers: retryAfterOutage() })
-        : new ApiError("fulfilment_failed");
-    }
-    return { status: 200, body: { received: true } };
-  },
-  {
-    identify: ({ headers, body, nowMs }) => readEvent(body, headers.get("stripe-signature"), nowMs),
-  },
+export const { POST } = toPlatform(
+  handleOperation(
+    hooks.stripe,
+    async ({ nowMs }, event: StripeEvent) => {
+      const purchase = purchaseIn(event);
+      try {
+        // Owners who buy meanwhile go first, at Stripe and in the store.
+        if (purchase) await inBackground(async () => fulfil(await store(), purchase, event.type, nowMs));
+      } catch (failure) {
+        const fields = { err: failure, event: event.id, type: event.type };
+        log().warn(fields, "a purchase could not be fulfilled; Stripe delivers the event again");
+        const isBusy = failure instanceof StripeFailure && failure.code === "busy";
+        throw isBusy
+          ? new ApiError("unavailable", { headers: retryAfterOutage() })
+          : new ApiError("fulfilment_failed");
+      }
+      return { status: 200, body: { received: true } };
+    },
+    {
+      identify: ({ headers, body, nowMs }) => readEvent(body, headers.get("stripe-signature"), nowMs),
+    },
+  ),
 );

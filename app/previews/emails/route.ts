@@ -1,6 +1,7 @@
 import { ApiError } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
-import { createHandler } from "@/lib/http/handler";
+import { handleEndpoint } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { previews } from "@/lib/http/register/probes";
 import { inPlainText } from "@/lib/http/response";
 import { renderPreviews } from "@/lib/mail/texts/previews";
@@ -8,23 +9,25 @@ import { renderPreviews } from "@/lib/mail/texts/previews";
 const mediaType = "text/html; charset=utf-8";
 
 /** Previews of the mails, only under `npm run dev`: the list, `?html=<name>` or `?text=<name>`. */
-export const GET = createHandler(
-  previews.emails,
-  ({ url: { searchParams } }) => {
-    const mails = renderPreviews();
-    if (searchParams.size === 0) {
-      const items = [...mails].map(
-        ([name, { subject }]) =>
-          `<li><a href="?html=${name}">${escapeHtml(subject)}</a> (<a href="?text=${name}">text</a>)`,
-      );
-      const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title><ul>${items.join("\n")}</ul>`;
-      return { status: 200, body, mediaType };
-    }
-    const mail = mails.get([...searchParams.values()][0] ?? "");
-    if (!mail) throw new ApiError("not_found");
-    return searchParams.has("text")
-      ? { status: 200, body: mail.text }
-      : { status: 200, body: mail.html, mediaType };
-  },
-  { renderError: inPlainText },
+export const { GET } = toPlatform(
+  handleEndpoint(
+    previews.emails,
+    ({ query }) => {
+      const mails = renderPreviews();
+      if (query.size === 0) {
+        const items = [...mails].map(
+          ([name, { subject }]) =>
+            `<li><a href="?html=${name}">${escapeHtml(subject)}</a> (<a href="?text=${name}">text</a>)`,
+        );
+        const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Mails</title><ul>${items.join("\n")}</ul>`;
+        return { status: 200, body, mediaType };
+      }
+      const mail = mails.get([...query.values()][0] ?? "");
+      if (!mail) throw new ApiError("not_found");
+      return query.has("text")
+        ? { status: 200, body: mail.text }
+        : { status: 200, body: mail.html, mediaType };
+    },
+    { explain: inPlainText },
+  ),
 );

@@ -1,8 +1,9 @@
 import { answersWithinMs, rateLimits } from "@/lib/config/limits";
-import { overloaded, turnsOf } from "@/lib/http/turns";
+import { ApiError } from "@/lib/http/errors";
+import { turnsOf } from "@/lib/http/turns";
 import { processSingleton } from "@/lib/process-singleton";
+import { type Client, circlesOf } from "@/lib/rate-limit/client";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
-import { circlesOf } from "@/lib/rate-limit/sender";
 import { TimeoutError, withTimeout } from "@/lib/runtime/timeout";
 
 /*
@@ -16,18 +17,19 @@ const pauseMs = 5000; // 5 seconds
 export class ClerkCallLimitError extends Error {}
 
 /** Calls Clerk for a request. Throws a {@link ClerkCallLimitError}, a `TimeoutError`, or the call's own error. */
-export async function callClerk<T>(headers: Headers, call: () => Promise<T>): Promise<T> {
+export async function callClerk<T>(client: Client, call: () => Promise<T>): Promise<T> {
   const clerk = processSingleton("calls to Clerk", () => ({ unavailableUntilMs: 0 }));
   if (performance.now() < clerk.unavailableUntilMs) throw new ClerkCallLimitError("Clerk does not answer");
-  const sender = { headers, browser: undefined };
+  const circles = circlesOf(client);
   try {
-    return await turnsOf("clerkCalls").run(circlesOf(sender), goesOn, async () => {
-      if (await consumeLimit("clerk", rateLimits.clerkCalls, sender))
+    return await turnsOf("clerkCalls").run(circles, goesOn, async () => {
+      if (await consumeLimit("clerk", rateLimits.clerkCalls, circles))
         throw new ClerkCallLimitError("Clerk was asked enough");
       return withTimeout(answersWithinMs.clerk, call());
     });
   } catch (failure) {
-    if (failure === overloaded) throw new ClerkCallLimitError("Clerk has enough to do");
+    if (failure instanceof ApiError && failure.reason === "overloaded")
+      throw new ClerkCallLimitError("Clerk has enough to do");
     if (failure instanceof TimeoutError) clerk.unavailableUntilMs = performance.now() + pauseMs;
     throw failure;
   }

@@ -1,8 +1,8 @@
 import { ceremonyMs } from "@/lib/auth/passkeys/passkey-ceremony";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { readCookie, writeCookie } from "@/lib/http/cookies";
-import type { HandlerRequest } from "@/lib/http/handler";
 import { seal, unseal } from "@/lib/runtime/seal";
 import { mintSecret } from "@/lib/runtime/secret";
 
@@ -17,7 +17,7 @@ export const browserSecretSeconds = 10 * 60; // longer than a challenge lives
 
 type BrowserCookie = "office-passkey" | "operator-browser";
 
-type Call = Pick<HandlerRequest, "headers" | "nowMs">;
+type Sent = Pick<Call, "headers" | "nowMs">;
 
 /**
  * A challenge for this browser that lives five minutes, and the `Set-Cookie` that binds it. Tabs of one browser share the
@@ -26,7 +26,7 @@ type Call = Pick<HandlerRequest, "headers" | "nowMs">;
  * @param purpose - what the signature will be used for; it works for nothing else
  */
 export function challengeBrowser(
-  { headers, nowMs }: Call,
+  { headers, nowMs }: Sent,
   purpose: string,
   kept: BrowserCookie = "office-passkey",
 ): { challenge: string; cookie: string } {
@@ -39,7 +39,7 @@ export function challengeBrowser(
 
 /** Returns a function that checks whether a challenge was given to this browser for this purpose, and still lives. */
 export function expectedOf(
-  { headers, nowMs }: Call,
+  { headers, nowMs }: Sent,
   purpose: string,
   kept: BrowserCookie = "office-passkey",
 ): (challenge: string) => boolean {

@@ -3,6 +3,7 @@ import { type MintedToken, mintSessionToken } from "@/lib/auth/tokens/session-to
 import { sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
+import type { SentHeaders } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
 import { hashSecret } from "@/lib/runtime/secret";
 
@@ -12,7 +13,7 @@ export const sessionTokenSeconds = 60;
 export const browserSessionSeconds = sessionDays.browser * 24 * 60 * 60; // 90 days
 
 /** The session that a browser is signed in with, if any. It has `formerUntilMs` if its secret was replaced just now. */
-export async function findOwnSession(db: Db, headers: Headers, nowMs: number) {
+export async function findOwnSession(db: Db, headers: SentHeaders, nowMs: number) {
   const secret = readCookie(headers, "office-client");
   return secret ? findBySecret(db, secret, nowMs) : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Session } from "@/lib/auth/sessions/session";
 import { clientNetwork } from "@/lib/auth/sessions/session-network";
+import type { Call } from "@/lib/http/call";
 
 /*
  * The names of sessions that owners see. They are built from fixed words; no text that a client sends appears in them.
@@ -40,8 +41,8 @@ export function describeBrowser(headers: Pick<Headers, "get">): string {
 }
 
 /** Where a session that this browser starts was started, as its row stores it. */
-export function describeStart(headers: Headers) {
-  return { begun_in: describeBrowser(headers), network: clientNetwork(headers) ?? null };
+export function describeStart({ headers, client }: Pick<Call, "headers" | "client">) {
+  return { begun_in: describeBrowser(headers), network: clientNetwork(client) ?? null };
 }
 
 /** Numbers sessions that share a name, oldest first, so that each row of a list has a name of its own. */

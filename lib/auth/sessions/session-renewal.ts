@@ -6,8 +6,8 @@ import { readSessionCredential } from "@/lib/auth/tokens/credential";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
 import { cookieHeaders, readCookie } from "@/lib/http/cookies";
-import type { HandlerRequest } from "@/lib/http/handler";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -20,8 +20,8 @@ import { withTimeout } from "@/lib/runtime/timeout";
  * @param handler - gets the request with the renewed session, and whether it could not be renewed
  */
 export function renewingSession<Shown extends object>(
-  handler: (call: HandlerRequest, isAway: boolean) => Promise<Shown>,
-): (call: HandlerRequest) => Promise<Shown | ResponseParts> {
+  handler: (call: Call, isAway: boolean) => Promise<Shown>,
+): (call: Call) => Promise<Shown | ResponseParts> {
   return async (call) => {
     const { headers, url } = call;
     // A bearer token is not a browser's.
@@ -36,8 +36,9 @@ export function renewingSession<Shown extends object>(
     if (session) {
       const sent = headers.get("cookie")?.split("; ") ?? [];
       const others = sent.filter((cookie) => !cookie.startsWith("__session="));
-      call.headers = new Headers([...headers]);
-      call.headers.set("cookie", [session.split(";", 1)[0], ...others].join("; "));
+      const renewedHeaders = new Headers([...headers]);
+      renewedHeaders.set("cookie", [session.split(";", 1)[0], ...others].join("; "));
+      call.headers = renewedHeaders;
     }
     const shown = await handler(call, false);
     const { headers: own = [] } = shown as { headers?: HeaderList };
@@ -46,7 +47,7 @@ export function renewingSession<Shown extends object>(
 }
 
 /** The headers of a redirect, or of the cookies to set; `undefined` if the session could not be renewed. */
-async function renew(call: HandlerRequest): Promise<Headers | undefined> {
+async function renew(call: Call): Promise<Headers | undefined> {
   const { signIn } = settings();
   try {
     return await (signIn.kind === "clerk"
@@ -59,7 +60,7 @@ async function renew(call: HandlerRequest): Promise<Headers | undefined> {
   }
 }
 
-async function renewHere({ headers, nowMs }: HandlerRequest): Promise<Headers> {
+async function renewHere({ headers, nowMs }: Call): Promise<Headers> {
   const renewed = new Headers();
   const sent = await readSessionCredential(headers, undefined, nowMs);
   const secret = readCookie(headers, "office-client");

@@ -1,6 +1,7 @@
 import { isAudience, type Resource } from "@/lib/auth/tokens/token-audience";
 import { type VerifiedToken, verifyToken } from "@/lib/auth/tokens/verifier";
 import { settings } from "@/lib/config/settings";
+import type { SentHeaders } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
 
 /** Why a request has no session: sign-in is not set up, or it sent no valid token. */
@@ -14,7 +15,7 @@ export type MissingSession = { is: "unconfigured" } | { is: "signed-out"; tokenW
  * @param resource - the requested resource; `undefined` for a page
  */
 export async function readSessionCredential(
-  headers: Headers,
+  headers: SentHeaders,
   resource: Resource | undefined,
   nowMs: number,
 ): Promise<VerifiedToken | MissingSession> {
@@ -41,7 +42,7 @@ export function challenge(tokenWasSent: boolean, more: Record<string, string> = 
  * The token after the Bearer scheme, in any letter case; `undefined` for another scheme. A malformed credential is
  * returned as a token that will be refused: Bearer without a space (RFC 6750 §2.1), or in one of two fields.
  */
-function bearerToken(headers: Headers): string | undefined {
+function bearerToken(headers: SentHeaders): string | undefined {
   const [, before, token] = bearerField.exec(headers.get("authorization") ?? "") ?? [];
   return before === undefined ? token : "";
 }

@@ -4,8 +4,8 @@ import { toOperation } from "@/lib/docs/documents/operations";
 import { code, table, to, toCode } from "@/lib/docs/markdown";
 import { answersOf } from "@/lib/docs/responses";
 import { sessionLimits } from "@/lib/docs/words";
+import { maxRequestIdCharacters } from "@/lib/http/call";
 import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
-import { maxRequestIdCharacters } from "@/lib/http/request-context";
 
 export const apiReference: DocumentText = {
   title: "API reference",

@@ -1,8 +1,8 @@
 import type { DocumentText } from "@/lib/docs/document";
 import { code, table, to } from "@/lib/docs/markdown";
 import { headerMeanings, headersOf } from "@/lib/docs/response-headers";
+import { maxRequestIdCharacters } from "@/lib/http/call";
 import { operations } from "@/lib/http/register/operations";
-import { maxRequestIdCharacters } from "@/lib/http/request-context";
 
 /** Every header of the API, in one place. */
 export const headers: DocumentText = {

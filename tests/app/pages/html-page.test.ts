@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { htmlPage } from "@/app/(pages)/html-page";
+import { wide } from "@/app/(pages)/html-page";
 import { rateLimits, turnBounds } from "@/lib/config/limits";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { createFolder } from "@/tests/support/leash";
 
@@ -15,7 +17,7 @@ beforeEach(() => {
 });
 
 const render = vi.fn(async () => page());
-const show = htmlPage(pages.invitation, render);
+const { GET: show } = toPlatform(handlePage(pages.invitation, render, wide));
 const ask = (from: string, accept = "*/*", signal?: AbortSignal) => {
   const headers = { "X-Forwarded-For": from, Accept: accept };
   return show(new Request(`${origin}/invitation`, { headers, ...(signal && { signal }) }));

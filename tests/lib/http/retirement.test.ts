@@ -5,7 +5,8 @@ import { dayMs } from "@/lib/config/durations";
 import { documents, isDocumentPath } from "@/lib/docs/documents";
 import { policy } from "@/lib/docs/documents/policy";
 import { openApiDocument } from "@/lib/docs/openapi";
-import { createApiHandlers } from "@/lib/http/handler";
+import { handleOperation } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { type Operation, operations } from "@/lib/http/register/operations";
 import { checkRetirements, listRetirements } from "@/lib/http/retirement";
 import type { Retirement } from "@/lib/http/route";
@@ -35,10 +36,12 @@ const headersOf = ({ headers }: Response) => ({
 beforeAll(() => vi.stubEnv("APP_URL", "https://office.example.com"));
 
 describe("an operation being retired", () => {
-  const { GET } = createApiHandlers({ ...operations.siteBanner, retirement }, () => ({
-    status: 200,
-    body: { banner: null },
-  }));
+  const { GET } = toPlatform(
+    handleOperation({ ...operations.siteBanner, retirement }, () => ({
+      status: 200,
+      body: { banner: null },
+    })),
+  );
 
   it("says when on every answer: Deprecation (RFC 9745), Sunset (RFC 8594) and where the guide is", async () => {
     const good = await GET(new Request("https://office.example.com/api/site-banner"));
@@ -100,7 +103,8 @@ describe("an operation being retired", () => {
       const asked = new Request("https://office.example.com/changes");
       const changes = await (await changesPage(asked)).text();
       expect(changes).toContain('<li id="get-api-site-banner">GET /api/site-banner');
-      const feed = (await (await publicationHandlers.get("/changes.atom")?.(asked))?.text()) ?? "";
+      const feedOf = publicationHandlers.get("/changes.atom") ?? (() => Promise.reject());
+      const feed = await (await toPlatform(feedOf).GET(new Request(`${asked.url}.atom`))).text();
       expect(feed).toContain("<title>GET /api/site-banner is being retired</title>");
       expect(feed.indexOf("is being retired"), "the newest comes first").toBeLessThan(
         feed.indexOf("<title>1.0.0</title>"),

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { TurnBounds } from "@/lib/config/limits";
 import { Turns } from "@/lib/http/turns";
-import type { Circles } from "@/lib/rate-limit/sender";
+import type { Circles } from "@/lib/rate-limit/client";
 
 const bounds = { atOnce: 2, atOnceOfKnown: 2, atOnceOfNetwork: 1, waiting: 3, waitMs: 60_000 };
 const stays = new AbortController().signal;

@@ -1,12 +1,13 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { to } from "@/lib/docs/markdown";
+import { toPlatform } from "@/lib/http/platform";
 import { mcpEndpoint } from "@/lib/mcp/handler";
 import { createMcpServer } from "@/lib/mcp/server";
 import { tools } from "@/lib/mcp/tools";
 import { createFolder } from "@/tests/support/leash";
 
 const createServer = vi.fn(createMcpServer);
-const POST = mcpEndpoint("/mcp", createServer);
+const { POST } = toPlatform(mcpEndpoint("/mcp", createServer));
 
 beforeAll(() => {
   vi.stubEnv("APP_URL", "https://office.example.com");

@@ -1,19 +1,17 @@
 import { describe, expect, it, vi } from "vitest";
+import { Client, circlesOf } from "@/lib/rate-limit/client";
 import type { LocalCounter } from "@/lib/rate-limit/local-counter";
 import { consumeLimit, consumeRateLimit, counter, refundLimit } from "@/lib/rate-limit/rate-limit";
 import { createFolder } from "@/tests/support/leash";
 
-Object.assign(process.env, { DATA_DIR: createFolder(), TRUSTED_PROXY_HOPS: "1" });
+Object.assign(process.env, { DATA_DIR: createFolder() });
 
 describe("a limit of ours", () => {
   const limit = { perClient: 2, perNetwork: 4, inAll: 8, windowSeconds: 600 };
   /** Who sends from an address, in a browser that has signed in before if it is named: `<account> <id>`. */
   const sender = (address: string, known = "") => {
     const [account = "", id = ""] = known.split(" ");
-    return {
-      headers: new Headers({ "x-forwarded-for": address }),
-      browser: known ? { id, account } : undefined,
-    };
+    return circlesOf(new Client(new Headers(), address), known ? { id, account } : undefined);
   };
   /** Whose share refuses each of these in turn; `undefined` for one that is accepted. */
   const sendTo =

@@ -1,8 +1,10 @@
 import { createServer } from "node:http";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { Call, sourceOf } from "@/lib/http/call";
 import { files } from "@/lib/http/register/files";
 import { documentPages, pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
+import { publicSite } from "@/lib/http/router";
 import { CachedResponse } from "@/lib/server/cached-response";
 import { encode } from "@/lib/server/compression";
 import { PageCache } from "@/lib/server/page-cache";
@@ -84,7 +86,8 @@ describe("cached pages", () => {
   afterEach(() => {
     vi.restoreAllMocks();
   });
-  const anonymous = new Headers();
+  const call = (path: string, query = "", headers = {}) =>
+    new Call(sourceOf("GET", query ? `${path}?${query}` : path, new Headers(headers)), publicSite);
   const made = (caching?: string, status = 200) => ({
     status,
     fields: caching ? ["cache-control", caching] : [],
@@ -96,17 +99,17 @@ describe("cached pages", () => {
     const kept = new PageCache(make);
     const { path } = publications.openApi;
     await Promise.all([
-      kept.find(path, "", anonymous),
-      kept.find(path, "", anonymous),
-      kept.find("/a", "", anonymous),
-      kept.find("/b/c", "", anonymous),
+      kept.find(call(path)),
+      kept.find(call(path)),
+      kept.find(call("/a")),
+      kept.find(call("/b/c")),
     ]);
     const nothingSent = { cookie: "", accept: "" };
     expect(make.mock.calls).toEqual([
       [path, nothingSent],
       [pages.nothingHere.path, nothingSent],
     ]);
-    expect(await kept.find(pages.home.path, "", anonymous), "a page of one account").toBeUndefined();
+    expect(await kept.find(call(pages.home.path)), "a page of one account").toBeUndefined();
   });
 
   it.each([
@@ -119,8 +122,8 @@ describe("cached pages", () => {
     async (query, sent) => {
       const kept = new PageCache(async () => made("no-store"));
       for (const { path } of [pages.signIn, pages.waitlist]) {
-        expect(await kept.find(path, query, new Headers(sent)), path).toBeUndefined();
-        expect(await kept.find(path, "", new Headers({ cookie: "theirs=x" })), path).toBeDefined();
+        expect(await kept.find(call(path, query, sent)), path).toBeUndefined();
+        expect(await kept.find(call(path, "", { cookie: "theirs=x" })), path).toBeDefined();
       }
     },
   );
@@ -130,13 +133,13 @@ describe("cached pages", () => {
     const kept = new PageCache(make);
     const { path } = publications.llms;
     const clock = vi.spyOn(performance, "now").mockReturnValue(0);
-    const first = await kept.find(path, "", anonymous);
+    const first = await kept.find(call(path));
     clock.mockReturnValue(299_999);
-    expect(await kept.find(path, "", anonymous)).toBe(first);
+    expect(await kept.find(call(path))).toBe(first);
     clock.mockReturnValue(300_000);
     make.mockResolvedValueOnce(made(undefined, 503));
-    expect(await kept.find(path, "", anonymous)).toBe(first);
-    expect(await kept.find(path, "", anonymous)).not.toBe(first);
+    expect(await kept.find(call(path))).toBe(first);
+    expect(await kept.find(call(path))).not.toBe(first);
     expect(make).toHaveBeenCalledTimes(3);
   });
 
@@ -146,7 +149,7 @@ describe("cached pages", () => {
     for (let n = 0; n < 20; n++) {
       const cookie = `__session=${n}; office-notice=${n}; theirs=${n}`;
       const accept = `text/markdown, text/x-${n};q=0.1`;
-      await kept.find("/docs", "", new Headers({ cookie, accept }));
+      await kept.find(call("/docs", "", { cookie, accept }));
     }
     const variant = { cookie: "__session=x; office-notice=another", accept: "text/markdown" };
     expect(make.mock.calls).toEqual([["/docs", variant]]);
@@ -154,7 +157,7 @@ describe("cached pages", () => {
 
   it("are none while they cannot be made", async () => {
     const kept = new PageCache(async () => made(undefined, 500));
-    expect(await kept.find(pages.front.path, "", anonymous)).toBeUndefined();
+    expect(await kept.find(call(pages.front.path))).toBeUndefined();
   });
 });
 

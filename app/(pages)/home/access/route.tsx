@@ -1,5 +1,6 @@
 import { maxNameCharacters } from "@/lib/auth/passkeys/passkeys";
 import { sessionDays } from "@/lib/config/lifetimes";
+import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import type { Problem } from "../../problem";
 import { ownerPage } from "../owner-page";
@@ -17,38 +18,40 @@ const problems: Record<string, Problem> = {
 };
 
 /** Who and what can act for the account: apps, browsers, tokens and passkeys. */
-export const GET = ownerPage(pages.access, problems, async (visit) => {
-  const { account, sessionId, query, isLocal, nowMs } = visit;
-  // One after the other, so that a page holds one connection to the store at a time.
-  const read = await readSessions(account, nowMs);
-  const ways = isLocal ? await readSignInMethods(account.id) : undefined;
-  const own = read?.sessions.find(({ id }) => id === sessionId);
-  const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
-  return (
-    <>
-      <h1>Access</h1>
-      {query.ended !== undefined && (
-        <p role="status" id="ended" tabIndex={-1}>
-          {findSessionGroup(query.ended)?.done ?? "Disconnected. It no longer has access."}
-        </p>
-      )}
-      {query.kept !== undefined && <p role="status">Your apps have another {sessionDays.app} days.</p>}
-      {!read && (
-        <p className="quiet">
-          We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
-        </p>
-      )}
-      <div className="columns">
-        <div>
-          <Apps {...shown} />
-          {read && <ConnectSomething sessions={read.sessions} nowMs={nowMs} />}
+export const { GET } = toPlatform(
+  ownerPage(pages.access, problems, async (visit) => {
+    const { account, sessionId, query, isLocal, nowMs } = visit;
+    // One after the other, so that a page holds one connection to the store at a time.
+    const read = await readSessions(account, nowMs);
+    const ways = isLocal ? await readSignInMethods(account.id) : undefined;
+    const own = read?.sessions.find(({ id }) => id === sessionId);
+    const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
+    return (
+      <>
+        <h1>Access</h1>
+        {query.ended !== undefined && (
+          <p role="status" id="ended" tabIndex={-1}>
+            {findSessionGroup(query.ended)?.done ?? "Disconnected. It no longer has access."}
+          </p>
+        )}
+        {query.kept !== undefined && <p role="status">Your apps have another {sessionDays.app} days.</p>}
+        {!read && (
+          <p className="quiet">
+            We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
+          </p>
+        )}
+        <div className="columns">
+          <div>
+            <Apps {...shown} />
+            {read && <ConnectSomething sessions={read.sessions} nowMs={nowMs} />}
+          </div>
+          <div>
+            <BrowsersAndTokens {...shown} isLocal={isLocal} />
+            <ForPrograms accountId={account.id} isLocal={isLocal} />
+            {isLocal && <SignInMethodList {...visit} ways={ways} own={own} />}
+          </div>
         </div>
-        <div>
-          <BrowsersAndTokens {...shown} isLocal={isLocal} />
-          <ForPrograms accountId={account.id} isLocal={isLocal} />
-          {isLocal && <SignInMethodList {...visit} ways={ways} own={own} />}
-        </div>
-      </div>
-    </>
-  );
-});
+      </>
+    );
+  }),
+);

@@ -1,6 +1,7 @@
 import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
+import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { explainedOnBilling } from "../forms";
 import { ownerPage } from "../owner-page";
@@ -19,50 +20,54 @@ const problems = Object.fromEntries(
 );
 
 /** What the company costs, what it includes, and the history of its credits. */
-export const GET = ownerPage(pages.billing, problems, async (visit) => {
-  const { account, bought, state, query, nowMs } = visit;
-  const [offers, terms, changes, invoices] = bought
-    ? await Promise.all([
-        readOffersTo(account, bought, nowMs),
-        readTerms(bought, nowMs),
-        readChangesOf(bought, query.change, nowMs),
-        readInvoicesOf(bought, nowMs),
-      ])
-    : [];
-  const credits = await readCredits(account.id, query.before);
-  return (
-    <>
-      <h1>Billing</h1>
-      <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
-      <div className="columns">
-        <div>
-          {bought && offers ? (
-            <Billing account={account} bought={bought} offers={offers} terms={terms} standing={state}>
-              {changes && account.deletes_at_ms === null && <LicenceChange account={account} {...changes} />}
-            </Billing>
-          ) : (
-            <section className="card" aria-labelledby="plan">
-              <h2 id="plan">Your plan</h2>
-              <p>
-                {state.tag}.{" "}
-                {settings().billing
-                  ? "We cannot show your purchases at the moment."
-                  : "You pay nothing here."}
-              </p>
-            </section>
-          )}
-          {account.assistant_limit !== null && (
-            <dl className="card total">
-              <dt>Assistants you may hire</dt>
-              <dd>{account.assistant_limit}</dd>
-            </dl>
-          )}
+export const { GET } = toPlatform(
+  ownerPage(pages.billing, problems, async (visit) => {
+    const { account, bought, state, query, nowMs } = visit;
+    const [offers, terms, changes, invoices] = bought
+      ? await Promise.all([
+          readOffersTo(account, bought, nowMs),
+          readTerms(bought, nowMs),
+          readChangesOf(bought, query.change, nowMs),
+          readInvoicesOf(bought, nowMs),
+        ])
+      : [];
+    const credits = await readCredits(account.id, query.before);
+    return (
+      <>
+        <h1>Billing</h1>
+        <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
+        <div className="columns">
+          <div>
+            {bought && offers ? (
+              <Billing account={account} bought={bought} offers={offers} terms={terms} standing={state}>
+                {changes && account.deletes_at_ms === null && (
+                  <LicenceChange account={account} {...changes} />
+                )}
+              </Billing>
+            ) : (
+              <section className="card" aria-labelledby="plan">
+                <h2 id="plan">Your plan</h2>
+                <p>
+                  {state.tag}.{" "}
+                  {settings().billing
+                    ? "We cannot show your purchases at the moment."
+                    : "You pay nothing here."}
+                </p>
+              </section>
+            )}
+            {account.assistant_limit !== null && (
+              <dl className="card total">
+                <dt>Assistants you may hire</dt>
+                <dd>{account.assistant_limit}</dd>
+              </dl>
+            )}
+          </div>
+          <div>
+            <Credits account={account} read={credits} nowMs={nowMs} />
+            {bought?.hasBought && <Invoices read={invoices} />}
+          </div>
         </div>
-        <div>
-          <Credits account={account} read={credits} nowMs={nowMs} />
-          {bought?.hasBought && <Invoices read={invoices} />}
-        </div>
-      </div>
-    </>
-  );
-});
+      </>
+    );
+  }),
+);

@@ -1,7 +1,9 @@
 import { settings } from "@/lib/config/settings";
+import type { SentHeaders } from "@/lib/http/call";
 import { dismissNotice } from "@/lib/http/dismissed-notice";
 import { redirectTo } from "@/lib/http/form";
-import { createHandler } from "@/lib/http/handler";
+import { handleEndpoint } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { inPlainText } from "@/lib/http/response";
@@ -11,18 +13,23 @@ import { readAnnouncement } from "@/lib/site-banner";
  * Dismisses the notice of a page in this browser, unless another was announced meanwhile, and leads back to the content of
  * the page, where the keyboard continues.
  */
-export const POST = createHandler(
-  forms.dismissNotice,
-  async ({ headers, field, nowMs }) => {
-    const notice = await readAnnouncement(nowMs);
-    const isSeen = notice && ["", notice.id].includes(field("notice"));
-    return redirectTo({ to: `${pageBefore(headers)}#main`, cookies: isSeen ? [dismissNotice(notice)] : [] });
-  },
-  { renderError: inPlainText },
+export const { POST } = toPlatform(
+  handleEndpoint(
+    forms.dismissNotice,
+    async ({ headers, field, nowMs }) => {
+      const notice = await readAnnouncement(nowMs);
+      const isSeen = notice && ["", notice.id].includes(field("notice"));
+      return redirectTo({
+        to: `${pageBefore(headers)}#main`,
+        cookies: isSeen ? [dismissNotice(notice)] : [],
+      });
+    },
+    { explain: inPlainText },
+  ),
 );
 
 /** Always on this site, whatever `Referer` says. Absolute, because a path that begins with `//` names another site. */
-function pageBefore(headers: Headers): string {
+function pageBefore(headers: SentHeaders): string {
   const before = headers.get("referer") ?? "";
   return before.startsWith(`${settings().appUrl}/`) ? before : pages.front.path;
 }

@@ -3,31 +3,39 @@ import { sendAgainAfterSeconds } from "@/lib/auth/codes/sign-in-code-limits";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { readCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
+import { handlePage } from "@/lib/http/page";
+import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
-import { narrowPage } from "../../html-page";
+import { narrow } from "../../html-page";
 import { PostForm } from "../../post-form";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../../problem";
 import { readPart } from "../../read-part";
 import { TryAgain } from "../../try-again";
 import { problemsOf } from "../problems";
 
-export const GET = narrowPage(pages.code, async ({ url, headers, nowMs }) => {
-  const browser = readCookie(headers, "office-code");
-  const requested = browser
-    ? await readPart("a sign-in code could not be read", (db) => findRequestedCode(db, browser, nowMs))
-    : ({ ended: "unasked" } as const);
-  if (!requested) return { title: "We cannot check codes at the moment", content: unavailable };
-  if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
-  const { searchParams } = url;
-  const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
-  return {
-    title: `Enter the ${requested.isLong ? "long " : ""}code`,
-    problem,
-    content: <TypeCode requested={requested} problem={problem} hasOpened={searchParams.has("opened")} />,
-  };
-});
+export const { GET } = toPlatform(
+  handlePage(
+    pages.code,
+    async ({ url, headers, nowMs }) => {
+      const browser = readCookie(headers, "office-code");
+      const requested = browser
+        ? await readPart("a sign-in code could not be read", (db) => findRequestedCode(db, browser, nowMs))
+        : ({ ended: "unasked" } as const);
+      if (!requested) return { title: "We cannot check codes at the moment", content: unavailable };
+      if ("ended" in requested) return redirectTo({ to: withProblem(pages.signIn.path, requested.ended) });
+      const { searchParams } = url;
+      const problem = findProblem(url, problemsOf(requested, Number(searchParams.get("left"))));
+      return {
+        title: `Enter the ${requested.isLong ? "long " : ""}code`,
+        problem,
+        content: <TypeCode requested={requested} problem={problem} hasOpened={searchParams.has("opened")} />,
+      };
+    },
+    narrow,
+  ),
+);
 
 const unavailable = (
   <>

@@ -1,10 +1,13 @@
 import { readBalance } from "@/lib/accounts/balance";
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { createApiHandlers } from "@/lib/http/handler";
+import { handleOperation } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";
 
-export const { GET, HEAD, OPTIONS } = createApiHandlers(
-  operations.creditsBalance,
-  async (_, caller: Caller) => ({ status: 200, body: await readBalance(caller) }),
-  { identify: ({ headers, context }) => identifyCaller(headers, context, "api") },
+export const { GET, HEAD, OPTIONS } = toPlatform(
+  handleOperation(
+    operations.creditsBalance,
+    async (_, caller: Caller) => ({ status: 200, body: await readBalance(caller) }),
+    { identify: (call) => identifyCaller(call, "api") },
+  ),
 );

@@ -1,13 +1,16 @@
-import { createApiHandlers } from "@/lib/http/handler";
+import { handleOperation } from "@/lib/http/handler";
+import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";
 import { readUnsubscribeLink, unsubscribe } from "@/lib/mail/unsubscribe";
 
 /** One-click unsubscribe (RFC 8058): the token is the only credential, and the body is ignored. */
-export const { POST, OPTIONS } = createApiHandlers(
-  operations.unsubscribe,
-  async ({ context }, accountId) => {
-    await unsubscribe(accountId, context);
-    return { status: 200, body: "The later onboarding emails are stopped.\n" };
-  },
-  { identify: readUnsubscribeLink },
+export const { POST, OPTIONS } = toPlatform(
+  handleOperation(
+    operations.unsubscribe,
+    async (call, accountId) => {
+      await unsubscribe(accountId, call);
+      return { status: 200, body: "The later onboarding emails are stopped.\n" };
+    },
+    { identify: readUnsubscribeLink },
+  ),
 );

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ClerkCallLimitError, callClerk } from "@/lib/auth/clerk/clerk-calls";
+import { Client } from "@/lib/rate-limit/client";
 
-const world = { TRUSTED_PROXY_HOPS: "1", APP_SECRET: "s".repeat(32) };
+const world = { APP_SECRET: "s".repeat(32) };
 
 describe("a call to Clerk that a request causes", () => {
   let addresses = 0;
   const from = (address = `10.6.${++addresses >> 8}.${addresses & 255}`) =>
-    new Headers({ "x-forwarded-for": address });
+    new Client(new Headers(), address);
   const answers = async () => "answer";
   const never = () => new Promise<string>(() => {});
   /** The number of these calls that were made. */

@@ -1,12 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RouteHandler } from "@/lib/http/handler";
-import type { IncomingRequest } from "@/lib/http/incoming-request";
 import type { Answer } from "@/lib/http/response";
-
-/** Asks a route handler, which answers a request of our own server without making a Response. */
-export function ask(handler: RouteHandler, request: IncomingRequest): Promise<Answer> {
-  return handler(request as unknown as Request) as Promise<unknown> as Promise<Answer>;
-}
 
 /** Closes the connection after the response if the body was not read to its end. */
 export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse): void {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bodyPieces } from "@/lib/config/limits";
-import { readBody } from "@/lib/http/body";
+import { readBody } from "@/lib/http/checks/body";
+import { callOf } from "@/lib/http/platform";
 
 /** A request whose body comes in these parts; `pulled` says how many of them were asked for. */
 function requestOf(parts: Iterable<string>, headers: Record<string, string> = {}) {
@@ -42,13 +43,13 @@ describe("readBody", () => {
       },
     });
     const init = { method: "POST", body, duplex: "half" } as RequestInit;
-    expect(await readBody(new Request("https://office.example.com/", init), 2)).toEqual(bytes);
+    expect(await readBody(callOf(new Request("https://office.example.com/", init)), 2)).toEqual(bytes);
   });
 
   it("takes a body of its bound, and refuses one byte more", async () => {
     const most = ["x".repeat(4000), "y".repeat(96)];
-    expect(await readBody(requestOf(most).request, 4096)).toHaveLength(4096);
-    await expect(readBody(requestOf([...most, "z"]).request, 4096)).rejects.toMatchObject({
+    expect(await readBody(callOf(requestOf(most).request), 4096)).toHaveLength(4096);
+    await expect(readBody(callOf(requestOf([...most, "z"]).request), 4096)).rejects.toMatchObject({
       ...tooLarge,
       message: "The body is over 4 KiB.",
     });
@@ -56,7 +57,7 @@ describe("readBody", () => {
 
   it("counts what comes, whatever Content-Length said, and asks for no more once it is too much", async () => {
     const { request, state } = requestOf(endless(), { "content-length": "10" });
-    await expect(readBody(request, 4096)).rejects.toMatchObject(tooLarge);
+    await expect(readBody(callOf(request), 4096)).rejects.toMatchObject(tooLarge);
     expect(state.pulled).toBe(5);
   });
 
@@ -65,7 +66,7 @@ describe("readBody", () => {
       for (;;) yield "x";
     }
     const { request, state } = requestOf(typed());
-    await expect(readBody(request, 65_536)).rejects.toMatchObject({
+    await expect(readBody(callOf(request), 65_536)).rejects.toMatchObject({
       code: "invalid_request",
       status: 400,
       message: "The body comes in pieces that are too small.",
@@ -79,7 +80,7 @@ describe("readBody", () => {
       yield "half of it";
       throw new Error("ECONNRESET");
     }
-    await expect(readBody(requestOf(broken()).request, 4096)).rejects.toMatchObject({
+    await expect(readBody(callOf(requestOf(broken()).request), 4096)).rejects.toMatchObject({
       code: "invalid_request",
       status: 400,
       message: "The body did not arrive whole.",

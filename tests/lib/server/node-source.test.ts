@@ -1,13 +1,13 @@
 import { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { expect, it } from "vitest";
-import { IncomingRequest } from "@/lib/http/incoming-request";
 import { JoinedMessage } from "@/lib/server/joined-message";
+import { NodeSource } from "@/lib/server/node-source";
 
 it("the headers of a request to our own server know no name but those of headers", () => {
   const message = new JoinedMessage(new Socket());
   message.headers = { "content-type": "text/plain" };
-  const { headers } = new IncomingRequest(message, "https://office.example.com/");
+  const { headers } = new NodeSource(message, new ServerResponse(message));
   expect(headers.get("Content-Type")).toBe("text/plain");
   for (const name of ["constructor", "toString", "__proto__"]) expect(headers.get(name)).toBeNull();
 });
@@ -15,7 +15,7 @@ it("the headers of a request to our own server know no name but those of headers
 it("the signal of a request aborts when its client leaves, and is aborted if it left before anyone asked", () => {
   const message = new JoinedMessage(new Socket());
   const outgoing = new ServerResponse(message);
-  const request = new IncomingRequest(message, "https://office.example.com/", outgoing);
+  const request = new NodeSource(message, outgoing);
   const { signal } = request;
   expect(signal.aborted).toBe(false);
   outgoing.destroy();
