@@ -131,11 +131,7 @@ export async function addCredits(
   requireSame: (account: Account) => void = () => {},
 ): Promise<number> {
   const { whom, readState } = auditedAccount(email);
-  const withReason = async (transaction: Db, balance?: unknown) => ({
-    ...((await readState(transaction)) as object),
-    ...(balance !== undefined && { reason }),
-  });
-  const about = { by, what: "credits add", whom, readState: withReason };
+  const about = { by, what: "credits add", whom, readState, facts: { reason } };
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email, nowMs);
     requireSame(account);

@@ -23,7 +23,7 @@ import { withTimeout } from "@/lib/runtime/timeout";
  * The caller's entitlement at `nowMs`, as the API returns it; what an app was told is recorded. If they may not run,
  * throws the EntitlementDenied error: an {@link ApiError} whose body has `ok`, `status` and `message` next to `error`.
  */
-export async function readEntitlement(caller: Caller, nowMs: number): Promise<EntitlementAllowed> {
+export async function answerEntitlement(caller: Caller, nowMs: number): Promise<EntitlementAllowed> {
   const decided = decideEntitlement(caller, nowMs);
   if (caller.is === "account" && caller.session?.kind === "app")
     recordCheck(caller.session.sessionId, decided.status, nowMs);

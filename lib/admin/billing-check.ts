@@ -4,7 +4,7 @@ import { findMissingPermissions } from "@/lib/admin/stripe-permissions";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { purchaseEvents } from "@/lib/billing/fulfilment/events";
 import { creditsOf, hasValidLimit } from "@/lib/billing/prices/prices";
-import { findAtStripe, readAtStripe } from "@/lib/billing/stripe/calls";
+import { callStripe, findAtStripe } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -34,7 +34,7 @@ export async function checkBilling(billing: BillingSettings): Promise<CheckResul
       "Correct these prices at Stripe, STRIPE_LICENCE_PRICES or STRIPE_CREDIT_PRICES.",
     );
   }
-  const { data, lastResponse } = await readAtStripe((stripe) => stripe.webhookEndpoints.list({ limit: 100 }));
+  const { data, lastResponse } = await callStripe((stripe) => stripe.webhookEndpoints.list({ limit: 100 }));
   const skewMs = Date.parse(lastResponse.headers.date ?? "") - Date.now();
   see(
     Math.abs(skewMs) > maxSkewMs
@@ -48,14 +48,14 @@ export async function checkBilling(billing: BillingSettings): Promise<CheckResul
     complaint && `the webhook endpoint ${url} ${complaint}`,
     `Have Stripe deliver these events to it: ${Object.keys(purchaseEvents).join(", ")}.`,
   );
-  const portals = await readAtStripe((stripe) =>
+  const portals = await callStripe((stripe) =>
     stripe.billingPortal.configurations.list({ active: true, is_default: true, limit: 1 }),
   );
   see(
     portals.data.length === 0 ? "the billing portal has no default configuration" : undefined,
     "Save one in Stripe's dashboard under Settings, Billing, Customer portal.",
   );
-  const tax = hasTax && (await readAtStripe((stripe) => stripe.tax.settings.retrieve()));
+  const tax = hasTax && (await callStripe((stripe) => stripe.tax.settings.retrieve()));
   see(
     tax && tax.status !== "active" ? `Stripe Tax is ${tax.status}` : undefined,
     "Complete Stripe Tax in the dashboard, or unset STRIPE_TAX.",

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { readAtStripe, StripeFailure } from "@/lib/billing/stripe/calls";
+import { callStripe, StripeFailure } from "@/lib/billing/stripe/calls";
 
 /** No object at Stripe has such an id, so what would change one changes nothing. */
 const none = (prefix: string) => `${prefix}_cornerofficecheck`;
@@ -34,7 +34,7 @@ export const permissionNames = Object.keys({ ...permissions, ...ofTax });
  */
 export async function findMissingPermissions(hasTax: boolean): Promise<string[]> {
   const tried = Object.entries({ ...permissions, ...(hasTax && ofTax) }).map(async ([name, trial]) => {
-    const status = await readAtStripe(trial).then(
+    const status = await callStripe(trial).then(
       () => 200,
       (failure) => {
         if (failure instanceof StripeFailure && [400, 403, 404].includes(failure.status ?? 0))

@@ -4,8 +4,8 @@ import type { Account } from "@/lib/accounts/account";
 import { ensureCustomer, openPortal } from "@/lib/billing/customer/customer";
 import type { Checkout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
-import { findPurchasesOf } from "@/lib/billing/fulfilment/purchases-at-stripe";
-import { endAtStripe, readLive } from "@/lib/billing/licence/subscription";
+import { collectPurchasesOf } from "@/lib/billing/fulfilment/purchases-at-stripe";
+import { endSubscription, refreshLive } from "@/lib/billing/licence/subscription";
 import { creditsOf, readPrice } from "@/lib/billing/prices/prices";
 import {
   changeAtStripe,
@@ -41,8 +41,7 @@ const maxRounds = 3;
 export async function beginCheckout(
   db: Db,
   account: Account,
-  kind: Kind,
-  priceId: string,
+  { kind, priceId }: { kind: Kind; priceId: string },
   nowMs: number,
 ): Promise<string | undefined> {
   const sale = await describeSale(account, kind, priceId, nowMs);
@@ -50,11 +49,11 @@ export async function beginCheckout(
     for (let round = 0; round < maxRounds; round++) {
       if (!(await findCustomer(db, account.id))) await recall(db, account, nowMs);
       const customer = kind === "licence" && (await findCustomer(db, account.id))?.customer_id;
-      const live = customer ? await readLive(db, account.id, customer, nowMs) : [];
+      const live = customer ? await refreshLive(db, account.id, customer, nowMs) : [];
       if (live.some(({ status }) => status === "past_due" || status === "unpaid"))
         return await openPortal(db, account, nowMs);
       if (!live.every(isReplaceable)) return undefined;
-      for (const replaced of live) await endAtStripe(db, replaced, nowMs);
+      for (const replaced of live) await endSubscription(db, replaced, nowMs);
       if (live.length > 0) continue;
       const checkout = await openCheckout(db, account.id, sale, nowMs);
       const session = await findOrCreateSession(db, account, checkout, nowMs);
@@ -72,7 +71,7 @@ export async function beginCheckout(
 
 /** Fulfils what a buyer whom the store does not know has bought all the same: it may be a restored one. */
 async function recall(db: Db, account: Account, nowMs: number): Promise<void> {
-  for (const purchase of await findPurchasesOf(db, account, nowMs))
+  for (const purchase of await collectPurchasesOf(db, account, nowMs))
     await fulfil(db, purchase, "another checkout", nowMs);
 }
 

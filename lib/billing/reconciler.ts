@@ -3,8 +3,8 @@ import { endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import type { Buyer } from "@/lib/billing/customer/purchases";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment/fulfilment";
 import {
+  collectPurchasesOf,
   findNew,
-  findPurchasesOf,
   keepProgress,
   type Progress,
   readProgress,
@@ -53,7 +53,7 @@ export async function reconcile(
   const progress = buyer ? undefined : await unlessAway(readProgress(db, nowMs));
   if (progress && isRestored) progress.isBehind = true;
   const purchases = buyer
-    ? await findPurchasesOf(db, buyer, nowMs)
+    ? await collectPurchasesOf(db, buyer, nowMs)
     : [
         ...(await findUnsettled(db, nowMs, progress)),
         ...((progress && (await unlessAway(findNew(db, progress, nowMs)))) ?? []),

@@ -114,6 +114,8 @@ export type AuditedChange = {
   what: string;
   /** An email in lower case; if none is known, another identifier of the affected record. */
   whom: string | null;
+  /** Why, or at what price, next to the state after it. */
+  facts?: object | undefined;
   /** Reads the audited state; called before the change, and after it with its result. */
   readState: (transaction: Kysely<Tables>, result?: unknown) => Promise<unknown>;
 };
@@ -125,7 +127,7 @@ export type AuditedChange = {
  */
 export function auditedTransaction<T>(
   db: Kysely<Tables>,
-  { by, what, whom, readState }: AuditedChange,
+  { by, what, whom, facts, readState }: AuditedChange,
   nowMs: number,
   work: (transaction: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
@@ -134,8 +136,9 @@ export function auditedTransaction<T>(
     const transaction = guarded.withoutPlugins().withPlugin(writes);
     const before = await readState(transaction);
     const result = await work(transaction);
-    const after = await readState(transaction, result);
-    const isSame = JSON.stringify(before) === JSON.stringify(after);
+    const state = await readState(transaction, result);
+    const isSame = JSON.stringify(before) === JSON.stringify(state);
+    const after = facts ? { ...(state as object), ...facts } : state;
     if (writes.rows > 0 || !isSame) await recordAudit(transaction, { by, what, whom, before, after }, nowMs);
     return result;
   };

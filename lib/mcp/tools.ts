@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { readBalance } from "@/lib/accounts/balance";
 import type { Caller } from "@/lib/accounts/caller";
-import { readEntitlement } from "@/lib/accounts/entitlement";
+import { answerEntitlement } from "@/lib/accounts/entitlement";
 import { settings } from "@/lib/config/settings";
 import { documents } from "@/lib/docs/documents";
 import { to } from "@/lib/docs/markdown";
@@ -70,7 +70,7 @@ export const tools: readonly Tool[] = [
     needsSession: true,
     input: nothing,
     output: z.union([schemas.entitlementAllowed, entitlementDenied]),
-    run: (_, caller) => readEntitlement(caller, Date.now()),
+    run: (_, caller) => answerEntitlement(caller, Date.now()),
   }),
   define({
     name: "get_credits_balance",

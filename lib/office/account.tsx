@@ -2,7 +2,7 @@ import { StatusLights } from "@/app/(pages)/home/check-result";
 import { PostButton } from "@/app/(pages)/post-form";
 import type { Account } from "@/lib/accounts/account";
 import { namesOf } from "@/lib/accounts/audit-trail";
-import { readEntitlement } from "@/lib/accounts/entitlement";
+import { answerEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { selectLedger } from "@/lib/accounts/ledger";
 import { defaultTrialDays } from "@/lib/accounts/trial";
@@ -178,7 +178,7 @@ function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" 
 
 async function answerInJson(account: Account, nowMs: number): Promise<string> {
   try {
-    return JSON.stringify(await readEntitlement({ is: "account", account }, nowMs), null, 2);
+    return JSON.stringify(await answerEntitlement({ is: "account", account }, nowMs), null, 2);
   } catch (denial) {
     if (!(denial instanceof ApiError)) throw denial;
     return `${denial.status}\n${JSON.stringify(denial, null, 2)}`;

@@ -20,7 +20,7 @@ export const billing: Mistakes = {
     },
     "lib/billing/customer/customer.ts": {
       "the customer at Stripe outlives the account":
-        "await findAtStripe((stripe) => stripe.customers.del(customer_id));",
+        "await removeAtStripe((stripe) => stripe.customers.del(customer_id));",
       "an email stays at Stripe of an account that was erased while it bought": [
         "if (kept !== usable) await",
         "if (!usable) await",
@@ -52,7 +52,7 @@ export const billing: Mistakes = {
     },
     "lib/billing/licence/subscription.ts": {
       "a payment that was finished meanwhile is ended":
-        '  if (status === "open") await readAtStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));\n',
+        '  if (status === "open") await callStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));\n',
     },
   },
   "tests/app/hooks/stripe.test.ts": {
@@ -73,7 +73,10 @@ export const billing: Mistakes = {
         'const isNew = state !== known.state && state === "fulfilled";',
         'const isNew = state === "fulfilled";',
       ],
-      "deliveries that run at once each give the credits": ["if (!isSame) return false;", "void isSame;"],
+      "deliveries that run at once each give the credits": [
+        'if (!isSame) return "outdated";',
+        "void isSame;",
+      ],
       "a refund takes back more credits than are left": [
         "Math.min(due, account.credit_thousandths + given)",
         "due",
@@ -91,7 +94,7 @@ export const billing: Mistakes = {
     },
     "lib/billing/licence/subscription.ts": {
       "an older reading of a subscription replaces a newer one":
-        "if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;",
+        'if ((current?.version ?? 0) !== (known?.version ?? 0)) return "outdated";',
     },
     "lib/billing/licence/grace-period.ts": {
       "a licence ends at its first failed payment": [

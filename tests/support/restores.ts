@@ -63,7 +63,9 @@ export async function liveRestores(stage: Stage, seed: number) {
     const account = parseAccount(await rowOf(owner));
     if (!account) return undefined;
     const price = kind === "licence" ? "price_month" : "price_pack";
-    const address = await beginCheckout(db, account, kind, price, nowMs).catch(({ code }) => void code);
+    const address = await beginCheckout(db, account, { kind, priceId: price }, nowMs).catch(
+      ({ code }) => void code,
+    );
     return /\/pay\/(cs_\w+)/.exec(address ?? "")?.[1];
   };
   const isLive = ({ licence }: Owner) => stripe.subscriptions.get(licence ?? "")?.status === "active";

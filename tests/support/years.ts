@@ -426,7 +426,7 @@ class Life {
     const row = await this.rowOf(email);
     const account = parseAccount(row);
     if (!account) throw new Error(`no account ${email}`);
-    return beginCheckout(this.db, account, kind, price, this.nowMs).catch((refusal) => {
+    return beginCheckout(this.db, account, { kind, priceId: price }, this.nowMs).catch((refusal) => {
       if (["paid_only", "checkout_failed", "portal_failed", "invalid_request"].includes(refusal.code))
         return undefined;
       throw refusal;

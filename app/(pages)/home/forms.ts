@@ -16,7 +16,7 @@ import { startProgramSession } from "@/lib/auth/sessions/session-start";
 import { beginCheckout, endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer/customer";
 import { openLicenceChange } from "@/lib/billing/licence/price-change";
-import { findUnfinished } from "@/lib/billing/licence/subscription";
+import { openUnfinished } from "@/lib/billing/licence/subscription";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { handleForm, withProblem } from "@/lib/http/form";
@@ -153,7 +153,7 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
     ownerForms.beginCheckout,
     async ({ field, nowMs }, owner) => {
       const kind = field("credits") ? "credits" : "licence";
-      const url = await beginCheckout(await store(), owner.account, kind, field(kind), nowMs);
+      const url = await beginCheckout(await store(), owner.account, { kind, priceId: field(kind) }, nowMs);
       return url ? { away: url } : { to: `${billing}?checkout=licensed` };
     },
     { ...byOwner, explained: explainedOnBilling },
@@ -168,7 +168,7 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
     async ({ field, nowMs }, { account: owner }) => {
       const [db, priceId] = [await store(), field("licence")];
       if (field("for") === "unfinished") {
-        const url = await findUnfinished(db, owner.id, nowMs);
+        const url = await openUnfinished(db, owner.id, nowMs);
         return url ? { away: url } : { to: billing };
       }
       return {

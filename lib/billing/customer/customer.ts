@@ -2,13 +2,14 @@ import type { Stripe } from "stripe";
 import { type Buyer, keepCustomer, tellOnce } from "@/lib/billing/customer/purchases";
 import { findByEmail, forgetUnclaimed, keepUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import {
+  callStripe,
   changeAtStripe,
   expireSession,
   findAtStripe,
   hasEnded,
   idOf,
   listAtStripe,
-  readAtStripe,
+  removeAtStripe,
   StripeFailure,
 } from "@/lib/billing/stripe/calls";
 import { parseEmailAddress } from "@/lib/config/email-address";
@@ -37,7 +38,7 @@ export async function ensureCustomer(
     return known;
   }
   // An earlier attempt may have made one, although its answer was a failure.
-  const { data } = await readAtStripe((stripe) => stripe.customers.list({ email, limit: 100 }));
+  const { data } = await callStripe((stripe) => stripe.customers.list({ email, limit: 100 }));
   const create = (attempt: string, told: { email?: string }) =>
     changeAtStripe(`${attempt}-${key}${known}`, (stripe, options) =>
       stripe.customers.create({ ...told, metadata: { account: id, email } }, options),
@@ -50,9 +51,9 @@ export async function ensureCustomer(
         return create("customer-without-email", {});
       throw failure;
     }));
-  const kept = await keepCustomer(db, id, usable, nowMs, known);
+  const kept = await keepCustomer(db, { accountId: id, customerId: usable, replaced: known }, nowMs);
   // Another request was first, or the account was deleted meanwhile: no email stays at Stripe for nothing.
-  if (kept !== usable) await findAtStripe((stripe) => stripe.customers.del(usable));
+  if (kept !== usable) await removeAtStripe((stripe) => stripe.customers.del(usable));
   if (!kept) throw new ApiError("forbidden");
   return kept;
 }
@@ -67,7 +68,7 @@ export async function* listCustomersOf({ id, email }: Buyer): AsyncGenerator<Str
     yield* page;
   const query = `metadata['account']:'${id}'`;
   const search = (stripe: Stripe) => stripe.customers.search({ query, limit: 100 });
-  const { data } = await readAtStripe(search).catch((failure) => {
+  const { data } = await callStripe(search).catch((failure) => {
     if (failure instanceof StripeFailure && failure.status === 400) return { data: [] }; // it is not in every country
     throw failure;
   });
@@ -87,7 +88,7 @@ export async function alignEmail(
 ): Promise<void> {
   if (!metadata.account || (metadata.email ?? there) === email) return;
   try {
-    await readAtStripe((stripe) => stripe.customers.update(id, { email, metadata: { email } }));
+    await callStripe((stripe) => stripe.customers.update(id, { email, metadata: { email } }));
   } catch (failure) {
     log().warn({ err: failure, customer: id }, "a changed email did not reach Stripe");
   }
@@ -125,11 +126,11 @@ export async function deleteCustomer(
       if (session_id && state === "open") await expireSession(session_id);
     const customer = await findAtStripe((stripe) => stripe.customers.retrieve(customer_id));
     const isOurs = customer && !customer.deleted && customer.metadata.account;
-    if (isOurs) await findAtStripe((stripe) => stripe.customers.del(customer_id));
+    if (isOurs) await removeAtStripe((stripe) => stripe.customers.del(customer_id));
     for (const { id } of await readLicences(db, account_id)) {
       const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id));
       if (subscription && !hasEnded(subscription))
-        await findAtStripe((stripe) => stripe.subscriptions.cancel(id));
+        await removeAtStripe((stripe) => stripe.subscriptions.cancel(id));
     }
   } catch (failure) {
     throw new ApiError("upstream_failed", {
@@ -164,7 +165,7 @@ export async function openPortal(
     const customer = await ensureCustomer(db, { id, email }, `portal-${id}-${nowMs}`, nowMs);
     const return_url = `${settings().appUrl}${pages.billing.path}`;
     const create = async (flow_data?: Stripe.BillingPortal.SessionCreateParams.FlowData) =>
-      readAtStripe((stripe) =>
+      callStripe((stripe) =>
         stripe.billingPortal.sessions.create({ customer, return_url, ...(flow_data && { flow_data }) }),
       );
     const inFlow = findFlow?.().then(create);
@@ -195,7 +196,7 @@ type Bought = {
  *
  * @param isCharged - whether someone pays for it, so that an operator has to refund it
  */
-export async function findBuyer(
+export async function resolveBuyer(
   db: Db,
   { id, customer, metadata, customer_details, created, subscription }: Bought,
   isCharged: boolean,
@@ -215,7 +216,7 @@ export async function findBuyer(
     known ??
     (await accounts.where("accounts.id", "=", metadata?.account ?? "").executeTakeFirst()) ??
     (await findByEmail(db, email));
-  if (buyer && !known && customerId) await keepCustomer(db, buyer.id, customerId, nowMs);
+  if (buyer && !known && customerId) await keepCustomer(db, { accountId: buyer.id, customerId }, nowMs);
   if (buyer || !isCharged) await forgetUnclaimed(db, id);
   else if (email && !subscription) {
     const wanted = parseEmailAddress(email) ?? email.trim().toLowerCase();

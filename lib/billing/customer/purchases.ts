@@ -13,8 +13,8 @@ import { log } from "@/lib/runtime/log";
 /** The account that a purchase is for. */
 export type Buyer = { id: string; email: string };
 
-/** The event that made us read an object at Stripe, for `billing show`. */
-export type Cause = { event: string; nowMs: number };
+/** What came of a reading at Stripe: another one was stored since it began, or its account is gone. */
+export type Stored = "stored" | "outdated" | "gone";
 
 /**
  * Stores the customer of an account, unless there is one. Returns the stored one; `undefined` without the account.
@@ -23,10 +23,8 @@ export type Cause = { event: string; nowMs: number };
  */
 export async function keepCustomer(
   db: Db,
-  accountId: string,
-  customerId: string,
+  { accountId, customerId, replaced = "" }: { accountId: string; customerId: string; replaced?: string },
   nowMs: number,
-  replaced = "",
 ): Promise<string | undefined> {
   return transact(db, async (transaction) => {
     const account = accountBy(transaction, "id", accountId).select("id").forUpdate();
@@ -65,28 +63,19 @@ export async function keepPayments(
   });
 }
 
-/**
- * Changes an account, whose row it locks. Returns `undefined` if the account is gone.
- *
- * @param sale - what the audit says next to a changed balance
- */
-export async function changeAccount<T>(
+/** Changes an account, whose row it locks. `facts` are what the audit says next to the change. */
+export async function changeAccount(
   db: Db,
-  { id, email: whom, sale }: Buyer & { sale?: object },
-  what: string,
+  { buyer, ...about }: { buyer: Buyer; what: string; facts?: object },
   nowMs: number,
-  work: (transaction: Db, account: Tables["accounts"]) => Promise<T>,
-): Promise<T | undefined> {
-  const lock = (transaction: Db) => accountBy(transaction, "id", id).forUpdate();
-  let balance: number | undefined;
-  const readState = async (transaction: Db, result?: unknown) => {
-    const row = await lock(transaction).select(auditedColumns).executeTakeFirst();
-    if (result === undefined) balance = row?.credit_thousandths;
-    return row && row.credit_thousandths !== balance ? { ...row, ...sale } : row;
-  };
-  return auditedTransaction(db, { by: "stripe", what, whom, readState }, nowMs, async (transaction) => {
+  work: (transaction: Db, account: Tables["accounts"]) => Promise<"stored" | "outdated">,
+): Promise<Stored> {
+  const lock = (transaction: Db) => accountBy(transaction, "id", buyer.id).forUpdate();
+  const readState = (transaction: Db) => lock(transaction).select(auditedColumns).executeTakeFirst();
+  const change = { ...about, by: "stripe", whom: buyer.email, readState } as const;
+  return auditedTransaction(db, change, nowMs, async (transaction) => {
     const account = await lock(transaction).select(accountAt(nowMs)).executeTakeFirst();
-    return account && work(transaction, account);
+    return account ? work(transaction, account) : "gone";
   });
 }
 

@@ -1,7 +1,7 @@
 import type { Selectable } from "kysely";
 import type { Stripe } from "stripe";
 import { spendable, writeCreditEntry } from "@/lib/accounts/ledger";
-import { type Buyer, type Cause, changeAccount } from "@/lib/billing/customer/purchases";
+import { type Buyer, changeAccount, type Stored } from "@/lib/billing/customer/purchases";
 import { type Payment, partReturned } from "@/lib/billing/stripe/payments";
 import { moneyInWords } from "@/lib/config/money";
 import { recordAudit } from "@/lib/db/audit";
@@ -17,20 +17,27 @@ export function findCheckout(db: Db, session: string | null): Promise<Checkout |
   return db.selectFrom("billing_checkouts").selectAll().where("session_id", "=", session).executeTakeFirst();
 }
 
+/** A checkout as it was in the store, and as it was read at Stripe because of an event. */
+type Reading = {
+  buyer: Buyer;
+  known: Checkout;
+  state: string;
+  session: Pick<Stripe.Checkout.Session, "amount_total" | "currency">;
+  payment: Payment | undefined;
+  event: string;
+};
+
 /**
  * Stores the state of a checkout with the credits that it gives or takes back; the ledger and the audit say for which price
- * and amount. Returns false for an older reading.
+ * and amount.
  */
 export async function settleCheckout(
   db: Db,
-  buyer: Buyer,
-  known: Checkout,
-  read: string,
-  { amount_total, currency }: Pick<Stripe.Checkout.Session, "amount_total" | "currency">,
-  payment: Payment | undefined,
-  { event, nowMs }: Cause,
-): Promise<boolean> {
-  const state = known.state === "fulfilled" ? known.state : read;
+  { buyer, known, session, payment, event, ...read }: Reading,
+  nowMs: number,
+): Promise<Stored> {
+  const { amount_total, currency } = session;
+  const state = known.state === "fulfilled" ? known.state : read.state;
   const isNew = state !== known.state && state === "fulfilled";
   const refunded = payment ? partReturned(known.thousandths, payment) : 0;
   const due = refunded - known.refunded_thousandths;
@@ -39,15 +46,15 @@ export async function settleCheckout(
   const what = due === 0 ? "credits" : `credits ${reason}`;
   const { session_id: checkout, price_id } = known;
   const inWords = (amount: number) => currency && moneyInWords(amount, currency);
-  const sale = {
+  const facts = {
     ...{ price: price_id, checkout, paid: inWords(amount_total ?? 0) },
     ...(payment?.returned && { returned: inWords(payment.returned) }),
   };
-  const isStored = await changeAccount(db, { ...buyer, sale }, what, nowMs, async (transaction, account) => {
+  const outcome = await changeAccount(db, { buyer, what, facts }, nowMs, async (transaction, account) => {
     const current = await findCheckout(transaction, known.session_id);
     const isSame =
       current?.state === known.state && current.refunded_thousandths === known.refunded_thousandths;
-    if (!isSame) return false;
+    if (!isSame) return "outdated";
     const write = async (thousandths: number, reason: string, amount: number | null) => {
       const entry = { account_id: account.id, thousandths, reason, checkout, price_id, amount, currency };
       if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
@@ -70,10 +77,10 @@ export async function settleCheckout(
       .set({ ...settled, last_event: event, last_event_at_ms: nowMs })
       .where("id", "=", known.id)
       .execute();
-    return true;
+    return "stored";
   });
-  if (isStored && isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
-  return isStored !== false;
+  if (outcome === "stored" && isNew) metrics()?.purchases.inc({ outcome: "fulfilled" });
+  return outcome;
 }
 
 /** What the ledger says was paid for a checkout and not returned; null if that was given before it said so. */

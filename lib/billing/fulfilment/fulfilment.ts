@@ -1,10 +1,10 @@
 import type { Stripe } from "stripe";
-import { findBuyer } from "@/lib/billing/customer/customer";
-import { type Cause, keepPayments } from "@/lib/billing/customer/purchases";
+import { resolveBuyer } from "@/lib/billing/customer/customer";
+import { keepPayments } from "@/lib/billing/customer/purchases";
 import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
 import { creditsOf } from "@/lib/billing/prices/prices";
-import { expireSession, findAtStripe, idOf, readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { callStripe, expireSession, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import { findSubscriptionsOf, isPaid, isWhollyReturned, readPayment } from "@/lib/billing/stripe/payments";
 import type { Db } from "@/lib/db/store";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
@@ -19,11 +19,10 @@ export type Purchase = { checkout: string } | { subscription: string } | { payme
  * Throws if Stripe or the store fails; it can then be repeated.
  */
 export async function fulfil(db: Db, purchase: Purchase, event: string, nowMs: number): Promise<void> {
-  const cause = { event, nowMs };
   try {
-    if ("subscription" in purchase) await fulfilSubscription(db, purchase.subscription, cause);
-    else if ("checkout" in purchase) await fulfilCheckout(db, purchase.checkout, cause);
-    else await fulfilPayment(db, purchase.payment, cause);
+    if ("subscription" in purchase) await fulfilSubscription(db, purchase.subscription, event, nowMs);
+    else if ("checkout" in purchase) await fulfilCheckout(db, purchase.checkout, event, nowMs);
+    else await fulfilPayment(db, purchase.payment, event, nowMs);
     recordOutage("fulfilment", false);
   } catch (failure) {
     metrics()?.purchases.inc({ outcome: "failed" });
@@ -33,14 +32,12 @@ export async function fulfil(db: Db, purchase: Purchase, event: string, nowMs: n
 }
 
 /** A payment is refunded or disputed, but its checkout or its subscription says what was bought. */
-async function fulfilPayment(db: Db, payment_intent: string, cause: Cause): Promise<void> {
-  const { data } = await readAtStripe((stripe) =>
-    stripe.checkout.sessions.list({ payment_intent, limit: 1 }),
-  );
-  for (const { id } of data) await fulfilCheckout(db, id, cause);
+async function fulfilPayment(db: Db, payment_intent: string, event: string, nowMs: number): Promise<void> {
+  const { data } = await callStripe((stripe) => stripe.checkout.sessions.list({ payment_intent, limit: 1 }));
+  for (const { id } of data) await fulfilCheckout(db, id, event, nowMs);
   if (data.length > 0) return;
   for (const { subscription, payments } of await findSubscriptionsOf(payment_intent)) {
-    await fulfilSubscription(db, subscription, cause);
+    await fulfilSubscription(db, subscription, event, nowMs);
     const known = db.selectFrom("billing_subscriptions").select("account_id").where("id", "=", subscription);
     const { account_id } = (await known.executeTakeFirst()) ?? {};
     if (account_id) await keepPayments(db, account_id, subscription, payments);
@@ -54,9 +51,9 @@ const maxReadings = 5;
  * gives that again when the refund fails. A reading during which another one was stored is repeated, because it may be
  * older. A licence is its subscription's.
  */
-async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
+async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number): Promise<void> {
   const expand = ["customer", "line_items", "payment_intent.latest_charge"];
-  for (let reading = 0; reading < maxReadings; reading++) {
+  for (let tries = 0; tries < maxReadings; tries++) {
     const before = await findCheckout(db, id);
     const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
     const sale = session && saleOf(session);
@@ -65,13 +62,14 @@ async function fulfilCheckout(db: Db, id: string, cause: Cause): Promise<void> {
     const payment = charge && isPaid(charge) ? await readPayment(charge) : undefined;
     const isReturned = payment !== undefined && isWhollyReturned(payment);
     const isCharged = session.status === "complete" && session.payment_status !== "unpaid" && !isReturned;
-    const buyer = await findBuyer(db, session, isCharged, cause.nowMs);
-    if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), cause);
+    const buyer = await resolveBuyer(db, session, isCharged, nowMs);
+    if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), event, nowMs);
     if (!buyer) return;
     const known = before ?? (await keepCheckout(db, buyer.id, session, sale));
     if (!known) return;
-    if (!(await settleCheckout(db, buyer, known, stateOf(session) ?? known.state, session, payment, cause)))
-      continue;
+    const state = stateOf(session) ?? known.state;
+    const reading = { buyer, known, state, session, payment, event };
+    if ((await settleCheckout(db, reading, nowMs)) === "outdated") continue;
     if (payment) await keepPayments(db, buyer.id, id, [payment]);
     return;
   }

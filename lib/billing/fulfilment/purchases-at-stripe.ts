@@ -3,7 +3,7 @@ import { listCustomersOf } from "@/lib/billing/customer/customer";
 import { type Buyer, keepCustomer } from "@/lib/billing/customer/purchases";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
-import { findLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { rememberLicenceItems } from "@/lib/billing/prices/licence-prices";
 import { findOldestPrice } from "@/lib/billing/prices/prices";
 import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
@@ -82,11 +82,11 @@ export async function findNew(db: Db, { throughMs, isBehind }: Progress, nowMs: 
 }
 
 /** Everything that an account has bought, by all customers of it or of its email, which need not be in the store. */
-export async function findPurchasesOf(db: Db, buyer: Buyer, nowMs: number): Promise<Purchase[]> {
+export async function collectPurchasesOf(db: Db, buyer: Buyer, nowMs: number): Promise<Purchase[]> {
   const known = (await findCustomer(db, buyer.id))?.customer_id;
   const customers = new Set(known ? [known] : []);
   for await (const { id, metadata } of listCustomersOf(buyer)) {
-    if (metadata.account === buyer.id) await keepCustomer(db, buyer.id, id, nowMs);
+    if (metadata.account === buyer.id) await keepCustomer(db, { accountId: buyer.id, customerId: id }, nowMs);
     customers.add(id);
   }
   const begun = await db
@@ -114,7 +114,8 @@ async function* listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams,
   for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ ...all, ...page }))) {
     const ids: string[] = [];
     for (const subscription of page)
-      if ((await findLicenceItems(db, subscription.items.data, nowMs)).length > 0) ids.push(subscription.id);
+      if ((await rememberLicenceItems(db, subscription.items.data, nowMs)).length > 0)
+        ids.push(subscription.id);
     if (ids.length > 0) yield ids;
   }
 }

@@ -12,7 +12,7 @@ export async function endDueLicences(db: Db, nowMs: number): Promise<void> {
     .where("licence_until_ms", "<=", nowMs)
     .execute();
   for (const { subscription, ...buyer } of due) {
-    await changeAccount(db, buyer, "licence ended", nowMs, async (transaction, account) => {
+    await changeAccount(db, { buyer, what: "licence ended" }, nowMs, async (transaction, account) => {
       await transaction
         .updateTable("billing_subscriptions")
         .set(({ eb }) => ({ licence_until_ms: 0, version: eb("version", "+", 1) }))
@@ -20,6 +20,7 @@ export async function endDueLicences(db: Db, nowMs: number): Promise<void> {
         .where("licence_until_ms", "<=", nowMs)
         .execute();
       await settleTerms(transaction, account, nowMs);
+      return "stored";
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
 import { readBefore } from "@/lib/billing/licence/unpaid-change";
 import { limitOf } from "@/lib/billing/prices/prices";
-import { hasEnded, readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { callStripe, hasEnded, requireBilling } from "@/lib/billing/stripe/calls";
 import { type Payment, readPeriod } from "@/lib/billing/stripe/payments";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
@@ -176,7 +176,7 @@ async function readOpen(subscription: Stripe.Subscription): Promise<Stripe.Invoi
   if (collection_method !== "send_invoice" && !["past_due", "unpaid", "paused"].includes(status))
     return typeof latest === "object" && latest?.status === "open" ? [latest] : [];
   const open = { subscription: id, status: "open", limit: 100 } as const;
-  return (await readAtStripe((stripe) => stripe.invoices.list(open))).data;
+  return (await callStripe((stripe) => stripe.invoices.list(open))).data;
 }
 
 /** When the oldest open invoice that was sent by mail is or was due; `undefined` if none is open. */

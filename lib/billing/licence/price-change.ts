@@ -3,7 +3,7 @@ import type { Account } from "@/lib/accounts/account";
 import { openPortal } from "@/lib/billing/customer/customer";
 import { type NextPayment, toPayment } from "@/lib/billing/prices/next-payment";
 import { readPrice } from "@/lib/billing/prices/prices";
-import { readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { callStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -30,7 +30,7 @@ const costs = () => processSingleton("costs of changes", () => new KeptReadings<
 function readPortal(nowMs: number): Promise<Portal | undefined> {
   return portals().read("portal", nowMs, async () => {
     const expand = ["data.features.subscription_update.products"];
-    const { data } = await readAtStripe((stripe) =>
+    const { data } = await callStripe((stripe) =>
       stripe.billingPortal.configurations.list({ active: true, is_default: true, limit: 1, expand }),
     );
     const update = data[0]?.features?.subscription_update;
@@ -88,7 +88,7 @@ export function readChangeCost(
     };
     if (portal.billing_cycle_anchor === "now") subscription_details.billing_cycle_anchor = { type: "now" };
     if (endsTrial) subscription_details.trial_end = "now";
-    const invoice = await readAtStripe((stripe) =>
+    const invoice = await callStripe((stripe) =>
       stripe.invoices.createPreview({ subscription: id, subscription_details }),
     );
     return { at: isOnce ? "once" : "next payment", payment: toPayment(invoice) };
@@ -118,7 +118,7 @@ export async function openLicenceChange(
 
 /** A subscription and its item. Throws for one that has several: the portal changes none of those. */
 async function readOnlyItem(id: string) {
-  const subscription = await readAtStripe((stripe) => stripe.subscriptions.retrieve(id));
+  const subscription = await callStripe((stripe) => stripe.subscriptions.retrieve(id));
   const [item, another] = subscription.items.data;
   if (!item || another) throw new ApiError("portal_failed");
   return { subscription, item };

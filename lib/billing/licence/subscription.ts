@@ -1,16 +1,10 @@
 import type { Stripe } from "stripe";
 import { settleTerms } from "@/lib/accounts/effective-terms";
-import { alignEmail, findBuyer } from "@/lib/billing/customer/customer";
-import {
-  type Cause,
-  changeAccount,
-  keepPayments,
-  tellOfSecond,
-  tellOnce,
-} from "@/lib/billing/customer/purchases";
+import { alignEmail, resolveBuyer } from "@/lib/billing/customer/customer";
+import { changeAccount, keepPayments, tellOfSecond, tellOnce } from "@/lib/billing/customer/purchases";
 import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/grace-period";
-import { findLicenceItems } from "@/lib/billing/prices/licence-prices";
-import { findAtStripe, hasEnded, listAtStripe, readAtStripe } from "@/lib/billing/stripe/calls";
+import { rememberLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { callStripe, findAtStripe, hasEnded, listAtStripe, removeAtStripe } from "@/lib/billing/stripe/calls";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
@@ -24,12 +18,12 @@ const maxReadings = 5;
  * Reads a subscription at Stripe and stores until when it is a licence. A reading is stored only if no other one was stored
  * meanwhile. Ignores what is none of ours.
  */
-export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: Cause): Promise<void> {
+export async function fulfilSubscription(db: Db, id: string, event: string, nowMs: number): Promise<void> {
   for (let reading = 0; reading < maxReadings; reading++) {
     const known = await findSubscription(db, id);
     const expand = ["customer", "latest_invoice"];
     const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
-    const items = subscription ? await findLicenceItems(db, subscription.items.data, nowMs) : [];
+    const items = subscription ? await rememberLicenceItems(db, subscription.items.data, nowMs) : [];
     if (subscription?.metadata.account && items.length === 0) {
       const prices = subscription.items.data.map(({ price }) => price.id).join(", ");
       await tellOnce(db, { what: "subscription for another price", whom: id, after: { prices } }, nowMs);
@@ -37,35 +31,35 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
     if (!known && items.length === 0) return;
     const buyer = known
       ? await accountBy(db, "id", known.account_id).select(["id", "email"]).executeTakeFirst()
-      : subscription && (await findBuyer(db, subscription, !hasEnded(subscription), nowMs));
+      : subscription && (await resolveBuyer(db, subscription, !hasEnded(subscription), nowMs));
     if (!buyer) return;
     const reading = subscription && (await readTerms(db, subscription, items, known, nowMs));
     const terms = reading?.terms ?? (known && termsOfGone(known, nowMs));
     if (!terms) return;
     const what = `subscription ${terms.status}`;
     const isSame = known && !differs(known, terms);
-    const isStored =
-      isSame ||
-      (await changeAccount(db, buyer, what, nowMs, async (transaction, account) => {
-        const current = await findSubscription(transaction, id);
-        if ((current?.version ?? 0) !== (known?.version ?? 0)) return false;
-        const created_at_ms = current?.created_at_ms ?? (subscription?.created ?? 0) * 1000;
-        const row = { ...terms, version: (current?.version ?? 0) + 1 };
-        await transaction
-          .insertInto("billing_subscriptions")
-          .values({ id, account_id: buyer.id, created_at_ms, ...row })
-          .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
-          .execute();
-        if (terms.licence_until_ms > 0 && !current?.licence_until_ms)
-          await tellOfSecond(transaction, buyer, id, nowMs);
-        const isFailing = terms.status === "past_due" && terms.licence_until_ms > 0;
-        const wasFailing =
-          current?.status === "past_due" && current.unpaid_since_ms === terms.unpaid_since_ms;
-        if (isFailing && !wasFailing) await enqueuePaymentFailed(transaction, { id, ...terms }, nowMs);
-        await settleTerms(transaction, account, nowMs);
-        return true;
-      }));
-    if (!isStored) continue;
+    const outcome = isSame
+      ? "stored"
+      : await changeAccount(db, { buyer, what }, nowMs, async (transaction, account) => {
+          const current = await findSubscription(transaction, id);
+          if ((current?.version ?? 0) !== (known?.version ?? 0)) return "outdated";
+          const created_at_ms = current?.created_at_ms ?? (subscription?.created ?? 0) * 1000;
+          const row = { ...terms, version: (current?.version ?? 0) + 1 };
+          await transaction
+            .insertInto("billing_subscriptions")
+            .values({ id, account_id: buyer.id, created_at_ms, ...row })
+            .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+            .execute();
+          if (terms.licence_until_ms > 0 && !current?.licence_until_ms)
+            await tellOfSecond(transaction, buyer, id, nowMs);
+          const isFailing = terms.status === "past_due" && terms.licence_until_ms > 0;
+          const wasFailing =
+            current?.status === "past_due" && current.unpaid_since_ms === terms.unpaid_since_ms;
+          if (isFailing && !wasFailing) await enqueuePaymentFailed(transaction, { id, ...terms }, nowMs);
+          await settleTerms(transaction, account, nowMs);
+          return "stored";
+        });
+    if (outcome !== "stored") continue;
     const noted = {
       last_event: event,
       last_event_at_ms: nowMs,
@@ -84,17 +78,17 @@ export async function fulfilSubscription(db: Db, id: string, { event, nowMs }: C
  * The subscriptions for a licence that have not ended at Stripe, after they were fulfilled: those of an account's customer, and
  * those that the account has by another one, for example of a Payment Link.
  */
-export async function readLive(db: Db, account: string, customer: string, nowMs: number): Promise<Row[]> {
+export async function refreshLive(db: Db, account: string, customer: string, nowMs: number): Promise<Row[]> {
   const live: Row[] = [];
   const read = async (id: string) => {
-    await fulfilSubscription(db, id, { event: "another checkout", nowMs });
+    await fulfilSubscription(db, id, "another checkout", nowMs);
     const row = await findSubscription(db, id);
     if (row && !hasEnded(row) && row.status !== "gone") live.push(row);
   };
   for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ customer, ...page })))
     for (const subscription of page) {
       if (hasEnded(subscription)) continue;
-      if ((await findLicenceItems(db, subscription.items.data, nowMs)).length === 0) continue;
+      if ((await rememberLicenceItems(db, subscription.items.data, nowMs)).length === 0) continue;
       await read(subscription.id);
     }
   const known = db.selectFrom("billing_subscriptions").select("id").where("account_id", "=", account);
@@ -107,10 +101,10 @@ export async function readLive(db: Db, account: string, customer: string, nowMs:
  * Ends a subscription at Stripe in whose place another one is sold. The invoice of a payment that is not finished is voided
  * first, so that it cannot be paid meanwhile; if it was, nothing is ended.
  */
-export async function endAtStripe(db: Db, { id, status }: Row, nowMs: number): Promise<void> {
+export async function endSubscription(db: Db, { id, status }: Row, nowMs: number): Promise<void> {
   const isEnded = status !== "incomplete" || (await voidFirstInvoice(id));
-  if (isEnded) await findAtStripe((stripe) => stripe.subscriptions.cancel(id));
-  await fulfilSubscription(db, id, { event: "another checkout", nowMs });
+  if (isEnded) await removeAtStripe((stripe) => stripe.subscriptions.cancel(id));
+  await fulfilSubscription(db, id, "another checkout", nowMs);
 }
 
 async function voidFirstInvoice(id: string): Promise<boolean> {
@@ -119,7 +113,7 @@ async function voidFirstInvoice(id: string): Promise<boolean> {
   const invoice = subscription?.latest_invoice;
   if (subscription?.status !== "incomplete" || typeof invoice !== "object" || !invoice?.id) return false;
   const { id: invoiceId, status } = invoice;
-  if (status === "open") await readAtStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));
+  if (status === "open") await callStripe((stripe) => stripe.invoices.voidInvoice(invoiceId));
   return true;
 }
 
@@ -127,16 +121,16 @@ async function voidFirstInvoice(id: string): Promise<boolean> {
  * The page at Stripe on which an owner finishes the first payment of a licence; `undefined` if there is none to finish.
  * Throws `portal_failed` while Stripe cannot be asked.
  */
-export async function findUnfinished(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
+export async function openUnfinished(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
   try {
-    return await readUnfinished(db, accountId, nowMs);
+    return await openFirstInvoice(db, accountId, nowMs);
   } catch (failure) {
     log().warn({ err: failure }, "an unfinished payment could not be read");
     throw new ApiError("portal_failed");
   }
 }
 
-async function readUnfinished(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
+async function openFirstInvoice(db: Db, accountId: string, nowMs: number): Promise<string | undefined> {
   const unfinished = await db
     .selectFrom("billing_subscriptions")
     .select("id")
@@ -150,7 +144,7 @@ async function readUnfinished(db: Db, accountId: string, nowMs: number): Promise
     const invoice = subscription?.latest_invoice;
     const page = typeof invoice === "object" ? invoice?.hosted_invoice_url : undefined;
     if (subscription?.status === "incomplete" && page) return page;
-    await fulfilSubscription(db, id, { event: "payment finished", nowMs });
+    await fulfilSubscription(db, id, "payment finished", nowMs);
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { findLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { rememberLicenceItems } from "@/lib/billing/prices/licence-prices";
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
@@ -61,7 +61,7 @@ async function findReplaced(db: Db, { lines }: Stripe.Invoice, nowMs: number): P
     replaced.map(async (line) => ({ ...line, price: await readPrice(line.id, nowMs) })),
   );
   const priced = read.flatMap(({ price, ...line }) => (price ? { ...line, price } : []));
-  const items = await findLicenceItems(db, priced, nowMs);
+  const items = await rememberLicenceItems(db, priced, nowMs);
   const [first] = items;
   if (!first) return undefined;
   return {

@@ -7,7 +7,7 @@ import type { Db } from "@/lib/db/store";
  * The items of a subscription that are for a licence: for a price that we sell, or another one of its product. They are
  * remembered with what they contain, so that a price which is no longer sold goes on being a licence for who pays it.
  */
-export async function findLicenceItems<Item extends Pick<Stripe.SubscriptionItem, "price">>(
+export async function rememberLicenceItems<Item extends Pick<Stripe.SubscriptionItem, "price">>(
   db: Db,
   items: Item[],
   nowMs: number,
@@ -41,7 +41,7 @@ export async function findLicenceItems<Item extends Pick<Stripe.SubscriptionItem
 export async function rememberSold(db: Db, nowMs: number): Promise<void> {
   for (const id of requireBilling().licencePrices) {
     const price = await readPrice(id, nowMs);
-    if (price) await findLicenceItems(db, [{ price }], nowMs);
+    if (price) await rememberLicenceItems(db, [{ price }], nowMs);
   }
 }
 

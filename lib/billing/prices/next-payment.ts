@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { readAtStripe } from "@/lib/billing/stripe/calls";
+import { callStripe } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
@@ -20,7 +20,7 @@ export function readNextPayment(
   nowMs: number,
 ): Promise<NextPayment | undefined> {
   const preview = async () =>
-    toPayment(await readAtStripe((stripe) => stripe.invoices.createPreview({ subscription: id })));
+    toPayment(await callStripe((stripe) => stripe.invoices.createPreview({ subscription: id })));
   return readForPage(payments().read(`${id} ${version} ${last_event_at_ms}`, nowMs, preview));
 }
 

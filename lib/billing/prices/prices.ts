@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { findAtStripe, readAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { callStripe, findAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { KeptReadings } from "@/lib/billing/stripe/kept-readings";
 import { moneyInWords } from "@/lib/config/money";
 import { processSingleton } from "@/lib/process-singleton";
@@ -58,7 +58,7 @@ const taxDefaults = () => processSingleton("defaults of tax", () => new KeptRead
 async function addsTax(behavior: Stripe.Price.TaxBehavior | null, currency: string, nowMs: number) {
   if (behavior && behavior !== "unspecified") return behavior === "exclusive";
   const byDefault = await taxDefaults().read("default of tax", nowMs, async () => {
-    const { defaults } = await readAtStripe((stripe) => stripe.tax.settings.retrieve());
+    const { defaults } = await callStripe((stripe) => stripe.tax.settings.retrieve());
     return defaults.tax_behavior;
   });
   return byDefault === "inferred_by_currency" ? ["usd", "cad"].includes(currency) : byDefault === "exclusive";

@@ -53,19 +53,33 @@ function client(): Promise<Stripe> {
   });
 }
 
-/** Reads something at Stripe, within two seconds. Throws a {@link StripeFailure} or a `TimeoutError`. */
-export function readAtStripe<T>(call: (stripe: Stripe) => Promise<T>): Promise<T> {
-  return callStripe(call, answersWithinMs.stripe);
+/** Calls Stripe, by default within two seconds. Throws a {@link StripeFailure} or a `TimeoutError`. */
+export async function callStripe<T>(
+  call: (stripe: Stripe) => Promise<T>,
+  withinMs = answersWithinMs.stripe,
+): Promise<T> {
+  const stripe = await client();
+  const busy = () => new StripeFailure("enough is being asked", "busy", 429);
+  try {
+    return await inCallPlace(busy, () => withTimeout(withinMs, call(stripe)));
+  } catch (failure) {
+    throw toFailure(failure);
+  }
 }
 
-/** The same for one object by its id; `undefined` if our Stripe account has none with it. */
+/** Reads one object by its id; `undefined` if our Stripe account has none with it. */
 export async function findAtStripe<T>(call: (stripe: Stripe) => Promise<T>): Promise<T | undefined> {
   try {
-    return await readAtStripe(call);
+    return await callStripe(call);
   } catch (failure) {
     if (failure instanceof StripeFailure && failure.code === "resource_missing") return undefined;
     throw failure;
   }
+}
+
+/** Deletes or cancels one object, unless our Stripe account has none with its id. */
+export async function removeAtStripe(call: (stripe: Stripe) => Promise<object>): Promise<void> {
+  await findAtStripe(call);
 }
 
 /** Reads a list at Stripe to its end, a page of a hundred at a time. Without the object that it is of, it has no page. */
@@ -97,20 +111,10 @@ export function changeAtStripe<T>(
 /** Ends a checkout at Stripe. It may have been paid a moment ago, or be gone; then Stripe refuses. */
 export async function expireSession(sessionId: string): Promise<void> {
   try {
-    await readAtStripe((stripe) => stripe.checkout.sessions.expire(sessionId));
+    await callStripe((stripe) => stripe.checkout.sessions.expire(sessionId));
   } catch (failure) {
     if (!(failure instanceof StripeFailure && (failure.status === 400 || failure.status === 404)))
       throw failure;
-  }
-}
-
-async function callStripe<T>(call: (stripe: Stripe) => Promise<T>, withinMs: number): Promise<T> {
-  const stripe = await client();
-  const busy = () => new StripeFailure("enough is being asked", "busy", 429);
-  try {
-    return await inCallPlace(busy, () => withTimeout(withinMs, call(stripe)));
-  } catch (failure) {
-    throw toFailure(failure);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { idOf, listAtStripe, readAtStripe } from "@/lib/billing/stripe/calls";
+import { callStripe, idOf, listAtStripe } from "@/lib/billing/stripe/calls";
 
 /** A charge: what was paid, what of it was refunded or lost in a dispute, and how its disputes were decided. */
 export type Payment = {
@@ -15,7 +15,7 @@ export type Payment = {
 export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
   const { id, amount, amount_refunded, disputed, currency, created } = charge;
   const disputes = disputed
-    ? (await readAtStripe((stripe) => stripe.disputes.list({ charge: charge.id }))).data
+    ? (await callStripe((stripe) => stripe.disputes.list({ charge: charge.id }))).data
     : [];
   const lost = disputes.filter(({ status }) => status === "lost");
   const all = lost.reduce((sum, dispute) => sum + dispute.amount, amount_refunded);
