@@ -106,7 +106,8 @@ export async function findOldestOpen(db: Db, nowMs: number): Promise<number | un
 
 /**
  * Unsettled checkouts, licences that have changed or should have by now, and a day's part of the other subscriptions: all
- * that have not ended, and ended ones and paid checkouts for 60 days. A store that is behind has all of these read.
+ * that have not ended, and ended ones and paid checkouts for 60 days. A store that is behind has all of these read, as they were
+ * when it last was not.
  */
 async function findUnsettled(db: Db, nowMs: number, progress?: Progress): Promise<Purchase[]> {
   const unread = (eb: ExpressionBuilder<Tables, "billing_subscriptions" | "billing_checkouts">) =>
@@ -124,6 +125,7 @@ async function findUnsettled(db: Db, nowMs: number, progress?: Progress): Promis
           ]
         : []),
     ]);
+  const endedSinceMs = (progress?.isBehind ? progress.throughMs : nowMs) - endedForMs;
   const limit = progress?.isBehind ? Number.MAX_SAFE_INTEGER : maxRead;
   const subscriptions = await db
     .selectFrom("billing_subscriptions")
@@ -139,8 +141,8 @@ async function findUnsettled(db: Db, nowMs: number, progress?: Progress): Promis
         and([
           or([
             eb("status", "not in", ["canceled", "incomplete_expired", "gone"]),
-            eb("period_ends_ms", ">", nowMs - endedForMs),
-            eb("ends_at_ms", ">", nowMs - endedForMs),
+            eb("period_ends_ms", ">", endedSinceMs),
+            eb("ends_at_ms", ">", endedSinceMs),
           ]),
           unread(eb),
         ]),
@@ -152,7 +154,7 @@ async function findUnsettled(db: Db, nowMs: number, progress?: Progress): Promis
   const paid = await checkouts(db)
     .where("kind", "=", "credits")
     .where("state", "=", "fulfilled")
-    .where("created_at_ms", ">", nowMs - endedForMs)
+    .where("created_at_ms", ">", endedSinceMs)
     .where(unread)
     .orderBy("last_event_at_ms")
     .limit(limit)

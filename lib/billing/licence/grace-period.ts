@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { readBefore } from "@/lib/billing/licence/unpaid-change";
+import { daysOf, readBefore } from "@/lib/billing/licence/unpaid-change";
 import { limitOf } from "@/lib/billing/prices/prices";
 import { callStripe, hasEnded, requireBilling } from "@/lib/billing/stripe/calls";
 import { type Payment, readPeriod } from "@/lib/billing/stripe/payments";
@@ -32,6 +32,7 @@ type Reading = { terms: Terms; payments: Payment[]; open: Stripe.Invoice[] };
  */
 export type Reason = "change" | "invoice" | "collection" | "trial" | "request";
 
+const daySeconds = dayMs / 1000;
 const graceMs = () => requireBilling().graceDays * dayMs;
 
 /**
@@ -50,12 +51,16 @@ export async function readTerms(
   );
   if (!item) throw new Error("a subscription has no item");
   const before = await readBefore(db, subscription, known, nowMs);
+  const open = await readOpen(subscription);
+  const isNewlyFailing = subscription.status === "past_due" && !before && !known?.unpaid_since_ms;
+  const firstUnpaid = isNewlyFailing ? firstUnpaidOf(open, item) : undefined;
+  const paidSince = firstUnpaid && firstUnpaid - daysOf(item.price) * daySeconds;
   const period = mayBePaid(subscription, before)
-    ? await readPeriod(subscription.id, before?.paidSince ?? item.current_period_start)
+    ? await readPeriod(subscription.id, before?.paidSince ?? paidSince ?? item.current_period_start)
     : undefined;
   const isReturned = period?.isReturned === true;
-  const open = await readOpen(subscription);
-  const state = readState(subscription, item, open, known, before?.paidUntilMs, isReturned, nowMs);
+  const paid = { untilMs: before?.paidUntilMs, firstUnpaid, isReturned };
+  const state = readState(subscription, item, open, known, paid, nowMs);
   const endMs = item.current_period_end * 1000;
   const { cancel_at_period_end, cancel_at } = subscription;
   const cancelAtMs = cancel_at_period_end ? endMs : cancel_at && cancel_at * 1000;
@@ -98,16 +103,20 @@ function findEnd(
 }
 
 /**
- * @param paidUntilMs - the end of what was paid before a change that is not paid
- * @param isReturned - whether all that was paid for the period was
+ * What was paid.
+ *
+ * @property untilMs - its end, before a change that is not paid
+ * @property firstUnpaid - when the first period began that is not paid, in Unix seconds, if the store does not know it yet
+ * @property isReturned - whether all of it was: for the running period, or else for the one before the first unpaid one
  */
+type Paid = { untilMs: number | undefined; firstUnpaid: number | undefined; isReturned: boolean };
+
 function readState(
   subscription: Stripe.Subscription,
   { current_period_start, current_period_end }: Stripe.SubscriptionItem,
   open: Stripe.Invoice[],
   known: Row | undefined,
-  paidUntilMs: number | undefined,
-  isReturned: boolean,
+  { untilMs: paidUntilMs, firstUnpaid, isReturned }: Paid,
   nowMs: number,
 ): State {
   const { status, trial_end, collection_method, pause_collection } = subscription;
@@ -119,7 +128,7 @@ function readState(
     return wasFree ? { ...none, status_reason: "trial" } : none;
   }
   if (status === "incomplete") return none;
-  if (isReturned) return { ...none, status: "refunded" };
+  if (isReturned && !firstUnpaid) return { ...none, status: "refunded" };
   const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
   if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };
   const dueMs = collection_method === "send_invoice" ? dueDateOf(open) : undefined;
@@ -134,14 +143,15 @@ function readState(
       untilMs: (paidUntilMs ?? endMs) + graceMs(),
     };
   }
-  const unpaidSinceMs = paidUntilMs ?? dueMs ?? known?.unpaid_since_ms ?? startMs;
+  const unpaidSinceMs =
+    paidUntilMs ?? dueMs ?? known?.unpaid_since_ms ?? (firstUnpaid ? firstUnpaid * 1000 : startMs);
   if (pause === "request") {
     const isOwing = (paidUntilMs ?? dueMs) !== undefined || open.length > 0;
     const unpaid_since_ms = isOwing ? unpaidSinceMs : null;
     return { ...none, status_reason: pause, unpaid_since_ms, untilMs: unpaid_since_ms ?? endMs };
   }
   // A renewal that is not paid gives nothing back, for example after a refund.
-  const isOver = known?.licence_until_ms === 0 && unpaidSinceMs <= startMs;
+  const isOver = isReturned || (known?.licence_until_ms === 0 && unpaidSinceMs <= startMs);
   const isGivenUp = status === "unpaid" || status === "paused";
   return {
     status: isGivenUp ? "unpaid" : "past_due",
@@ -183,6 +193,12 @@ async function readOpen(subscription: Stripe.Subscription): Promise<Stripe.Invoi
 function dueDateOf(open: Stripe.Invoice[]): number | undefined {
   const dates = open.flatMap(({ due_date }) => due_date ?? []);
   return dates.length > 0 ? Math.min(...dates) * 1000 : undefined;
+}
+
+/** When the first period began of those whose invoices are open, in Unix seconds: a restored store knows only the last one. */
+function firstUnpaidOf(open: Stripe.Invoice[], { current_period_start }: Stripe.SubscriptionItem): number {
+  const ofPeriods = open.filter(({ billing_reason }) => billing_reason === "subscription_cycle");
+  return Math.min(current_period_start, ...ofPeriods.map(({ created }) => created));
 }
 
 /** A subscription that Stripe no longer knows: the key is another account's, or it was a test's. */

@@ -23,10 +23,14 @@ export async function readBefore(
   nowMs: number,
 ): Promise<(Before & { paidSince: number | undefined }) | undefined> {
   const before = await findBefore(db, subscription, known, nowMs);
-  const period = before?.price_id && (await readPrice(before.price_id, nowMs))?.recurring;
-  const days = period && (daysIn[period.interval] ?? 0) * period.interval_count;
+  const price = before?.price_id ? await readPrice(before.price_id, nowMs) : undefined;
+  const days = price && daysOf(price);
   return before && { ...before, paidSince: days ? (before.paidUntilMs - days * dayMs) / 1000 : undefined };
 }
+
+/** How many days a price is for, at most. */
+export const daysOf = ({ recurring }: Pick<Stripe.Price, "recurring">) =>
+  recurring ? (daysIn[recurring.interval] ?? 0) * recurring.interval_count : 0;
 
 async function findBefore(
   db: Db,

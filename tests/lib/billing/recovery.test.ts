@@ -95,6 +95,39 @@ describe.each(engines)("a restored store on $name", async (engine) => {
     expect(stripe.subscriptions.get(subscription)?.status).toBe("active");
   });
 
+  it("has what happened since the backup to purchases that are old by now", async () => {
+    const { buyer } = await shop.admitLicensed(...ended);
+    const session = await payPack(buyer);
+    stripe.refund(session, 500);
+    await shop.deliverAll();
+    shop.pass(dayMs);
+    await shop.reconcile();
+    const file = await backUp();
+    shop.pass(5 * dayMs);
+    stripe.failRefund(stripe.chargeOf(session));
+    stripe.takeEvents();
+    shop.pass(100 * dayMs);
+    const { show } = await (await restore(file)).open();
+    expect((await show(buyer.email)).credits).toBe(500);
+  });
+
+  it("counts the grace from the first payment that failed, and gives none after a refund", async () => {
+    const [owing, refunded] = [await shop.admitLicensed(...ended), await shop.admitLicensed(...ended)];
+    const file = await backUp();
+    shop.pass(10 * dayMs);
+    stripe.refundCharge(stripe.chargeOf(refunded.subscription));
+    const plansAfter = async (days: number) => {
+      shop.pass(days * dayMs);
+      for (const { subscription } of [owing, refunded]) stripe.renew(subscription, { isPaid: false });
+      stripe.takeEvents();
+      const { show } = await (await restore(file)).open();
+      const shown = await Promise.all([owing, refunded].map(({ buyer }) => show(buyer.email)));
+      return shown.map(({ plan }) => plan);
+    };
+    expect(await plansAfter(20.01)).toEqual(["licensed", "trial"]);
+    expect(await plansAfter(30), "since the month before").toEqual(["trial", "trial"]);
+  });
+
   it("says what to run when Stripe cannot be read, and is made whole by that one command", {
     timeout: 120_000,
   }, async () => {
