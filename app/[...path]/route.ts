@@ -1,8 +1,2 @@
-import { toPlatform } from "@/lib/http/platform";
-import { pages } from "@/lib/http/register/pages";
-import { handlerAt } from "../routes";
-
-/** What has no folder of its own in `app/`: publications, documents, and the steps of sign-in, apps and owners. */
-export const { GET, POST, OPTIONS } = toPlatform((call) =>
-  handlerAt((call.route ?? pages.nothingHere).path)(call),
-);
+/** The 404 of an address that is none. Middleware says it first, but does not see every spelling that Next leads here. */
+export { GET, GET as OPTIONS, GET as POST } from "../(pages)/nothing-here/route";

@@ -40,7 +40,7 @@ export const caching: Mistakes = {
     },
   },
   "tests/app/pages.test.ts": {
-    "app/publications/static-files.ts": {
+    "lib/http/static-files.ts": {
       "a file without its version is kept for good": ["file.path === files.serif.path ||", "file.path ||"],
     },
     "app/(pages)/html-page.tsx": {

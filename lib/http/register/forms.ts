@@ -19,7 +19,7 @@ const onBilling = { ...owners, page: ownerPages.billing.path, needsBilling: true
 const ofWaitlist = { ...form, under: ["local", "clerk"], page: pages.waitlist.path } as const;
 const onConnect = { ...form, under: ["local", "clerk"], page: pages.connect.path } as const;
 
-/** The steps of our own sign-in. One route handler answers all of them. */
+/** The steps of our own sign-in. */
 export const signInForms = {
   sendCode: { path: "/sign-in/send", ...form, under: ["local"], needsCookies: true, page: pages.signIn.path },
   redeemCode: { path: "/sign-in/redeem", ...form, under: ["local"], page: pages.code.path },
@@ -35,7 +35,7 @@ export const signInForms = {
   },
 } as const satisfies Record<string, Route>;
 
-/** What the owner's pages send: their forms, and what their script fetches. One route handler answers all of them. */
+/** What the owner's pages send: their forms, and what their script fetches. */
 export const ownerForms = {
   endSession: { path: "/home/sessions/end", ...onAccess },
   keepApps: { path: "/home/sessions/keep", ...onAccess, notImpersonated: "app keep refused" },
@@ -53,15 +53,23 @@ export const ownerForms = {
   mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
 } as const satisfies Record<string, Route>;
 
+export const waitlistForms = {
+  joinWaitlist: { path: "/waitlist/join", ...ofWaitlist },
+  confirmWaitlist: { path: "/waitlist/confirm", ...ofWaitlist },
+} as const satisfies Record<string, Route>;
+
+export const connectForms = {
+  findDevice: { path: "/connect/device", ...onConnect, needsCookies: true },
+  answerApp: { path: "/connect/answer", ...onConnect },
+} as const satisfies Record<string, Route>;
+
 /** The targets of forms, and what the scripts of pages fetch. */
 export const forms = {
   ...signInForms,
   ...ownerForms,
-  joinWaitlist: { path: "/waitlist/join", ...ofWaitlist },
-  confirmWaitlist: { path: "/waitlist/confirm", ...ofWaitlist },
+  ...waitlistForms,
+  ...connectForms,
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
-  findDevice: { path: "/connect/device", ...onConnect, needsCookies: true },
-  answerApp: { path: "/connect/answer", ...onConnect },
   keepAccount: { path: "/keep-account/confirm", ...form, under: ["local"] },
   /** Where Stripe Checkout sends the browser back to. */
   returnFromCheckout: {

@@ -9,13 +9,8 @@ const fromAnywhere = {
 const published = { isShared: true, ...fromAnywhere, caching: "public, max-age=300" } as const;
 const forConnecting = { ...published, under: ["local", "clerk"], takesSlash: true } as const;
 
-/** Published for programs. */
-export const publications = {
-  openApi: { path: "/openapi.json", ...published },
-  llms: { path: "/llms.txt", ...published },
-  llmsFull: { path: "/llms-full.txt", ...published },
-  statusData: { path: "/status.json", ...published, caching: "public, max-age=1" },
-  changesFeed: { path: "/changes.atom", ...published },
+/** Published at the addresses of `/.well-known/` (RFC 8615). */
+export const wellKnown = {
   /** Not kept in memory: a revoked key has to disappear at once. */
   jwks: { path: "/.well-known/jwks.json", ...fromAnywhere, caching: "public, max-age=30" },
   relatedOrigins: { path: "/.well-known/webauthn", ...published },
@@ -29,8 +24,18 @@ export const publications = {
   mcpServer: { path: "/.well-known/mcp/server.json", ...published },
   apiCatalog: { path: "/.well-known/api-catalog", ...published },
   securityTxt: { path: "/.well-known/security.txt", ...published },
+} as const satisfies Record<string, Route>;
+
+/** Published for programs. */
+export const publications = {
+  openApi: { path: "/openapi.json", ...published },
+  llms: { path: "/llms.txt", ...published },
+  llmsFull: { path: "/llms-full.txt", ...published },
+  statusData: { path: "/status.json", ...published, caching: "public, max-age=1" },
+  changesFeed: { path: "/changes.atom", ...published },
   sitemap: { path: "/sitemap.xml", ...published },
   robots: { path: "/robots.txt", ...published },
+  ...wellKnown,
 } as const satisfies Record<string, Route>;
 
 /** The version of the client files, in their first line and their address. A changed file needs another. */

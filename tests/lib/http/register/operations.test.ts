@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "@/lib/http/errors";
 import { mcpServer } from "@/lib/http/register/mcp";
@@ -12,22 +12,6 @@ describe("the register", () => {
 
   it("holds the addresses that are published, and no other", () => {
     expect([...Object.values(operations).map(({ path }) => path), ...mcpServer.paths]).toEqual(paths);
-  });
-
-  it("holds the folders under app/api, and no other", () => {
-    const routes = readdirSync("app/api", { recursive: true, encoding: "utf8" })
-      .filter((file) => file.endsWith("route.ts"))
-      .map((file) => `/api/${file}`.replace(/\/route\.ts$/, ""));
-    expect(routes.sort()).toEqual(
-      Object.values(operations)
-        .map(({ path }) => path)
-        .sort(),
-    );
-  });
-
-  it.each(Object.values(operations))("has the methods that $path exports", async ({ path, methods }) => {
-    const exported = Object.keys(await import(/* @vite-ignore */ resolve(`app${path}/route.ts`)));
-    expect(exported.sort()).toEqual([...methods].sort());
   });
 });
 

@@ -1,0 +1,28 @@
+import { asIso } from "@/lib/config/instants";
+import { publish } from "@/lib/docs/publication-handler";
+import { toPlatform } from "@/lib/http/platform";
+import { publications } from "@/lib/http/register/publications";
+import { readSiteBanner } from "@/lib/site-banner";
+import { readStatus } from "@/lib/status/parts";
+
+const states = { good: "works", soon: "degraded", stopped: "down", unknown: "unknown" } as const;
+
+/** What the status page shows, as data: `outages` is `null` while the store cannot be read. */
+export const { GET, HEAD, OPTIONS } = toPlatform(
+  publish(publications.statusData, async () => {
+    const nowMs = Date.now();
+    const [{ parts, outages }, notice] = await Promise.all([readStatus(nowMs), readSiteBanner(nowMs)]);
+    const body = {
+      checkedAt: asIso(nowMs),
+      parts: parts.map(({ name, colour, says }) => ({ name, state: states[colour], says })),
+      outages:
+        outages?.map(({ part, startedAtMs, endedAtMs }) => ({
+          part,
+          startedAt: asIso(startedAtMs),
+          endedAt: asIso(endedAtMs),
+        })) ?? null,
+      notice: notice?.message ?? null,
+    };
+    return { body };
+  }),
+);
