@@ -1,25 +1,13 @@
-import type { RouteHandler } from "@/lib/http/handler";
-import type { PlatformHandler } from "@/lib/http/platform";
+import type { Answering, RouteHandler } from "@/lib/http/handler";
 import { GET as nothingHere } from "./(pages)/nothing-here/route";
 
-/** Handlers by the paths that they answer. */
-export type Handlers = ReadonlyMap<string, RouteHandler>;
-
-/** Handlers by the paths of the entries of a register, which have the same names. */
-export function byPath<Name extends string>(
-  register: Record<Name, { path: string }>,
-  handlers: Record<Name, RouteHandler | PlatformHandler>,
-): Handlers {
-  const rows = Object.entries<RouteHandler | PlatformHandler>(handlers);
-  return new Map(
-    rows.map(([name, handler]) => [
-      register[name as Name].path,
-      "answer" in handler ? handler.answer : handler,
-    ]),
-  );
+/** Handlers by the paths of their routes. */
+export function byPath(handlers: readonly RouteHandler[]): ReadonlyMap<string, RouteHandler> {
+  return new Map(handlers.map((handler) => [handler.route.path, handler]));
 }
 
-/** The handler of a folder with a dynamic segment: of each of its addresses by its own, of any other by the 404. */
-export function answerEach(handlers: Handlers): RouteHandler {
-  return (call) => (handlers.get(call.route?.path ?? "") ?? nothingHere.answer)(call);
+/** What a folder with a dynamic segment does: each of its addresses has its own handler, any other is answered by the 404. */
+export function answerEach(handlers: readonly RouteHandler[]): Answering {
+  const known = byPath(handlers);
+  return (call) => (known.get(call.route?.path ?? "") ?? nothingHere.answer)(call);
 }

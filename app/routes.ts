@@ -49,67 +49,23 @@ import { GET as statusData } from "@/app/status.json/route";
 import type { RouteHandler } from "@/lib/http/handler";
 import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
-import { forms } from "@/lib/http/register/forms";
-import { hooks } from "@/lib/http/register/hooks";
-import { operations } from "@/lib/http/register/operations";
-import { type documentPages, pages } from "@/lib/http/register/pages";
-import { probes } from "@/lib/http/register/probes";
-import { publications, type wellKnown } from "@/lib/http/register/publications";
 import { fileHandler } from "@/lib/http/static-files";
 
-/**
- * Every address that a handler answers, and its handler: the same export that a platform calls, or in a folder with a
- * dynamic segment the row of its table.
- */
-const handlers = new Map<string, RouteHandler>([
-  ...byPath(operations, { health, siteBanner, entitlement, creditsBalance, unsubscribe }),
-  ["/mcp", mcp.answer],
-  ["/api/mcp", mcpUnderApi.answer],
-  ["/mcp/account", mcpAccount.answer],
-  ...byPath<Exclude<keyof typeof pages, keyof typeof documentPages>>(pages, {
-    front,
-    waitlist,
-    signIn,
-    code,
-    invitation,
-    home,
-    billing,
-    access,
-    account,
-    unsubscribe: unsubscribePage,
-    keepAccount: keepAccountPage,
-    connect,
-    search,
-    changes,
-    status,
-    nothingHere,
-  }),
+const atApi = [health, siteBanner, entitlement, creditsBalance, unsubscribe, mcp, mcpUnderApi, mcpAccount];
+const ofSite = [front, waitlist, signIn, code, invitation, connect, search, changes, status, nothingHere];
+const ofOwner = [home, billing, access, account, keepAccountPage, unsubscribePage];
+const steps = [acceptInvitation, keepAccount, returnFromCheckout, findHits, dismissNotice];
+const forPrograms = [openApi, llms, llmsFull, statusData, changesFeed, sitemap, robots];
+const forProviders = [clerk, resend, stripe, ready];
+
+/** The handlers of every address: of the same exports that a platform calls, and of its files, which Next answers itself. */
+const handlers = byPath([
+  ...[atApi, ofSite, ofOwner, steps, forPrograms, forProviders].flat().map(({ answer }) => answer),
+  ...[signInHandlers, ownerHandlers, waitlistHandlers, connectHandlers].flatMap(Object.values<RouteHandler>),
   ...documentHandlers,
-  ...byPath(forms, {
-    ...signInHandlers,
-    ...ownerHandlers,
-    ...waitlistHandlers,
-    ...connectHandlers,
-    acceptInvitation,
-    keepAccount,
-    returnFromCheckout,
-    findHits,
-    dismissNotice,
-  }),
   ...oauthHandlers,
-  ...byPath(hooks, { clerk, resend, stripe }),
-  ...byPath(probes, { ready }),
-  ...byPath<Exclude<keyof typeof publications, keyof typeof wellKnown>>(publications, {
-    openApi,
-    llms,
-    llmsFull,
-    statusData,
-    changesFeed,
-    sitemap,
-    robots,
-  }),
   ...wellKnownHandlers,
-  ...Object.values(files).map((file) => [file.path, fileHandler(file)] as const),
+  ...Object.values(files).map(fileHandler),
 ]);
 
 /** The handler of the route at this path, for every method. Throws if there is none: the router refuses unknown paths. */

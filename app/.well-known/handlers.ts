@@ -1,4 +1,3 @@
-import type { Handlers } from "@/app/answer-each";
 import { keyRing } from "@/lib/auth/keys/key-ring";
 import { settings } from "@/lib/config/settings";
 import { type MakePublication, type Publication, publish } from "@/lib/docs/publication-handler";
@@ -29,11 +28,8 @@ const rows: Record<keyof typeof wellKnown, MakePublication> = {
   securityTxt: writeSecurityTxt,
 };
 
-export const wellKnownHandlers: Handlers = new Map(
-  Object.entries(rows).map(([name, make]) => {
-    const route = wellKnown[name as keyof typeof rows];
-    return [route.path, publish(route, make)] as const;
-  }),
+export const wellKnownHandlers = Object.entries(rows).map(([name, make]) =>
+  publish(wellKnown[name as keyof typeof rows], make),
 );
 
 /**

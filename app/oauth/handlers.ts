@@ -1,4 +1,4 @@
-import type { Handlers } from "@/app/answer-each";
+import type { RouteHandler } from "@/lib/http/handler";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { connectEndpoint } from "@/lib/oauth/endpoint";
 import { register } from "@/lib/oauth/registration";
@@ -6,7 +6,7 @@ import { register } from "@/lib/oauth/registration";
 const { registration, ...ofTheLibrary } = connectEndpoints;
 
 /** The handlers of the authorization server. */
-export const oauthHandlers: Handlers = new Map([
-  ...Object.values(ofTheLibrary).map((endpoint) => [endpoint.path, connectEndpoint(endpoint)] as const),
-  [registration.path, register],
-]);
+export const oauthHandlers: readonly RouteHandler[] = [
+  ...Object.values(ofTheLibrary).map(connectEndpoint),
+  register,
+];

@@ -42,8 +42,11 @@ const checks: readonly Check[] = [
   { isAsked: ({ needsProof }) => needsProof, run: requireProof }, // 403
 ];
 
-/** Answers the requests of a route. */
-export type RouteHandler = (call: Call) => Promise<Answer>;
+/** Answers a request. */
+export type Answering = (call: Call) => Promise<Answer>;
+
+/** Answers the requests of its route. */
+export type RouteHandler = Answering & { route: Route };
 
 /** Does the work of one route, for who sent the request. Throws an {@link ApiError} to refuse. */
 export type Work<Who = undefined> = (call: Call, who: Who) => ResponseParts | Promise<ResponseParts>;
@@ -74,7 +77,7 @@ export function handleEndpoint<Who = undefined>(
   if (route.credential && !options.identify) throw new Error(`${route.path}: no one reads its credential`);
   if (route.needsProof && !options.hasProof) throw new Error(`${route.path}: no one asks for the proof`);
   const asked = checks.filter(({ isAsked }) => isAsked(route));
-  return async (call) => {
+  const answer: Answering = async (call) => {
     let parts: ResponseParts | undefined;
     try {
       for (const { ofPost, run } of asked) {
@@ -92,6 +95,7 @@ export function handleEndpoint<Who = undefined>(
     }
     return finalizeResponse(call, route, parts);
   };
+  return Object.assign(answer, { route });
 }
 
 /**

@@ -1,17 +1,19 @@
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { Call, type Source } from "@/lib/http/call";
-import type { RouteHandler } from "@/lib/http/handler";
+import type { Answering } from "@/lib/http/handler";
 import { toResponse } from "@/lib/http/response";
 import type { Method } from "@/lib/http/route";
 import { decide, publicSite } from "@/lib/http/router";
 import { isFrontServer } from "@/lib/rate-limit/client-address";
 
 /** What a module of a route exports for its methods: a platform calls it, and our own server its handler. */
-export type PlatformHandler = ((request: Request) => Promise<Response>) & { answer: RouteHandler };
+export type PlatformHandler<A extends Answering = Answering> = ((request: Request) => Promise<Response>) & {
+  answer: A;
+};
 
 /** Makes of a handler what a platform calls, for each method. The module of a route exports those that its route accepts. */
-export function toPlatform(answer: RouteHandler): Record<Method, PlatformHandler> {
+export function toPlatform<A extends Answering>(answer: A): Record<Method, PlatformHandler<A>> {
   const respond = async (request: Request) => {
     const call = callOf(request);
     return toResponse((await decide(call)) ?? (await answer(call)));

@@ -4,7 +4,7 @@ import { store } from "@/lib/db/store";
 import type { Call, Site } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { redirectTo } from "@/lib/http/form";
-import type { RouteHandler, Work } from "@/lib/http/handler";
+import type { Answering, RouteHandler, Work } from "@/lib/http/handler";
 import { handlePage, type PageOptions, type Show } from "@/lib/http/page";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Method, Route } from "@/lib/http/route";
@@ -30,7 +30,7 @@ import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/si
 import { today } from "@/lib/office/today";
 
 /** The office, at this origin: its site, and what answers every request to it. */
-export function createOffice(url: string): { site: Site; answer: RouteHandler } {
+export function createOffice(url: string): { site: Site; answer: Answering } {
   const handlers = listHandlers();
   const site: Site = {
     url,
@@ -40,8 +40,8 @@ export function createOffice(url: string): { site: Site; answer: RouteHandler } 
     hasPageFor: () => true,
   };
   const nothing = handlePage(nothingHere, refuseUnknown, inOffice);
-  const answer: RouteHandler = async (call) =>
-    (await decide(call, showProblem)) ?? (handlers.get(call.path)?.handler ?? nothing)(call);
+  const answer: Answering = async (call) =>
+    (await decide(call, showProblem)) ?? (handlers.get(call.path) ?? nothing)(call);
   return { site, answer };
 }
 
@@ -69,11 +69,11 @@ async function lay(shown: Shown): Promise<ResponseParts> {
   return { status: shown.status ?? 200, body, mediaType: "text/html; charset=utf-8" };
 }
 
-/** The routes and their handlers by address. The handler of a route without a credential gets no session. */
-function listHandlers(): Map<string, { route: Route; handler: RouteHandler }> {
-  const handlers = new Map<string, { route: Route; handler: RouteHandler }>();
+/** The handlers by address. The handler of a route without a credential gets no session. */
+function listHandlers(): Map<string, RouteHandler> {
+  const handlers = new Map<string, RouteHandler>();
   const add = (route: Route, show: Show<Shown, OfficeSession>, explain = inOffice.explain) =>
-    handlers.set(route.path, { route, handler: handlePage(route, show, { ...inOffice, explain }) });
+    handlers.set(route.path, handlePage(route, show, { ...inOffice, explain }));
   for (const page of officePages) {
     const route = { ...reads, ...byOperators, path: page.path };
     add(route, (call, session) => showPage(page, call, session), signInFirst);

@@ -53,22 +53,14 @@ export const ownerForms = {
   mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
 } as const satisfies Record<string, Route>;
 
-export const waitlistForms = {
-  joinWaitlist: { path: "/waitlist/join", ...ofWaitlist },
-  confirmWaitlist: { path: "/waitlist/confirm", ...ofWaitlist },
-} as const satisfies Record<string, Route>;
-
-export const connectForms = {
-  findDevice: { path: "/connect/device", ...onConnect, needsCookies: true },
-  answerApp: { path: "/connect/answer", ...onConnect },
-} as const satisfies Record<string, Route>;
-
 /** The targets of forms, and what the scripts of pages fetch. */
 export const forms = {
   ...signInForms,
   ...ownerForms,
-  ...waitlistForms,
-  ...connectForms,
+  joinWaitlist: { path: "/waitlist/join", ...ofWaitlist },
+  confirmWaitlist: { path: "/waitlist/confirm", ...ofWaitlist },
+  findDevice: { path: "/connect/device", ...onConnect, needsCookies: true },
+  answerApp: { path: "/connect/answer", ...onConnect },
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
   keepAccount: { path: "/keep-account/confirm", ...form, under: ["local"] },
   /** Where Stripe Checkout sends the browser back to. */

@@ -1,6 +1,5 @@
-import { answerEach, byPath } from "@/app/answer-each";
+import { answerEach } from "@/app/answer-each";
 import { toPlatform } from "@/lib/http/platform";
-import { waitlistForms } from "@/lib/http/register/forms";
 import { waitlistHandlers } from "../forms";
 
-export const { POST } = toPlatform(answerEach(byPath(waitlistForms, waitlistHandlers)));
+export const { POST } = toPlatform(answerEach(Object.values(waitlistHandlers)));
