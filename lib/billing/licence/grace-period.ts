@@ -50,8 +50,8 @@ export async function readTerms(
     (one, other) => other.current_period_end - one.current_period_end,
   );
   if (!item) throw new Error("a subscription has no item");
-  const before = await readBefore(db, subscription, known, nowMs);
   const open = await readOpen(subscription);
+  const before = await readBefore(db, subscription, open, known, nowMs);
   const isNewlyFailing = subscription.status === "past_due" && !before && !known?.unpaid_since_ms;
   const firstUnpaid = isNewlyFailing ? firstUnpaidOf(open, item) : undefined;
   const paidSince = firstUnpaid && firstUnpaid - daysOf(item.price) * daySeconds;

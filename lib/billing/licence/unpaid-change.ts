@@ -1,6 +1,7 @@
 import type { Stripe } from "stripe";
 import { rememberLicenceItems } from "@/lib/billing/prices/licence-prices";
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
+import { callStripe } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -14,15 +15,17 @@ const daysIn: Record<string, number> = { day: 1, week: 7, month: 31, year: 366 }
  * `undefined` if all is paid that it contains. Stripe changes the price before it collects, and keeps it also if its invoice
  * is voided.
  *
+ * @param open - its open invoices, newest first
  * @returns `paidSince` in Unix seconds: when the paid period began, or up to three days before for each of its months
  */
 export async function readBefore(
   db: Db,
   subscription: Stripe.Subscription,
+  open: Stripe.Invoice[],
   known: Tables["billing_subscriptions"] | undefined,
   nowMs: number,
 ): Promise<(Before & { paidSince: number | undefined }) | undefined> {
-  const before = await findBefore(db, subscription, known, nowMs);
+  const before = await findBefore(db, subscription, open, known, nowMs);
   const price = before?.price_id ? await readPrice(before.price_id, nowMs) : undefined;
   const days = price && daysOf(price);
   return before && { ...before, paidSince: days ? (before.paidUntilMs - days * dayMs) / 1000 : undefined };
@@ -35,15 +38,12 @@ export const daysOf = ({ recurring }: Pick<Stripe.Price, "recurring">) =>
 async function findBefore(
   db: Db,
   subscription: Stripe.Subscription,
+  open: Stripe.Invoice[],
   known: Tables["billing_subscriptions"] | undefined,
   nowMs: number,
 ): Promise<Before | undefined> {
-  const { status, latest_invoice: invoice } = subscription;
-  if (!invoice || typeof invoice === "string") return undefined;
-  const isChange = invoice.billing_reason === "subscription_update";
-  const isOwing = ["past_due", "unpaid", "paused"].includes(status) && invoice.status === "open";
-  const wasDropped = isChange && ["void", "uncollectible"].includes(invoice.status ?? "");
-  if (!wasDropped && !(isOwing && (isChange || known?.status_reason === "change"))) return undefined;
+  const invoice = await findUnpaidChange(subscription, open, known);
+  if (!invoice) return undefined;
   if (known?.status_reason === "change") {
     const { price_id, assistant_limit, unpaid_since_ms, period_ends_ms } = known;
     return { price_id, assistant_limit, paidUntilMs: unpaid_since_ms ?? period_ends_ms };
@@ -51,6 +51,25 @@ async function findBefore(
   return (
     (await findReplaced(db, invoice, nowMs)) ?? (known && { ...known, paidUntilMs: known.period_ends_ms })
   );
+}
+
+const isChange = ({ billing_reason }: Stripe.Invoice) => billing_reason === "subscription_update";
+
+/** The invoice of the first change that is not paid; a later one may be open as well, or a draft. */
+async function findUnpaidChange(
+  { id, status, latest_invoice: latest }: Stripe.Subscription,
+  open: Stripe.Invoice[],
+  known: Tables["billing_subscriptions"] | undefined,
+): Promise<Stripe.Invoice | undefined> {
+  if (!latest || typeof latest === "string") return undefined;
+  if (isChange(latest) && ["void", "uncollectible"].includes(latest.status ?? "")) return latest;
+  if (!["past_due", "unpaid", "paused"].includes(status) || open.length === 0) return undefined;
+  const unpaid = open.findLast(isChange);
+  if (unpaid || known?.status_reason !== "change") return unpaid;
+  // It was dropped, or paid while a later invoice is open.
+  const { data } = await callStripe((stripe) => stripe.invoices.list({ subscription: id, limit: 100 }));
+  const change = data.find(isChange) ?? latest;
+  return change.status === "paid" ? undefined : change;
 }
 
 /** The invoice of a change credits what is left of what it replaces: a line with a negative amount. */

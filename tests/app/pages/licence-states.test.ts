@@ -82,6 +82,38 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     }
   });
 
+  it("contains what it did before an unpaid upgrade under later invoices too, until the upgrade is paid", async () => {
+    for (const isHeard of [true, false]) {
+      const { buyer, subscription } = await shop.admitLicensed(...ended);
+      const hear = async () => (isHeard ? shop.deliverAll() : void stripe.takeEvents());
+      const invoiceFor = (reason: string) =>
+        [...stripe.invoices.values()].findLast(
+          ({ parent, billing_reason }) =>
+            billing_reason === reason && parent?.subscription_details.subscription === subscription,
+        ) ?? expect.fail("no invoice");
+      addPrice("price_big", "50", 9900);
+      stripe.switchPrice(subscription, "price_small");
+      await hear();
+      shop.pass(10 * dayMs);
+      stripe.switchPrice(subscription, "price_big", { isPaid: false });
+      await hear();
+      const change = invoiceFor("subscription_update");
+      shop.pass(20 * dayMs);
+      stripe.renew(subscription, { isPaid: false });
+      for (const status of ["draft", "open"] as const) {
+        invoiceFor("subscription_cycle").status = status;
+        stripe.change(subscription, {});
+        await shop.deliverAll();
+        expect([await plan(buyer), await limit(buyer)], status).toEqual(["licensed", 5]);
+      }
+      stripe.payInvoice(change, change.amount_remaining);
+      stripe.change(subscription, {});
+      await shop.deliverAll();
+      expect([await plan(buyer), await limit(buyer)]).toEqual(["licensed", 50]);
+      expect(await pages(buyer)).toContain("Your last payment failed.");
+    }
+  });
+
   it("does not give an upgrade whose invoice was voided, and gives the next period what that pays", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     stripe.switchPrice(subscription, "price_small");
