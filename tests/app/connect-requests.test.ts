@@ -87,6 +87,18 @@ describe.each(engines)("an app, on $name", async (engine) => {
       expect(await reach(renewed)).toEqual({ api: 200, mcp: 200 });
     });
 
+    it("by HEAD gets the status of a GET, as previews of links ask", async () => {
+      for (const path of ["/oauth/authorize", "/oauth/authorize?client_id=gone", "/oauth/resume?request=x"]) {
+        const [got, head] = await Promise.all([service.ask(path), service.ask(path, { method: "HEAD" })]);
+        expect([head.status, head.headers["content-length"], head.text], path).toEqual([
+          got.status,
+          got.headers["content-length"],
+          "",
+        ]);
+        expect(got.status, path).toBe(400);
+      }
+    });
+
     it("that names no resource gets a token for the API and MCP, and one for either if it names that later", async () => {
       const whole = read(await connect({}));
       expect(await reach(whole)).toEqual({ api: 200, mcp: 200 });
