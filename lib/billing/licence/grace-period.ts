@@ -20,11 +20,29 @@ type Terms = Pick<
   | "licence_until_ms"
 >;
 
-/** What a subscription is, and until when it is a licence by that. */
-type State = Pick<Terms, "status" | "unpaid_since_ms"> & { status_reason: Reason | null; untilMs: number };
+/** A subscription as it was read, its items that are for a licence, and what the store has of it. */
+type Asked = { subscription: Stripe.Subscription; items: Stripe.SubscriptionItem[]; known: Row | undefined };
+
+/** What its terms follow from: its latest item, what it contained before an unpaid change, its payments, its open invoices. */
+type Facts = Asked & {
+  item: Stripe.SubscriptionItem;
+  before: Awaited<ReturnType<typeof readBefore>>;
+  /** When the first period began that is not paid, in Unix seconds, if the store does not know it yet. */
+  firstUnpaid: number | undefined;
+  payments: Payment[];
+  /** Whether all that was paid was: for the running period, or else for the one before the first unpaid one. */
+  isReturned: boolean;
+  open: Stripe.Invoice[];
+};
+
+/** What a subscription is, and until when it is a licence by that; `undefined` if it is none. */
+type State = Pick<Terms, "status" | "unpaid_since_ms"> & {
+  status_reason: Reason | null;
+  untilMs: number | undefined;
+};
 
 /** What was read of a subscription, with the payments for its period and the invoices that are open. */
-type Reading = { terms: Terms; payments: Payment[]; open: Stripe.Invoice[] };
+type Reading = { terms: Terms } & Pick<Facts, "payments" | "open">;
 
 /**
  * Why a subscription has its status: its latest `change` is not paid, an `invoice` by mail is open, its collection is
@@ -39,13 +57,13 @@ const graceMs = () => requireBilling().graceDays * dayMs;
  * Until when a subscription is a licence, and what it contains. What was paid runs to its end; then there are days of grace
  * while Stripe still tries to collect, or if Stripe is away. While a change is not paid, it contains what it did before.
  */
-export async function readTerms(
-  db: Db,
-  subscription: Stripe.Subscription,
-  items: Stripe.SubscriptionItem[],
-  known: Row | undefined,
-  nowMs: number,
-): Promise<Reading> {
+export async function readTerms(db: Db, asked: Asked, nowMs: number): Promise<Reading> {
+  const facts = await readFacts(db, asked, nowMs);
+  const state = stateOf(facts, nowMs);
+  return { terms: termsOf(facts, state, nowMs), payments: facts.payments, open: facts.open };
+}
+
+async function readFacts(db: Db, { subscription, items, known }: Asked, nowMs: number): Promise<Facts> {
   const [item] = (items.length > 0 ? items : subscription.items.data).toSorted(
     (one, other) => other.current_period_end - one.current_period_end,
   );
@@ -54,34 +72,11 @@ export async function readTerms(
   const before = await readBefore(db, subscription, open, known, nowMs);
   const isNewlyFailing = subscription.status === "past_due" && !before && !known?.unpaid_since_ms;
   const firstUnpaid = isNewlyFailing ? firstUnpaidOf(open, item) : undefined;
-  const paidSince = firstUnpaid && firstUnpaid - daysOf(item.price) * daySeconds;
-  const period = mayBePaid(subscription, before)
-    ? await readPeriod(subscription.id, before?.paidSince ?? paidSince ?? item.current_period_start)
-    : undefined;
-  const isReturned = period?.isReturned === true;
-  const paid = { untilMs: before?.paidUntilMs, firstUnpaid, isReturned };
-  const state = readState(subscription, item, open, known, paid, nowMs);
-  const endMs = item.current_period_end * 1000;
-  const { cancel_at_period_end, cancel_at } = subscription;
-  const cancelAtMs = cancel_at_period_end ? endMs : cancel_at && cancel_at * 1000;
-  const isLicence = items.length > 0 || before !== undefined;
-  const untilMs = isLicence ? Math.min(state.untilMs, cancelAtMs ?? state.untilMs) : 0;
-  const terms = {
-    status: state.status,
-    status_reason: state.status_reason,
-    price_id: before ? before.price_id : item.price.id,
-    assistant_limit: before ? before.assistant_limit : limitOf(items),
-    period_ends_ms: endMs,
-    unpaid_since_ms: state.unpaid_since_ms,
-    ends_at_ms:
-      untilMs <= nowMs
-        ? findEnd(subscription, { ...state, untilMs }, known, nowMs)
-        : goesOn(state)
-          ? cancelAtMs
-          : untilMs,
-    licence_until_ms: untilMs > nowMs ? untilMs : 0,
-  };
-  return { terms, payments: period?.payments ?? [], open };
+  const paidSince = before?.paidSince ?? (firstUnpaid && firstUnpaid - daysOf(item.price) * daySeconds);
+  const { payments, isReturned } = mayBePaid(subscription, before)
+    ? await readPeriod(subscription.id, paidSince ?? item.current_period_start)
+    : { payments: [], isReturned: false };
+  return { subscription, items, known, item, before, firstUnpaid, payments, isReturned, open };
 }
 
 const mayBePaid = ({ status }: Stripe.Subscription, before: object | undefined) =>
@@ -89,39 +84,44 @@ const mayBePaid = ({ status }: Stripe.Subscription, before: object | undefined) 
 
 const goesOn = ({ status }: Pick<State, "status">) => ["active", "trialing"].includes(status);
 
+function termsOf(facts: Facts, { untilMs: byPayment, ...state }: State, nowMs: number): Terms {
+  const { subscription, items, item, before } = facts;
+  const periodEndsMs = item.current_period_end * 1000;
+  const { cancel_at_period_end, cancel_at } = subscription;
+  const cancelAtMs = cancel_at_period_end ? periodEndsMs : cancel_at && cancel_at * 1000;
+  const isLicence = items.length > 0 || before !== undefined;
+  const untilMs = isLicence && byPayment ? Math.min(byPayment, cancelAtMs ?? byPayment) : undefined;
+  const runsUntilMs = untilMs && untilMs > nowMs ? untilMs : undefined;
+  return {
+    ...state,
+    price_id: before ? before.price_id : item.price.id,
+    assistant_limit: before ? before.assistant_limit : limitOf(items),
+    period_ends_ms: periodEndsMs,
+    ends_at_ms: runsUntilMs
+      ? goesOn(state)
+        ? cancelAtMs
+        : runsUntilMs
+      : endOf(facts, untilMs ?? state.unpaid_since_ms ?? nowMs, nowMs),
+    licence_until_ms: runsUntilMs ?? 0,
+  };
+}
+
 /** When a subscription that is no licence ended. One that has ended keeps the end that its owner was told. */
-function findEnd(
-  { status, ended_at }: Stripe.Subscription,
-  { untilMs, unpaid_since_ms }: State,
-  known: Row | undefined,
-  nowMs: number,
-): number | null {
+function endOf({ subscription, known }: Facts, stoppedAtMs: number, nowMs: number): number | null {
+  const { status, ended_at } = subscription;
   if (known?.licence_until_ms === 0 && known.ends_at_ms) return known.ends_at_ms;
   if (hasEnded({ status })) return ended_at ? ended_at * 1000 : nowMs;
   if (status === "incomplete") return null;
-  return Math.min(known?.licence_until_ms || untilMs || (unpaid_since_ms ?? nowMs), nowMs);
+  return Math.min(known?.licence_until_ms || stoppedAtMs, nowMs);
 }
 
-/**
- * What was paid.
- *
- * @property untilMs - its end, before a change that is not paid
- * @property firstUnpaid - when the first period began that is not paid, in Unix seconds, if the store does not know it yet
- * @property isReturned - whether all of it was: for the running period, or else for the one before the first unpaid one
- */
-type Paid = { untilMs: number | undefined; firstUnpaid: number | undefined; isReturned: boolean };
-
-function readState(
-  subscription: Stripe.Subscription,
-  { current_period_start, current_period_end }: Stripe.SubscriptionItem,
-  open: Stripe.Invoice[],
-  known: Row | undefined,
-  { untilMs: paidUntilMs, firstUnpaid, isReturned }: Paid,
-  nowMs: number,
-): State {
+function stateOf(facts: Facts, nowMs: number): State {
+  const { subscription, item, open, known, before, firstUnpaid, isReturned } = facts;
   const { status, trial_end, collection_method, pause_collection } = subscription;
-  const [startMs, endMs] = [current_period_start * 1000, current_period_end * 1000];
-  const none: State = { status, status_reason: null, unpaid_since_ms: null, untilMs: 0 };
+  const { current_period_start } = item;
+  const [startMs, endMs] = [current_period_start * 1000, item.current_period_end * 1000];
+  const paidUntilMs = before?.paidUntilMs;
+  const none: State = { status, status_reason: null, unpaid_since_ms: null, untilMs: undefined };
   if (hasEnded(subscription)) {
     const wasFree =
       known?.status_reason === "trial" || (trial_end !== null && current_period_start < trial_end);
@@ -130,7 +130,8 @@ function readState(
   if (status === "incomplete") return none;
   if (isReturned && !firstUnpaid) return { ...none, status: "refunded" };
   const pause = status === "paused" ? pauseOf(subscription, current_period_start) : undefined;
-  if (pause === "trial") return { ...none, status_reason: pause, untilMs: (trial_end ?? 0) * 1000 };
+  if (pause === "trial")
+    return { ...none, status_reason: pause, untilMs: trial_end ? trial_end * 1000 : undefined };
   const dueMs = collection_method === "send_invoice" ? dueDateOf(open) : undefined;
   if (goesOn({ status }) && !(dueMs && dueMs <= nowMs)) {
     // A change whose invoice was dropped stays one, so that a later reading knows what was paid before it.
@@ -163,7 +164,7 @@ function readState(
           ? "trial"
           : null,
     unpaid_since_ms: unpaidSinceMs,
-    untilMs: isOver ? 0 : unpaidSinceMs + (isGivenUp ? 0 : graceMs()),
+    untilMs: isOver ? undefined : unpaidSinceMs + (isGivenUp ? 0 : graceMs()),
   };
 }
 

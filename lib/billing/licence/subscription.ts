@@ -33,7 +33,7 @@ export async function fulfilSubscription(db: Db, id: string, event: string, nowM
       ? await accountBy(db, "id", known.account_id).select(["id", "email"]).executeTakeFirst()
       : subscription && (await resolveBuyer(db, subscription, !hasEnded(subscription), nowMs));
     if (!buyer) return;
-    const reading = subscription && (await readTerms(db, subscription, items, known, nowMs));
+    const reading = subscription && (await readTerms(db, { subscription, items, known }, nowMs));
     const terms = reading?.terms ?? (known && termsOfGone(known, nowMs));
     if (!terms) return;
     const what = `subscription ${terms.status}`;
