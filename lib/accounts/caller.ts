@@ -1,24 +1,25 @@
+import { type CompiledQuery, sql } from "kysely";
 import { type Account, parseAccount } from "@/lib/accounts/account";
-import { readCaller } from "@/lib/accounts/caller-read";
+import { accountAt } from "@/lib/accounts/account-columns";
 import { keyRing } from "@/lib/auth/keys/key-ring";
 import { readKind, type SessionKind } from "@/lib/auth/sessions/session";
-import { recordSessionUse } from "@/lib/auth/sessions/session-use";
-import { type MissingSession, readSessionCredential } from "@/lib/auth/tokens/credential";
-import type { Resource } from "@/lib/auth/tokens/token-audience";
+import { recordSessionUse, type Used } from "@/lib/auth/sessions/session-use";
+import { type Resource, readCredential, readPageCredential } from "@/lib/auth/tokens/credential";
 import type { VerifiedToken } from "@/lib/auth/tokens/verifier";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { store } from "@/lib/db/store";
+import { nameStatement } from "@/lib/db/statement-names";
+import { type Db, isPostgres, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import type { Call, SentHeaders } from "@/lib/http/call";
-import { readCookie } from "@/lib/http/cookies";
+import type { Call } from "@/lib/http/call";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 /** The caller of an account route, or why it could not be identified. Without a session, an account is only looked at. */
 export type Caller =
   | { is: "account"; account: Account; session?: CallerSession }
-  | MissingSession
+  | { is: "unconfigured" }
+  | { is: "signed-out"; tokenWasSent: boolean }
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
   | { is: "unreadable" | "unavailable" };
 
@@ -26,59 +27,160 @@ export type Caller =
 export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: number } | { kind: "clerk" });
 
 /**
- * Identifies the caller with one signature check and one read. It never throws: an outage returns `unavailable`.
+ * Identifies the caller with one signature check and one read. It never throws: an outage returns `unavailable`, and is never
+ * "signed out".
  *
  * @param resource - the requested resource, for tokens that are bound to one; undefined for our pages
- * @param headers - those that count
  */
-export async function identifyCaller(
-  call: Call,
-  resource: Resource | undefined,
-  headers: SentHeaders = call.headers,
-): Promise<Caller> {
+export async function identifyCaller(call: Call, resource: Resource | undefined): Promise<Caller> {
   try {
-    return await withTimeout(answersWithinMs.store, identify(call, resource, headers));
+    return await withTimeout(answersWithinMs.store, identify(call, resource));
   } catch (failure) {
     log().error({ err: failure, requestId: call.requestId }, "an account could not be read");
     return { is: "unavailable" };
   }
 }
 
-async function identify(call: Call, resource: Resource | undefined, headers: SentHeaders): Promise<Caller> {
+/**
+ * The credential that the request carries, and the verified token in it; then one read, with all others of this turn of the
+ * event loop, of what the token names: the account, its session, its key, its user at Clerk. Who has none of these, or no
+ * token, is signed out. A browser that may renew its session is told so only by a store that answers.
+ */
+async function identify(call: Call, resource: Resource | undefined): Promise<Caller> {
   const { nowMs } = call;
-  const credential = await readSessionCredential(headers, resource, nowMs);
-  if ("is" in credential) {
-    // An outage is never "signed out": throws while the browser could not renew its session. Its read has nothing that a
-    // stranger can choose, and shares the query of the others of its turn.
-    if (credential.is === "signed-out" && mayRenew(headers))
-      await readCaller(await store(), { ...noOne, nowMs });
-    return credential;
+  const found = await (resource ? readCredential(call, resource) : call.once(readPageCredential));
+  if (!("is" in found)) {
+    call.subject = found.subject;
+    const row = await readCaller(await store(), { ...found, nowMs });
+    return row ? callerOf(row, found, nowMs) : { is: "unreadable" };
   }
-  call.subject = credential.subject;
-  const { subject, sessionId, keyId = "" } = credential;
-  const row = await readCaller(await store(), { subject, sessionId, keyId, nowMs });
-  if (!row) return { is: "unreadable" };
+  if (found.is !== "renewable") return found;
+  await requireAnswer(await store(), nowMs);
+  return { ...found, is: "signed-out" };
+}
+
+function callerOf(row: CallerRow, token: VerifiedToken, nowMs: number): Caller {
   if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
-  if (credential.keyId === undefined)
-    return row.ended_id === null ? toCaller(row, { ...credential, kind: "clerk" }) : signedOut;
-  // Another process has revoked the key: stop signing with it.
-  if (row.key_id === null) keyRing().refreshInBackground(nowMs, 0);
-  if (row.session_id === null || row.expires_at_ms === null || row.key_id === null) return signedOut;
-  const { expires_at_ms, last_date_ms, last_seen_at_ms } = row;
-  const endsAtMs = recordSessionUse(row.session_id, { expires_at_ms, last_date_ms, last_seen_at_ms }, nowMs);
-  return toCaller(row, { ...credential, kind: readKind(row), endsAtMs });
+  const session = token.keyId === undefined ? sessionAtClerk(row, token) : ownSession(row, token, nowMs);
+  if (!session) return signedOut;
+  const account = parseAccount(row);
+  return account ? { is: "account", account, session } : { is: "unreadable" };
 }
-
-/** Whether a browser sent what renews its session, and no token of its own. */
-function mayRenew(headers: SentHeaders): boolean {
-  return !headers.has("authorization") && readCookie(headers, "office-client") !== undefined;
-}
-
-const noOne = { subject: "", sessionId: "", keyId: "" };
 
 const signedOut = { is: "signed-out", tokenWasSent: true } as const;
 
-function toCaller(row: Tables["accounts"], session: CallerSession): Caller {
-  const account = parseAccount(row);
-  return account ? { is: "account", account, session } : { is: "unreadable" };
+function sessionAtClerk({ ended_id }: CallerRow, token: VerifiedToken): CallerSession | undefined {
+  return ended_id === null ? { ...token, kind: "clerk" } : undefined;
+}
+
+/** The session of ours, whose end its use moves; `undefined` if it has ended or the token's key was revoked. */
+function ownSession(row: CallerRow, token: VerifiedToken, nowMs: number): CallerSession | undefined {
+  const { session_id, key_id, expires_at_ms, last_date_ms, last_seen_at_ms } = row;
+  // Another process has revoked the key: stop signing with it.
+  if (key_id === null) keyRing().refreshInBackground(nowMs, 0);
+  if (session_id === null || expires_at_ms === null || key_id === null) return undefined;
+  const endsAtMs = recordSessionUse(session_id, { expires_at_ms, last_date_ms, last_seen_at_ms }, nowMs);
+  return { ...token, kind: readKind(row), endsAtMs };
+}
+
+/** What a verified token names, and the time now. */
+type Named = { subject: string; sessionId: string; keyId?: string | undefined; nowMs: number };
+
+/** The account, with null for a session that has expired and a key that was revoked. */
+type CallerRow = Tables["accounts"] &
+  Record<keyof Used, number | null> &
+  Record<"barred_id" | "ended_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null>;
+
+type Asked = Required<Named> & { place: number };
+
+type Query = CompiledQuery<CallerRow & { place: number }>;
+
+type Waiting = {
+  named: Named;
+  resolve: (row: CallerRow | undefined) => void;
+  reject: (failure: unknown) => void;
+};
+
+const batches = new WeakMap<Db, { query: Query; waiting: Waiting[] }>();
+
+/**
+ * Reads the account, and whether its session, the token's key and the user at Clerk are still valid. A token of Clerk's
+ * has no key and none of our sessions. All reads in the same turn of the event loop become one query, because a query's
+ * overhead is several times the cost of its row. Every caller gets data that was read after its call.
+ *
+ * If the query fails, it fails for the whole batch, so pass only values that a client cannot make up.
+ */
+export function readCaller(db: Db, named: Named): Promise<CallerRow | undefined> {
+  const { query, waiting } = batches.get(db) ?? { query: compile(db), waiting: [] };
+  batches.set(db, { query, waiting });
+  return new Promise((resolve, reject) => {
+    waiting.push({ named, resolve, reject });
+    if (waiting.length === 1) setImmediate(() => execute(db, query, waiting.splice(0)));
+  });
+}
+
+/** Reads nothing, with the others of this turn. Throws while the store is away. */
+async function requireAnswer(db: Db, nowMs: number): Promise<void> {
+  await readCaller(db, { subject: "", sessionId: "", nowMs });
+}
+
+async function execute(db: Db, query: Query, together: readonly Waiting[]): Promise<void> {
+  try {
+    const asked = JSON.stringify(
+      together.map(({ named: { subject, sessionId, keyId, nowMs } }, place) => [
+        place,
+        subject,
+        sessionId,
+        keyId,
+        nowMs,
+      ]),
+    );
+    const parameters = query.parameters.map((value) => (value === inputs ? asked : value));
+    const { rows } = await db.executeQuery<CallerRow & { place: number }>({ ...query, parameters });
+    for (const row of rows) together[row.place]?.resolve(row);
+    // All other reads found no row; resolving a promise a second time has no effect.
+    for (const { resolve } of together) resolve(undefined);
+  } catch (failure) {
+    for (const { reject } of together) reject(failure);
+  }
+}
+
+/** Stands in the compiled query for what a batch names, which is one array of JSON. */
+const inputs = Symbol("inputs");
+
+/**
+ * Compiles the query, once per database; PostgreSQL plans it once per connection. It names its columns, because one that
+ * is added later must not change its result.
+ */
+function compile(db: Db): Query {
+  const list = isPostgres(db)
+    ? sql`json_array_elements(${inputs}) as list (value)`
+    : sql`json_each(${inputs})`;
+  const asked = sql<Asked>`(select cast(value ->> 0 as bigint) as place, value ->> 1 as subject,
+    value ->> 2 as "sessionId", value ->> 3 as "keyId", cast(value ->> 4 as bigint) as "nowMs" from ${list})`;
+  const query = db
+    .selectFrom(asked.as("asked"))
+    .innerJoin("accounts", "accounts.subject", "asked.subject")
+    .leftJoin("local_sessions as session", (join) =>
+      join
+        .onRef("session.account_id", "=", "accounts.id")
+        .onRef("session.id", "=", "asked.sessionId")
+        .onRef("session.expires_at_ms", ">", "asked.nowMs")
+        .on("session.ended_as", "is", null),
+    )
+    .leftJoin("signing_keys as key", (join) =>
+      join.onRef("key.kid", "=", "asked.keyId").on("key.revoked_at_ms", "is", null),
+    )
+    .leftJoin("clerk_users as barred", (join) =>
+      join.onRef("barred.id", "=", "asked.subject").onRef("barred.barred_until_ms", ">", "asked.nowMs"),
+    )
+    .leftJoin("clerk_sessions_ended as ended", "ended.id", "asked.sessionId")
+    .select(accountAt(sql.ref<number>("asked.nowMs")))
+    .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"])
+    .select(["session.id as session_id", "key.kid as key_id"])
+    .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])
+    .select("session.last_date_ms")
+    .compile();
+  nameStatement(query.sql);
+  return query;
 }

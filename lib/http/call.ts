@@ -154,6 +154,12 @@ export class Call {
     return this.source.openBody();
   }
 
+  /** Goes on as if these headers had been sent: what was found out by the others does not count. */
+  goOnWith(headers: SentHeaders): void {
+    this.headers = headers;
+    this.done = undefined;
+  }
+
   /** What this work finds out about this call. It is done the first time alone. */
   once<Found>(work: (call: Call) => Found): Found {
     this.done ??= new Map();

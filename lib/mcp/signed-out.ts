@@ -19,12 +19,7 @@ export function needsAccount(message: unknown): boolean {
   );
 }
 
-/** Identifies the caller by a bearer token, never by a cookie, which browsers also send with forged requests (CSRF). */
-export function identifyBearer(call: Call): Promise<Caller> {
-  const authorization = call.headers.get("authorization");
-  const credential = new Headers(authorization === null ? {} : { authorization });
-  return identifyCaller(call, "mcp", credential);
-}
+export const identifyBearer = (call: Call) => identifyCaller(call, "mcp");
 
 /**
  * A 401 with the authorization metadata (RFC 9728), at which clients start their sign-in. The answer to a tool call is

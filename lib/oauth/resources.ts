@@ -1,4 +1,4 @@
-import { addressesOf, type Resource } from "@/lib/auth/tokens/token-audience";
+import { addressesOf, type Resource } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 
 /** The only scope. It allows the public operations and nothing more. */

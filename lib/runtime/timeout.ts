@@ -7,9 +7,10 @@ export class TimeoutError extends Error {
 
 /** Returns the promise's result, or throws a {@link TimeoutError} after `ms`: see `answersWithinMs` in `config/limits.ts`. */
 export function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new TimeoutError(ms)), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 const ticks = 5;

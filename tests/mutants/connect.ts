@@ -8,7 +8,7 @@ export const connect: Mistakes = {
         'return listRequests(headers).length > 0 ? field("request") : undefined;',
       ],
     },
-    "lib/auth/tokens/token-audience.ts": {
+    "lib/auth/tokens/credential.ts": {
       "a token for the API opens the MCP server": [
         "resource !== undefined && addressesOf(resource).some((address) => audience.includes(address))",
         "resource !== undefined",
@@ -259,10 +259,6 @@ export const connect: Mistakes = {
   },
   "tests/lib/mcp/tools.test.ts": {
     "lib/mcp/signed-out.ts": {
-      "a cookie opens the MCP server": [
-        "new Headers(authorization === null ? {} : { authorization })",
-        "headers",
-      ],
       "ChatGPT is not told to have its user sign in, as long as it has no token": [
         "challenge(true, {",
         "challenge(tokenWasSent, {",

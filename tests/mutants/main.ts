@@ -10,7 +10,7 @@ import { createFolder } from "@/tests/support/leash";
  */
 
 /** Files of which only the pages that Next serves show a mistake, so that a full build is needed. */
-const inPages = ["lib/http/program-path.ts", "lib/auth/tokens/token-audience.ts"];
+const inPages = ["lib/http/program-path.ts", "lib/auth/tokens/credential.ts"];
 
 const [wanted = ""] = process.argv.slice(2);
 const chosen = mutants.filter(({ area, test, file, mistake }) =>

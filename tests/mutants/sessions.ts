@@ -27,8 +27,8 @@ export const sessions: Mistakes = {
         'return { is: "signed-out", tokenWasSent: true };',
       ],
       "a session that was ended goes on": [
-        "if (row.session_id === null || row.expires_at_ms === null || row.key_id === null) return",
-        "if (row.key_id === null) return",
+        "if (session_id === null || expires_at_ms === null || key_id === null) return",
+        "if (session_id === null && key_id === null) return",
       ],
     },
     "lib/auth/tokens/credential.ts": {
@@ -47,7 +47,7 @@ export const sessions: Mistakes = {
   "tests/app/owner-forms.test.ts": {
     "lib/accounts/require-owner.ts": {
       "a program's token buys its successor":
-        'if (client.headers.has("authorization")) throw onlyInBrowser();',
+        'if (call.headers.has("authorization")) throw onlyInBrowser();',
       "a button acts for another account than the page named": [
         "shownAccountId !== undefined && shownAccountId !== account.id",
         'shownAccountId === ""',
@@ -55,7 +55,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/pages/home-sessions.test.ts": {
-    "lib/accounts/caller-read.ts": {
+    "lib/accounts/caller.ts": {
       "a session goes on past its end": '.onRef("session.expires_at_ms", ">", "asked.nowMs")',
     },
     "lib/auth/sessions/session-start.ts": {
@@ -87,8 +87,8 @@ export const sessions: Mistakes = {
     },
     "lib/accounts/caller.ts": {
       "a browser goes on after its session has ended at Clerk": [
-        "return row.ended_id === null ?",
-        "return row ?",
+        "return ended_id === null ?",
+        "return token ?",
       ],
       "a user banned at Clerk stays signed in for a minute": ["row.barred_id !== null &&", "!row &&"],
     },
@@ -111,8 +111,8 @@ export const sessions: Mistakes = {
       ],
     },
   },
-  "tests/lib/accounts/caller-read.test.ts": {
-    "lib/accounts/caller-read.ts": {
+  "tests/lib/accounts/caller.test.ts": {
+    "lib/accounts/caller.ts": {
       "of those who ask together one is answered with another's row": [
         "together[row.place]?.resolve(row)",
         "together[0]?.resolve(row)",
@@ -128,7 +128,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/lib/auth/keys/keys.test.ts": {
-    "lib/accounts/caller-read.ts": {
+    "lib/accounts/caller.ts": {
       "a key that was revoked goes on": '.on("key.revoked_at_ms", "is", null)',
     },
   },
@@ -195,7 +195,7 @@ export const sessions: Mistakes = {
     },
   },
   "tests/app/connect-attacks.test.ts": {
-    "lib/auth/tokens/token-audience.ts": {
+    "lib/auth/tokens/credential.ts": {
       "an app's token opens its owner's pages": [
         "return resource !== undefined && ",
         "return resource === undefined || ",
@@ -219,7 +219,7 @@ export const sessions: Mistakes = {
   "tests/app/pages/sign-in-outages.test.ts": {
     "lib/accounts/caller.ts": {
       "a browser that cannot renew its session during an outage is told that it ended": [
-        "await readCaller(await store(), { ...noOne, nowMs });",
+        "await requireAnswer(await store(), nowMs);",
         ";",
       ],
     },

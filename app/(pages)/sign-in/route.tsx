@@ -1,5 +1,5 @@
 import { renewingSession } from "@/lib/auth/sessions/session-renewal";
-import { readSessionCredential } from "@/lib/auth/tokens/credential";
+import { readPageCredential } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 import { redirectTo } from "@/lib/http/form";
 import { handlePage } from "@/lib/http/page";
@@ -19,7 +19,8 @@ import { problems } from "./problems";
 export const { GET } = toPlatform(
   handlePage(
     pages.signIn,
-    renewingSession(async ({ url, headers, nowMs }, isAway) => {
+    renewingSession(async (call, isAway) => {
+      const { url, headers } = call;
       const { kind } = settings().signIn;
       if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
       const title = "Sign in";
@@ -27,7 +28,7 @@ export const { GET } = toPlatform(
         return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
       const problem = findProblem(url, problems);
       const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
-      const session = mayBeSignedIn && !isAway && (await readSessionCredential(headers, undefined, nowMs));
+      const session = mayBeSignedIn && !isAway && (await call.once(readPageCredential));
       if (mayBeSignedIn && (!session || !("is" in session)))
         return redirectTo({ to: await pathAfterSignIn(headers) });
       return { title, problem, content: <RequestCode problem={problem} typed={readTypedEmail(headers)} /> };

@@ -2,7 +2,7 @@ import { ClerkCallLimitError } from "@/lib/auth/clerk/clerk-calls";
 import { renewAtClerk } from "@/lib/auth/clerk/clerk-renewal";
 import { writeSession } from "@/lib/auth/local-sign-in";
 import { renewBrowserSession } from "@/lib/auth/sessions/browser-session";
-import { readSessionCredential } from "@/lib/auth/tokens/credential";
+import { readPageCredential } from "@/lib/auth/tokens/credential";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -38,7 +38,7 @@ export function renewingSession<Shown extends object>(
       const others = sent.filter((cookie) => !cookie.startsWith("__session="));
       const renewedHeaders = new Headers([...headers]);
       renewedHeaders.set("cookie", [session.split(";", 1)[0], ...others].join("; "));
-      call.headers = renewedHeaders;
+      call.goOnWith(renewedHeaders);
     }
     const shown = await handler(call, false);
     const { headers: own = [] } = shown as { headers?: HeaderList };
@@ -60,9 +60,10 @@ async function renew(call: Call): Promise<Headers | undefined> {
   }
 }
 
-async function renewHere({ headers, nowMs }: Call): Promise<Headers> {
+async function renewHere(call: Call): Promise<Headers> {
+  const { headers, nowMs } = call;
   const renewed = new Headers();
-  const sent = await readSessionCredential(headers, undefined, nowMs);
+  const sent = await call.once(readPageCredential);
   const secret = readCookie(headers, "office-client");
   if (!("is" in sent) || secret === undefined) return renewed;
   const token = await renewBrowserSession(await store(), secret, nowMs);

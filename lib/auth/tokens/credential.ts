@@ -1,31 +1,44 @@
-import { isAudience, type Resource } from "@/lib/auth/tokens/token-audience";
 import { type VerifiedToken, verifyToken } from "@/lib/auth/tokens/verifier";
 import { settings } from "@/lib/config/settings";
-import type { SentHeaders } from "@/lib/http/call";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { readCookie } from "@/lib/http/cookies";
+import { mcpServer } from "@/lib/http/register/mcp";
 
-/** Why a request has no session: sign-in is not set up, or it sent no valid token. */
-export type MissingSession = { is: "unconfigured" } | { is: "signed-out"; tokenWasSent: boolean };
+/** The resources that a token can be bound to: the HTTP API, or the MCP server, which has three addresses. */
+export type Resource = "api" | "mcp";
 
 /**
- * The session of a request: that of the bearer token if one is sent, otherwise of the `__session` cookie. An invalid
- * bearer token never falls back to the cookie, and a token for another resource is invalid. Throws if the token cannot
- * be checked: see {@link verifyToken}.
+ * Why a request has no session: sign-in is not set up, or it sent no valid token. `renewable`: it is from a browser that
+ * sent what renews its session, if that still exists.
+ */
+export type MissingSession =
+  | { is: "unconfigured" }
+  | { is: "signed-out"; tokenWasSent: boolean }
+  | { is: "renewable"; tokenWasSent: boolean };
+
+/**
+ * The verified token of a request: its bearer token if one is sent, otherwise, but for MCP, its `__session` cookie, which
+ * browsers send with forged requests too. An invalid bearer token never falls back to the cookie, and a token for another
+ * resource is invalid. Throws if the token cannot be checked: see {@link verifyToken}.
  *
  * @param resource - the requested resource; `undefined` for a page
  */
-export async function readSessionCredential(
-  headers: SentHeaders,
+export async function readCredential(
+  { headers, nowMs }: Call,
   resource: Resource | undefined,
-  nowMs: number,
 ): Promise<VerifiedToken | MissingSession> {
   if (settings().signIn.kind === "none") return { is: "unconfigured" };
-  const token = bearerToken(headers) ?? readCookie(headers, "__session");
-  if (token === undefined) return { is: "signed-out", tokenWasSent: false };
-  const verified = await verifyToken(token, nowMs);
-  const isValid = verified && isAudience(verified.audience, resource);
-  return isValid ? verified : { is: "signed-out", tokenWasSent: true };
+  const cookie = (name: "__session" | "office-client") =>
+    resource === "mcp" ? undefined : readCookie(headers, name);
+  const token = bearerToken(headers) ?? cookie("__session");
+  const verified = token === undefined ? undefined : await verifyToken(token, nowMs);
+  if (verified && isAudience(verified.audience, resource)) return verified;
+  const isRenewable = !headers.has("authorization") && cookie("office-client") !== undefined;
+  return { is: isRenewable ? "renewable" : "signed-out", tokenWasSent: token !== undefined };
 }
+
+/** The same for a page: `call.once` does it once for what renews the session, and for what is shown. */
+export const readPageCredential = (call: Call) => readCredential(call, undefined);
 
 /**
  * The value of `WWW-Authenticate` on a 401; it names an error only if a token was sent (RFC 6750 §3).
@@ -49,3 +62,18 @@ function bearerToken(headers: SentHeaders): string | undefined {
 
 // Lazy, because a long token would otherwise be searched for a comma from its end.
 const bearerField = /^(?:(.*), *)??bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;
+
+/** Our URL alone names every resource. Clients that normalize it add a slash (RFC 9728 §3.1). */
+const wholeService = ["", "/"];
+
+/** The addresses that name a resource in the `aud` of a token (RFC 8707 §2). */
+export function addressesOf(resource: Resource): string[] {
+  const paths = { api: ["/api"], mcp: mcpServer.paths }[resource];
+  return [...paths, ...wholeService].map((path) => settings().appUrl + path);
+}
+
+/** Whether a token with this `aud` is valid for a resource. A token without one is valid everywhere. */
+function isAudience(audience: readonly string[] | undefined, resource: Resource | undefined): boolean {
+  if (!audience) return true;
+  return resource !== undefined && addressesOf(resource).some((address) => audience.includes(address));
+}

@@ -28,14 +28,23 @@ const remembered = () =>
  * its key must still verify. Whether its session and account still exist is not checked here: the read of the account does
  * that for every request.
  */
-export async function verifyToken(token: string, nowMs: number): Promise<VerifiedToken | undefined> {
+export function verifyToken(
+  token: string,
+  nowMs: number,
+): VerifiedToken | undefined | Promise<VerifiedToken | undefined> {
   const tokenHash = hash("sha256", token, "base64url");
   const known = remembered().get(tokenHash);
-  if (known) {
-    const { keyId } = known;
-    const isValid = isCurrentlyValid(known, nowMs) && (keyId === undefined || keyRing().knows(keyId, nowMs));
-    return isValid ? known : undefined;
-  }
+  if (!known) return verifyAnew(token, tokenHash, nowMs);
+  const { keyId } = known;
+  const isValid = isCurrentlyValid(known, nowMs) && (keyId === undefined || keyRing().knows(keyId, nowMs));
+  return isValid ? known : undefined;
+}
+
+async function verifyAnew(
+  token: string,
+  tokenHash: string,
+  nowMs: number,
+): Promise<VerifiedToken | undefined> {
   const parsed = parseSessionToken(token);
   if (!parsed || !isCurrentlyValid(parsed, nowMs)) return undefined;
   const issuer = await findIssuer(parsed, nowMs);

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { findAccount } from "@/lib/accounts/accounts";
-import { readCaller } from "@/lib/accounts/caller-read";
+import { readCaller } from "@/lib/accounts/caller";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type Db, Store } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";

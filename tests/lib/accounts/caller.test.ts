@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readCaller } from "@/lib/accounts/caller-read";
+import { readCaller } from "@/lib/accounts/caller";
 import { addAccount } from "@/lib/accounts/invitations";
 import { everyEngine } from "@/tests/support/engines";
 
