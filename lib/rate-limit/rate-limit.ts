@@ -18,7 +18,7 @@ import { UpstashStore } from "@/lib/rate-limit/upstash-store";
 import { metrics } from "@/lib/runtime/metrics";
 
 /** The headers that every counted answer carries, as names and values in turn, and what a refused client is told. */
-type RateLimitResult = {
+export type RateLimitResult = {
   headers: readonly string[];
   refused?: { message: string; retryAfterSeconds: number };
 };

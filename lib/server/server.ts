@@ -46,8 +46,8 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
       ? refuse(call, refused)
       : isForAll
         ? finalizeResponse(call, undefined, methodsOfAll)
-        : await decide(call);
-    if (decided) return send(decided, incoming, outgoing);
+        : decide(call);
+    if (decided) return send(await decided, incoming, outgoing);
     if (throughNext) return throughNext(incoming, outgoing, call);
     if (readMethods.includes(call.method) && call.route?.site !== "api")
       return answerReader(incoming, outgoing, call);

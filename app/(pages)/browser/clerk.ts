@@ -32,7 +32,7 @@ async function mount(place: HTMLElement): Promise<void> {
   await Promise.all(
     scripts.map((path) => loadScript(host + path, { async: true, crossOrigin: "anonymous", beforeLoad })),
   );
-  const { Clerk: clerk, __internal_ClerkUICtor: ClerkUI } = globalThis as unknown as Loaded;
+  const { Clerk: clerk, __internal_ClerkUICtor: ClerkUI } = window as Window & Loaded;
   if (!clerk || !ClerkUI) throw new Error("Clerk's scripts are not what they were");
   await clerk.load({ ...JSON.parse(options), ui: { ClerkUI }, telemetry: false } as ClerkOptions);
   const node = document.createElement("div");

@@ -7,27 +7,37 @@ import { findKnownBrowser } from "@/lib/http/known-browser";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { processSingleton } from "@/lib/process-singleton";
-import { consumeLimit, consumeRateLimit, refundLimit } from "@/lib/rate-limit/rate-limit";
+import {
+  consumeLimit,
+  consumeRateLimit,
+  type RateLimitResult,
+  refundLimit,
+} from "@/lib/rate-limit/rate-limit";
 
 /**
  * Spends one request of a quota: of the client's, or under the key that its handler finds. Answers a refusal instead of
  * throwing it, and makes it once for each wait: a flood costs a fifth less.
  */
-export async function requireWithinQuota(
+export function requireWithinQuota(
   call: Call,
   { quota }: Route,
   { quotaKey }: CheckOptions<unknown>,
-): Promise<ResponseParts | undefined> {
+): ResponseParts | undefined | Promise<ResponseParts | undefined> {
   if (!quota) return undefined;
-  const other = quotaKey?.(call);
-  const key = (other && (await other)) ?? call.client.key;
-  const { headers, refused } = await consumeRateLimit(quota, key);
-  call.quotaHeaders = headers;
-  if (!refused) return undefined;
-  const { retryAfterSeconds: wait, message } = refused;
-  return processSingleton(`refusal by ${quota} for ${wait} s`, () =>
-    errorParts(tooManyRequests(wait, message)),
-  );
+  const spend = (key = call.client.key) => {
+    const spent = consumeRateLimit(quota, key);
+    return spent instanceof Promise ? spent.then(answer) : answer(spent);
+  };
+  const answer = ({ headers, refused }: RateLimitResult) => {
+    call.quotaHeaders = headers;
+    if (!refused) return undefined;
+    const { retryAfterSeconds: wait, message } = refused;
+    return processSingleton(`refusal by ${quota} for ${wait} s`, () =>
+      errorParts(tooManyRequests(wait, message)),
+    );
+  };
+  const key = quotaKey?.(call);
+  return key ? key.then(spend) : spend();
 }
 
 /** Finds the browser that has signed in before. On the office's port the peer counts in its place. */
