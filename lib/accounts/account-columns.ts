@@ -24,6 +24,7 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   assistant_limit: { exported: ["assistantLimit"], kept: true, audited: true },
   credit_thousandths: { exported: ["credits", toCredits], kept: true, audited: true },
   held_thousandths: { exported: ["heldCredits", toCredits], kept: false, audited: true },
+  reference: { exported: ["reference"], kept: false, audited: false },
   created_at_ms: { exported: ["createdAt", asIso], kept: true, audited: true },
   app_end_mails_stopped_at_ms: { kept: true, audited: true },
   trial_mail_done_ms: { exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },

@@ -54,6 +54,7 @@ export function describeAccount(account: Account) {
     assistantLimit: account.assistant_limit,
     credits: toCredits(spendable(account)),
     heldCredits: toCredits(account.held_thousandths),
+    reference: account.reference,
     createdAt: new Date(account.created_at_ms).toISOString(),
   };
 }

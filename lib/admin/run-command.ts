@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { addAccountCommands } from "@/lib/admin/account";
 import { addAuditCommands } from "@/lib/admin/audit";
+import { addBackendCommands } from "@/lib/admin/backend";
 import { addBackupCommands } from "@/lib/admin/backup";
 import { addBannerCommands } from "@/lib/admin/banner";
 import { addBillingCommands } from "@/lib/admin/billing";
@@ -70,6 +71,7 @@ function describeCommands(): AdminCommand {
   addKeyCommands(program);
   addConnectCommands(program);
   addOperatorCommands(program);
+  addBackendCommands(program);
   addAuditCommands(program);
   addPersonCommands(program);
   addBackupCommands(program);

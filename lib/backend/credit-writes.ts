@@ -67,6 +67,21 @@ export async function executeWrites(
   return results;
 }
 
+/** The first answer to a request that was executed before. Throws a {@link Refusal} if its key was another's. */
+export async function findAnswer(
+  db: Db,
+  { backend, keyHash, digest }: Pick<WriteRequest, "backend" | "keyHash" | "digest">,
+): Promise<string | undefined> {
+  const known = await db
+    .selectFrom("backend_writes")
+    .select(["body_digest", "answer"])
+    .where("backend_id", "=", backend)
+    .where("key_hash", "=", keyHash)
+    .executeTakeFirst();
+  if (known && known.body_digest !== digest) throw new Refusal("key_reused");
+  return known?.answer;
+}
+
 function outcomeOf(draft: LedgerDraft, { backend }: WriteRequest, write: CreditWrite): Outcome | Refusal {
   try {
     return draft.write(backend, write);

@@ -1,5 +1,17 @@
-/** The refusals that only the backend API has. Each names what came of it: nothing was written. */
+import { settings } from "@/lib/config/settings";
+import { ApiError, type CatalogueEntry } from "@/lib/http/errors";
+
+/** The page of the backend API that explains its codes. */
+export const refusalsPath = "/docs/errors";
+
+/** The codes that only the backend API has, next to the public ones. What is refused has written nothing. */
 export const refusals = {
+  invalid_assertion: {
+    status: 401,
+    when: "The `Authorization` of the request is no JWT that a key of a backend signed for this address within the last five minutes. `message` says what is wrong with it.",
+    message: "The assertion is missing or not valid.",
+    hint: "Send 'Authorization: Bearer <JWT>', signed by the backend's private key.",
+  },
   insufficient_credits: {
     status: 409,
     when: "The account has fewer credits than the request spends or holds. Credits that are held cannot be spent twice.",
@@ -48,17 +60,24 @@ export const refusals = {
     message: "This Idempotency-Key belongs to another request.",
     hint: "Send a new key with each new request, and the same key only with the same body.",
   },
-} as const satisfies Record<string, { status: number; when: string; message: string; hint: string }>;
+} as const satisfies Record<string, CatalogueEntry>;
 
 export type RefusalCode = keyof typeof refusals;
 
-/** Why the ledger refused what a backend asked. */
-export class Refusal extends Error {
+/** Why the backend API refused a request, by a code of its own. */
+export class Refusal extends ApiError {
   /** @param fields - figures for the program, next to the `error` */
   constructor(
-    readonly code: RefusalCode,
+    readonly refusal: RefusalCode,
     readonly fields: Record<string, unknown> = {},
+    words: { message?: string; headers?: Record<string, string> } = {},
   ) {
-    super(refusals[code].message);
+    super("invalid_request", { ...refusals[refusal], ...words });
+  }
+
+  override toJSON(): object {
+    const { refusal: code, message, hint } = this;
+    const docs = `${settings().backend?.url}${refusalsPath}#${code}`;
+    return { ...this.fields, error: { code, message, hint, docs } };
   }
 }

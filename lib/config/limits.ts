@@ -70,6 +70,10 @@ export const bodyLimits = {
   office: 64 * 1024, // 64 KiB
   webhook: 256 * 1024, // 256 KiB
   mcp: 64 * 1024, // 64 KiB
+  /** A write of a backend. */
+  write: 32 * 1024, // 32 KiB
+  /** A thousand spends of a backend. */
+  batch: 1024 * 1024, // 1 MiB
 };
 
 /** Maximum pieces (HTTP chunks or packets) per body: a base number, plus one for every 8 bytes. Beyond it, 400. */
@@ -188,6 +192,8 @@ export const rateLimits = {
   pages: { perClient: 300, perNetwork: 1200, ...minute },
   /** Calls to Clerk that requests cause. */
   clerkCalls: { perClient: 30, perNetwork: 120, inAll: 600, ...minute },
+  /** Requests to the backend API, 10,000 a second, before it is known whose they are. */
+  backends: { perClient: 600_000, ...minute },
   /** Requests to the operators' office; all behind one proxy or tunnel are one client. */
   office: { perClient: 1200, ...minute },
 } as const satisfies Record<string, RateLimit>;

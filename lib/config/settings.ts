@@ -73,6 +73,9 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   if ((env.OFFICE_URL || env.OFFICE_HOST) && !env.OFFICE_PORT) {
     faults.push("OFFICE_HOST, OFFICE_URL: need OFFICE_PORT");
   }
+  if ((env.BACKEND_URL || env.BACKEND_HOST) && !env.BACKEND_PORT) {
+    faults.push("BACKEND_HOST, BACKEND_URL: need BACKEND_PORT");
+  }
   if (given.CONNECT_CLIENT_HOSTS) {
     faults.push(
       "CONNECT_CLIENT_HOSTS: is now CONNECT_CLIENTS, which takes the whole addresses of metadata documents; leave both out for the known agents",
@@ -149,6 +152,14 @@ export function parseSettings(environment: Record<string, string | undefined>) {
           port: env.OFFICE_PORT,
           host: env.OFFICE_HOST ?? "127.0.0.1",
           url: env.OFFICE_URL ?? `http://localhost:${env.OFFICE_PORT}`,
+        }
+      : undefined,
+    /** The backend API: where it listens, and its address, which assertions name. Undefined if it is off. */
+    backend: env.BACKEND_PORT
+      ? {
+          port: env.BACKEND_PORT,
+          host: env.BACKEND_HOST ?? "127.0.0.1",
+          url: env.BACKEND_URL ?? `http://localhost:${env.BACKEND_PORT}`,
         }
       : undefined,
     logLevel: env.LOG_LEVEL,
@@ -232,6 +243,9 @@ const environmentSchema = z.object({
   OFFICE_PORT: wholeNumber(1, 65_535).optional(),
   OFFICE_HOST: z.string().optional(),
   OFFICE_URL: z.string().transform(parseOrigin).optional(),
+  BACKEND_PORT: wholeNumber(1, 65_535).optional(),
+  BACKEND_HOST: z.string().optional(),
+  BACKEND_URL: z.string().transform(parseOrigin).optional(),
   LOG_LEVEL: oneOf("debug", "info", "warn", "error").default("info"),
   LAPSED_PLAN: oneOf("trial-ended", "hobby").default("trial-ended"),
   LAPSED_ASSISTANT_LIMIT: wholeNumber(0, 1_000_000).default(3),

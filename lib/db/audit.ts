@@ -101,6 +101,7 @@ export type Actor =
   | "owner"
   | "visitor"
   | "app"
+  | `backend ${string}`
   | "invitation"
   | "unsubscribe link"
   /** Someone who pressed the button on the page of a mail's link. */

@@ -420,6 +420,13 @@ export const migrations: Record<string, SchemaChange> = {
     credit_entries_number: "credit_entries (number) where number is not null",
     credit_entries_unnumbered: "credit_entries (created_at_ms, account_id, place, id) where number is null",
   },
+  "234-backends": [
+    "create table backends (id text primary key, may text not null, added_at_ms bigint not null)",
+    `create table backend_keys (kid text primary key, backend_id text not null references backends (id) on delete cascade,
+        public_key text not null, added_at_ms bigint not null)`,
+    "alter table accounts add column reference text",
+    "create unique index accounts_reference on accounts (reference) where reference is not null",
+  ],
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

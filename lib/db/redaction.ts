@@ -7,6 +7,7 @@ import type { Tables } from "@/lib/db/tables";
  * key by which each table is read. All other columns contain our own words, ids and hashes.
  */
 const texts = {
+  accounts: { key: ["id"], columns: ["reference"] },
   audit_entries: { key: ["at_ms", "id"], columns: ["who", "whom", "before", "after"] },
   connect_clients: { key: ["id"], columns: ["name", "redirect_uris"] },
   // Grants, codes and tokens contain no one's words.

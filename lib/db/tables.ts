@@ -29,6 +29,8 @@ export type Tables = {
      * is held now is the sum of those that have not expired.
      */
     held_thousandths: number;
+    /** The operator's own name for it, for its backends: unique. */
+    reference: string | null;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */
   credit_entries: {
@@ -56,6 +58,23 @@ export type Tables = {
     reversed_thousandths: Generated<number>;
     /** Its place among all entries; null until they are listed. */
     number: Generated<number | null>;
+  };
+  /** The operator's own systems, which call the backend API. */
+  backends: {
+    /** The `iss` of its assertions. */
+    id: string;
+    /** What it may do: `read`, or `read,spend`. */
+    may: string;
+    added_at_ms: number;
+  };
+  /** The public keys of backends: at most two each. */
+  backend_keys: {
+    /** The thumbprint of the key (RFC 7638). */
+    kid: string;
+    backend_id: string;
+    /** A JWK. */
+    public_key: string;
+    added_at_ms: number;
   };
   /** Credits that a backend holds until it settles or releases them, or until they expire. */
   holds: {

@@ -26,8 +26,8 @@ export type Site = {
   readonly url: string;
   /** The route at a path, if it is enabled. */
   routeAt: (path: string) => Route | undefined;
-  /** What names its addresses in the log, if that is not the public site: its requests are not counted. */
-  loggedAs?: string;
+  /** What names its addresses in the log, if that is not the public site. */
+  loggedAs?: "office" | "backend";
   /** Whether its requests may come through proxies; otherwise the peer is the client, whatever stands in front. */
   isProxied: boolean;
   /** Whether a page says that there is nothing at an address that is none; otherwise such a request is refused in JSON. */

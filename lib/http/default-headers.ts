@@ -44,6 +44,8 @@ function headersOf(route: Route | undefined): readonly string[] {
 
 function headersOfKind(route: Route | undefined): Headings {
   if (!route || route.site === "api") return headersOfApi(route);
+  if (route.site === "backend")
+    return { "referrer-policy": "no-referrer", "content-security-policy": showNothing };
   if (route.site === "office") return headersOfPage(route, officePolicy);
   if (isPage(route)) return headersOfPage(route, pagePolicy(route));
   return {

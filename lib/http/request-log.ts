@@ -10,12 +10,12 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /**
  * Logs and counts a request when its response is ready: one line without client address, query, headers and body. Static
- * files are logged at `debug`. Requests to a site other than the public one are named apart, and not counted.
+ * files are logged at `debug`. Requests to a site other than the public one are named apart, and the office's are not counted.
  */
 export function logRequest(call: Call, status: number): void {
   const { method, requestId, traceId, startedAtMs, subject, site } = call;
   const ms = performance.now() - startedAtMs;
-  const measured = site.loggedAs ? undefined : metrics();
+  const measured = site.loggedAs === "office" ? undefined : metrics();
   const address = call.route?.path ?? (site.loggedAs ? "/*" : placeOf(call.path));
   if (measured) {
     measured.requests.inc({ address, status });

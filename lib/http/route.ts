@@ -15,8 +15,8 @@ type Address = {
   path: `/${string}`;
   /** The path with a slash at its end is the same address: MCP clients add or keep one. */
   takesSlash?: true;
-  /** Whose headers its responses have: those of the API, of the operators' office, or of the public site. */
-  site?: "api" | "office";
+  /** Whose headers its responses have: those of the API, of the operators' office, of the backend API, or of the public site. */
+  site?: "api" | "office" | "backend";
   /** `Cache-Control` of a 200 or 304, unless its handler returns another. Every other response is `no-store`. */
   caching?: string;
   /**
@@ -50,7 +50,7 @@ type Checked = {
   /** The name of its body limit; without one, a POST has no body. */
   takes?: keyof typeof bodyLimits;
   /** Whose request it has to be: its handler gets who that is. */
-  credential?: "token" | "owner" | "operator" | "signature" | "link";
+  credential?: "token" | "owner" | "operator" | "backend" | "signature" | "link";
   /** Refuses someone who is signed in for the owner; the audit calls the attempt so. */
   notImpersonated?: string;
   /** The owner or operator must have proved in the last five minutes who they are. */

@@ -15,6 +15,7 @@ import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
+import { createBackendServer } from "@/lib/server/backend-server";
 import { startBackgroundWork } from "@/lib/server/background-tasks";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
@@ -26,8 +27,18 @@ import { closeGracefully, stopOnSignal } from "@/lib/server/stop";
 export async function start(): Promise<void> {
   // On Vercel, this server does not run.
   delete process.env.VERCEL;
-  const { port, host, production, appUrl, drainSeconds, metricsPort, metricsHost, warnings, office } =
-    orExit(settings);
+  const {
+    port,
+    host,
+    production,
+    appUrl,
+    drainSeconds,
+    metricsPort,
+    metricsHost,
+    warnings,
+    office,
+    backend,
+  } = orExit(settings);
   // In development, Next's output is shown as it is.
   if (production) {
     captureOutput();
@@ -46,6 +57,12 @@ export async function start(): Promise<void> {
     await listen(officeServer, office.port, office.host, "OFFICE_PORT");
     stops.push(() => closeGracefully(officeServer));
     log().info({ port: office.port, url: office.url }, "the office listens");
+  }
+  if (backend) {
+    const backendServer = createBackendServer(backend.url);
+    await listen(backendServer, backend.port, backend.host, "BACKEND_PORT");
+    stops.push(() => closeGracefully(backendServer));
+    log().info({ port: backend.port, url: backend.url }, "the backend API listens");
   }
   await listen(server, port, host);
   log().info({ port, url: appUrl }, "listening");

@@ -40,9 +40,9 @@ export function requireWithinQuota(
   return key ? key.then(spend) : spend();
 }
 
-/** Finds the browser that has signed in before. On the office's port the peer counts in its place. */
+/** Finds the browser that has signed in before. On the ports of the office and the backend API the peer counts in its place. */
 export function recognize(call: Call, { site }: Route): Promise<void> | undefined {
-  if (site === "office") {
+  if (site === "office" || site === "backend") {
     const { key } = call.client;
     call.browser = { id: key, account: key };
     return undefined;

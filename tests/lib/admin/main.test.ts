@@ -24,6 +24,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
       assistantLimit: null,
       credits: 2.5,
       heldCredits: 0,
+      reference: null,
       createdAt: expect.any(String),
     });
     const days = (Date.parse(String(added.trialEndsAt)) - Date.now()) / (24 * 60 * 60 * 1000);

@@ -62,11 +62,11 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
       balance: 0.001,
     });
     await expect(write(db, spend(0.002))).rejects.toMatchObject({
-      code: "insufficient_credits",
+      refusal: "insufficient_credits",
       fields: { balance: 0.001 },
     });
     expect(await write(db, spend(0.001))).toMatchObject({ balance: 0 });
-    await expect(write(db, spend(1, "acc_9"))).rejects.toMatchObject({ code: "account_not_found" });
+    await expect(write(db, spend(1, "acc_9"))).rejects.toMatchObject({ refusal: "account_not_found" });
     // The ledger is the record: the audit does not repeat it.
     expect(await stage.query("SELECT what FROM audit_entries WHERE what <> 'keys make'")).toEqual([]);
     await stage.clear();
@@ -82,9 +82,11 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     const other = await stage.open();
     expect(await writeCredits(other, request, startMs + 7 * 86_400_000)).toBe(first);
     expect(await balanceOf(db)).toBe(4);
-    await expect(write(db, spend(2), { key: "one" })).rejects.toMatchObject({ code: "key_reused" });
+    await expect(write(db, spend(2), { key: "one" })).rejects.toMatchObject({ refusal: "key_reused" });
     // What was refused wrote nothing, so its key can be used once there is enough.
-    await expect(write(db, spend(6), { key: "two" })).rejects.toMatchObject({ code: "insufficient_credits" });
+    await expect(write(db, spend(6), { key: "two" })).rejects.toMatchObject({
+      refusal: "insufficient_credits",
+    });
     await addCredits(db, "ceo1@example.com", { thousandths: 2000, reason: "a present" }, startMs);
     expect(await write(db, spend(6), { key: "two" })).toMatchObject({ balance: 0 });
     // The first answer also comes where nothing is left.
@@ -108,12 +110,12 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     const settled = await write(db, { kind: "settle", hold: id, thousandths: 500 });
     expect(settled).toMatchObject({ id, state: "settled", entry: expect.any(String), balance: 8.5 });
     await expect(write(db, { kind: "settle", hold: id })).rejects.toMatchObject({
-      code: "hold_closed",
+      refusal: "hold_closed",
       fields: { state: "settled" },
     });
     const more = await write(db, hold(8));
     await expect(write(db, { kind: "settle", hold: more.id, thousandths: 8501 })).rejects.toMatchObject({
-      code: "insufficient_credits",
+      refusal: "insufficient_credits",
       fields: { balance: 8.5 },
     });
     expect(await balanceOf(db)).toBe(0.5);
@@ -133,7 +135,7 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
       balance: 3,
     });
     await expect(write(db, { kind: "release", hold: "none" })).rejects.toMatchObject({
-      code: "hold_not_found",
+      refusal: "hold_not_found",
     });
     await stage.clear();
   });
@@ -147,7 +149,7 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     expect(await balanceOf(db, endMs)).toBe(1);
     await expect(write(db, spend(1), { atMs: endMs - 1 })).rejects.toMatchObject({ fields: { balance: 0 } });
     await expect(write(db, { kind: "settle", hold: id }, { atMs: endMs })).rejects.toMatchObject({
-      code: "hold_closed",
+      refusal: "hold_closed",
       fields: { state: "expired" },
     });
     const again = await write(db, hold(1, 60), { atMs: endMs });
@@ -181,12 +183,15 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
         reason: "the page failed",
       });
     expect(await reverse(1)).toMatchObject({ credits: 1, balance: 3 });
-    await expect(reverse(2.001)).rejects.toMatchObject({ code: "not_reversible", fields: { reversible: 2 } });
+    await expect(reverse(2.001)).rejects.toMatchObject({
+      refusal: "not_reversible",
+      fields: { reversible: 2 },
+    });
     const rest = await reverse();
     expect(rest).toMatchObject({ credits: 2, balance: 5 });
     await expect(reverse()).rejects.toMatchObject({ fields: { reversible: 0 } });
-    await expect(reverse(1, rest.id)).rejects.toMatchObject({ code: "not_reversible" });
-    await expect(reverse(1, "first-1")).rejects.toMatchObject({ code: "not_reversible" });
+    await expect(reverse(1, rest.id)).rejects.toMatchObject({ refusal: "not_reversible" });
+    await expect(reverse(1, "first-1")).rejects.toMatchObject({ refusal: "not_reversible" });
     const { entries } = await listAccountEntries(db, "acc_1", undefined, 10);
     const given = { reverses: id, reason: "the page failed", reference: "job 7", backend: "worker" };
     expect(entries).toEqual([
@@ -195,7 +200,7 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
       expect.objectContaining({ credits: 1, ...given }),
       expect.objectContaining({ credits: 2, ...given }),
     ]);
-    await expect(reverse(1, "none")).rejects.toMatchObject({ code: "entry_not_found" });
+    await expect(reverse(1, "none")).rejects.toMatchObject({ refusal: "entry_not_found" });
     await stage.clear();
   });
 
@@ -264,8 +269,10 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     const last = ofOne.at(-1) as string;
     expect(await listAccountEntries(db, "acc_1", last, 7)).toEqual({ entries: [], next: last });
     expect((await listAllEntries(db, seen.at(-2), 7)).entries.map(({ id }) => id)).toEqual(seen.slice(-1));
-    await expect(listAccountEntries(db, "acc_2", last, 7)).rejects.toMatchObject({ code: "entry_not_found" });
-    await expect(listAllEntries(db, "none", 7)).rejects.toMatchObject({ code: "entry_not_found" });
+    await expect(listAccountEntries(db, "acc_2", last, 7)).rejects.toMatchObject({
+      refusal: "entry_not_found",
+    });
+    await expect(listAllEntries(db, "none", 7)).rejects.toMatchObject({ refusal: "entry_not_found" });
     await stage.clear();
   });
 
@@ -277,7 +284,7 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
       Array.from({ length: 1000 }, (_, at) => write(instances[at % 3] as Db, spend(1))),
     );
     const refused = outcomes.filter(({ status }) => status === "rejected");
-    expect(refused.map((outcome) => (outcome as PromiseRejectedResult).reason.code)).toEqual(
+    expect(refused.map((outcome) => (outcome as PromiseRejectedResult).reason.refusal)).toEqual(
       Array(999).fill("insufficient_credits"),
     );
     expect(await balanceOf(db)).toBe(0);

@@ -15,10 +15,10 @@ const read = async (service: Service, path: string) => (await service.ask(`${pat
 const told = `
 Your account: email, plan, end of the trial | accounts: email plan trial_ends_at
 the mails about it, assistant limit | accounts: trial_mail_done trial_mail_next_at assistant_limit
-credits, what is held of them, when it was opened | accounts: credit_thousandths created_at
+credits, what is held of them, our reference for it, when it was opened | accounts: credit_thousandths created_at
 whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
 when it is deleted if you asked for that | accounts: deletes_at
-credits, what is held of them, when | accounts: held_thousandths
+credits, what is held of them, our reference | accounts: held_thousandths reference
 your credits: amount, reason and time | credit_entries: thousandths reason created_at place number
 for bought ones what was paid, the price and Stripe's id | credit_entries: amount currency price_id checkout
 which of our systems spent them for what | credit_entries: backend_id reference hold_id reverses reversed_thousandths
@@ -73,7 +73,7 @@ const ours =
   /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
 /** Tables of which the document says nothing, because they are about no one who uses the service. */
 const noOnes =
-  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|ledger_numbers|site_banner)/;
+  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|ledger_numbers|backends|backend_keys|site_banner)/;
 
 describe("/privacy and /terms", async () => {
   const { service, stage } = await borrowService(engines[0]);
@@ -175,7 +175,15 @@ describe("the recipients of personal data", () => {
   };
   /** Settings that are addresses or keys, and send no one's data anywhere, or only where one above does. */
   const others = [
-    ...["APP_URL", "OFFICE_URL", "PRIVACY_URL", "TERMS_URL", "SOURCE_URL", "DATABASE_DIRECT_URL"],
+    ...[
+      "APP_URL",
+      "OFFICE_URL",
+      "BACKEND_URL",
+      "PRIVACY_URL",
+      "TERMS_URL",
+      "SOURCE_URL",
+      "DATABASE_DIRECT_URL",
+    ],
     ...["CLERK_API_URL", "CLERK_PUBLISHABLE_KEY", "CLERK_JWT_KEY", "RESEND_BASE_URL", "STRIPE_API_URL"],
     ...["UPSTASH_REDIS_REST_TOKEN", "DKIM_PRIVATE_KEY"],
   ];

@@ -1,0 +1,156 @@
+import { hash } from "node:crypto";
+import { identifyCaller } from "@/lib/accounts/caller";
+import { answerEntitlement } from "@/lib/accounts/entitlement";
+import { listForBackend, readForBackend } from "@/lib/backend/account-view";
+import { type backendRoutes, findBackendRoute } from "@/lib/backend/addresses";
+import type { Backend } from "@/lib/backend/backends";
+import { findAnswer, type WriteRequest } from "@/lib/backend/credit-writes";
+import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
+import { inputs, parseInput, parseList, readKey } from "@/lib/backend/inputs";
+import type { CreditWrite, Outcome } from "@/lib/backend/ledger-draft";
+import { Refusal } from "@/lib/backend/refusals";
+import { writeCredits } from "@/lib/backend/write-groups";
+import { store } from "@/lib/db/store";
+import type { Call } from "@/lib/http/call";
+import { ApiError } from "@/lib/http/errors";
+import type { Work } from "@/lib/http/handler";
+import type { ResponseParts } from "@/lib/http/response";
+
+/** The work of each address of the backend API. */
+export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
+  async accounts({ query, nowMs }) {
+    return answer(await listForBackend(await store(), parseList(query), nowMs));
+  },
+  async account(call) {
+    return answer(await readForBackend(await store(), idOf(call), call.nowMs));
+  },
+  async accountEntries(call) {
+    const { after, limit } = parseList(call.query);
+    const db = await store();
+    const { balance } = await readForBackend(db, idOf(call), call.nowMs);
+    return answer({ ...(await listAccountEntries(db, idOf(call), after, limit)), balance });
+  },
+  async entries({ query }) {
+    const { after, limit } = parseList(query);
+    return answer(await listAllEntries(await store(), after, limit));
+  },
+  checks: check,
+  async spends(call, backend) {
+    const { credits, ...words } = parseInput(inputs.spends, call.body);
+    return writeOne(call, backend, { kind: "spend", account: idOf(call), thousandths: credits, ...words });
+  },
+  async holds(call, backend) {
+    const { credits, ...hold } = parseInput(inputs.holds, call.body);
+    return writeOne(call, backend, { kind: "hold", account: idOf(call), thousandths: credits, ...hold });
+  },
+  async settle(call, backend) {
+    const { credits } = parseInput(inputs.settle, call.body);
+    return writeOne(call, backend, { kind: "settle", hold: idOf(call), thousandths: credits });
+  },
+  async release(call, backend) {
+    parseInput(inputs.release, call.body);
+    return writeOne(call, backend, { kind: "release", hold: idOf(call) });
+  },
+  async reverse(call, backend) {
+    const { credits, reason } = parseInput(inputs.reverse, call.body);
+    return writeOne(call, backend, { kind: "reverse", entry: idOf(call), thousandths: credits, reason });
+  },
+  async batches(call, backend) {
+    const { spends, all: isWhole = false } = parseInput(inputs.batches, call.body);
+    const writes = spends.map(({ credits, ...spend }) => ({
+      kind: "spend" as const,
+      thousandths: credits,
+      ...spend,
+    }));
+    return write(call, backend, writes, (outcomes) => {
+      const index = outcomes.findIndex((outcome) => outcome instanceof Refusal);
+      const refusal = outcomes[index];
+      if (isWhole && refusal instanceof Refusal)
+        throw new Refusal(refusal.refusal, { ...refusal.fields, index });
+      return { results: outcomes };
+    });
+  },
+};
+
+/**
+ * Answers as `GET /api/entitlement` does for the owner of a token, and spends or holds in the same transaction if they may
+ * run. A denial is that operation's, and charges nothing.
+ */
+async function check(call: Call, backend: Backend): Promise<ResponseParts> {
+  const { token, resource = "api", spend, hold } = parseInput(inputs.checks, call.body);
+  const cost = hold ?? spend;
+  if (cost) requirePermission(backend, "spend");
+  // The first answer is that of a token that has expired since.
+  const known = cost && (await findAnswer(await store(), toRequest(call, backend)));
+  if (known) return answer(known);
+  const caller = await identifyCaller(call, resource, ownersHeaders(token));
+  const entitlement = await answerEntitlement(caller, call.nowMs);
+  if (!cost || caller.is !== "account") return answer(entitlement);
+  const { credits, ...words } = cost;
+  const asked = { account: caller.account.id, thousandths: credits, ...words };
+  const wanted: CreditWrite = hold
+    ? { ...asked, kind: "hold", expiresInSeconds: hold.expiresInSeconds }
+    : { ...asked, kind: "spend" };
+  return write(call, backend, [wanted], ([outcome]) => {
+    if (outcome instanceof Error) throw outcome;
+    return { ...entitlement, [hold ? "hold" : "entry"]: outcome };
+  });
+}
+
+/** The headers with which the owner of a token would call the public API. */
+function ownersHeaders(token: string) {
+  const fields: [string, string][] = [["authorization", `Bearer ${token}`]];
+  const get = (name: string) => (name === "authorization" ? `Bearer ${token}` : null);
+  return { get, has: (name: string) => get(name) !== null, [Symbol.iterator]: () => fields.values() };
+}
+
+function writeOne(call: Call, backend: Backend, asked: CreditWrite): Promise<ResponseParts> {
+  return write(call, backend, [asked], ([outcome]) => {
+    if (outcome instanceof Error) throw outcome;
+    return outcome as Outcome;
+  });
+}
+
+async function write(
+  call: Call,
+  backend: Backend,
+  writes: readonly CreditWrite[],
+  toAnswer: (outcomes: readonly (Outcome | Error)[]) => object,
+): Promise<ResponseParts> {
+  const request = {
+    ...toRequest(call, backend),
+    writes,
+    answer: (outcomes: readonly (Outcome | Error)[]) => JSON.stringify(toAnswer(outcomes)),
+  };
+  return answer(await writeCredits(await store(), request, call.nowMs));
+}
+
+/** What tells a request from others, and its repetition by: the address and the bytes of its body. */
+function toRequest(
+  call: Call,
+  { id: backend }: Backend,
+): Pick<WriteRequest, "backend" | "keyHash" | "digest"> {
+  const keyHash = hash("sha256", readKey(call.headers), "base64url");
+  return {
+    backend,
+    keyHash,
+    digest: hash("sha256", Buffer.concat([Buffer.from(`${call.path}\n`), call.body]), "base64url"),
+  };
+}
+
+const answer = (body: object | string): ResponseParts => ({
+  status: 200,
+  body,
+  mediaType: "application/json",
+});
+
+const idOf = (call: Call) => findBackendRoute(call.path)?.id ?? "";
+
+/** Throws a 403 unless a backend may do this. */
+export function requirePermission({ id, may }: Backend, needed: Backend["may"][number]): void {
+  if (may.includes(needed)) return;
+  throw new ApiError("forbidden", {
+    message: `The backend ${id} may not ${needed === "spend" ? "spend or hold credits" : "read accounts"}.`,
+    hint: `Add it again with '--may ${needed}', or use another backend.`,
+  });
+}

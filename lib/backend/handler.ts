@@ -1,0 +1,43 @@
+import { METHODS } from "node:http";
+import { type BackendRoute, backendRoutes, findBackendRoute, nothingHere } from "@/lib/backend/addresses";
+import { verifyAssertion } from "@/lib/backend/assertion";
+import type { Backend } from "@/lib/backend/backends";
+import { endpoints, requirePermission } from "@/lib/backend/endpoints";
+import { store } from "@/lib/db/store";
+import type { Call, Site } from "@/lib/http/call";
+import { ApiError } from "@/lib/http/errors";
+import { type Answering, handleOperation, type RouteHandler } from "@/lib/http/handler";
+import type { Route } from "@/lib/http/route";
+import { decide } from "@/lib/http/router";
+
+/** The backend API, at this origin: its site, and what answers every request to it. */
+export function createBackendApi(url: string): { site: Site; answer: Answering } {
+  const names = Object.keys(backendRoutes) as (keyof typeof backendRoutes)[];
+  const handlers = new Map<Route, RouteHandler>(
+    names.map((name) => [
+      backendRoutes[name],
+      handleOperation<Backend>(backendRoutes[name], endpoints[name], {
+        identify: (call) => identifyBackend(call, backendRoutes[name]),
+      }),
+    ]),
+  );
+  const nothing = handleOperation(nothingHere(METHODS), () => {
+    throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });
+  });
+  const site: Site = {
+    url,
+    routeAt: (path) => findBackendRoute(path)?.route,
+    loggedAs: "backend",
+    isProxied: false,
+    hasPageFor: () => true,
+  };
+  const answer: Answering = async (call) =>
+    (await decide(call)) ?? ((call.route && handlers.get(call.route)) ?? nothing)(call);
+  return { site, answer };
+}
+
+async function identifyBackend({ headers, site, nowMs }: Call, { needs }: BackendRoute): Promise<Backend> {
+  const backend = await verifyAssertion(await store(), headers.get("authorization"), site.url, nowMs);
+  requirePermission(backend, needs);
+  return backend;
+}

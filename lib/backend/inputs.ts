@@ -1,0 +1,107 @@
+import * as z from "zod";
+import { keepAmounts, parseAmount } from "@/lib/backend/amount";
+import { maxHoldSeconds, maxWritesAtOnce } from "@/lib/config/limits";
+import { ApiError } from "@/lib/http/errors";
+
+/** A text of a backend, which people read: one that each engine can store. */
+const words = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine(
+      (text) => text.isWellFormed() && !/\p{Cc}/u.test(text),
+      "must be one line without control characters",
+    );
+
+const isAmount =
+  'must be an amount of credits with at most three decimals, as a text like "0.125" or a number';
+const amountFrom = (min: number) =>
+  z.unknown().transform((value, { addIssue }) => {
+    const thousandths = parseAmount(value);
+    if (thousandths !== undefined && thousandths >= min) return thousandths;
+    addIssue({
+      code: "custom",
+      message:
+        value === undefined ? "is missing" : min > 0 && thousandths === 0 ? "must be more than 0" : isAmount,
+    });
+    return z.NEVER;
+  });
+const amount = amountFrom(1);
+const reason = words(500);
+const reference = words(200).optional();
+
+const spend = { credits: amount, reason, reference };
+const hold = { ...spend, expiresInSeconds: z.int().min(1).max(maxHoldSeconds) };
+
+/** The bodies of the writes. What they do not name is refused, because a field that is misspelt would do nothing. */
+export const inputs = {
+  spends: z.strictObject(spend),
+  holds: z.strictObject(hold),
+  settle: z.strictObject({ credits: amountFrom(0).optional() }),
+  release: z.strictObject({}),
+  reverse: z.strictObject({ credits: amount.optional(), reason }),
+  checks: z
+    .strictObject({
+      token: z.string().min(1).max(8192),
+      resource: z.enum(["api", "mcp"]).optional(),
+      spend: z.strictObject(spend).optional(),
+      hold: z.strictObject(hold).optional(),
+    })
+    .refine(({ spend, hold }) => !spend || !hold, "has either spend or hold"),
+  batches: z.strictObject({
+    spends: z
+      .array(z.strictObject({ account: words(200), ...spend }))
+      .min(1)
+      .max(maxWritesAtOnce),
+    all: z.boolean().optional(),
+  }),
+};
+
+/** Parses the body of a write. Throws a 400 that names the first field that is not as it must be. */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.infer<Schema> {
+  let json: unknown;
+  try {
+    // An empty body is an empty object: some clients send none where nothing is asked for.
+    json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body) || "{}", keepAmounts);
+  } catch {
+    throw invalid("The body is not JSON in UTF-8.");
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const at = issue?.path.reduce<string>(
+    (path, part) =>
+      typeof part === "number" ? `${path}[${part}]` : path ? `${path}.${String(part)}` : String(part),
+    "",
+  );
+  throw invalid(`${at ? `'${at}'` : "The body"} is not as it must be: ${issue?.message}.`);
+}
+
+const listed = z.object({
+  email: words(320).optional(),
+  reference,
+  after: words(200).optional(),
+  limit: z.coerce.number().int().min(1).max(1000).default(100),
+});
+
+/** Parses the query of a list. Throws a 400. */
+export function parseList(query: URLSearchParams): z.infer<typeof listed> {
+  const parsed = listed.safeParse(Object.fromEntries(query));
+  if (parsed.success) return parsed.data;
+  throw invalid(`'${parsed.error.issues[0]?.path.join(".")}' of the query is not as it must be.`);
+}
+
+/** Reads the `Idempotency-Key`. Throws a 400 if there is none, or it is longer than 255 characters. */
+export function readKey(headers: { get: (name: string) => string | null }): string {
+  const key = headers.get("idempotency-key");
+  if (key && key.length <= 255) return key;
+  throw new ApiError("invalid_request", {
+    message: key ? "The Idempotency-Key is longer than 255 characters." : "The Idempotency-Key is missing.",
+    hint: "Send a new key with each new write, for example a UUID, and the same one when you repeat it.",
+  });
+}
+
+function invalid(message: string): ApiError {
+  return new ApiError("invalid_request", { message });
+}

@@ -1,0 +1,374 @@
+import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
+import { startService, startStage } from "@/tests/support/block";
+import { eventually } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
+
+describe.each(engines)("the backend API on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const service = await startService(await withBackendApi(stage.environment));
+  const worker = await BackendCaller.add(service, "worker");
+  const reader = await BackendCaller.add(service, "reader", "read");
+
+  let people = 0;
+  const addAccount = (credits: number, ...more: string[]) =>
+    service.adminJson<{ id: string; email: string }>(
+      ...["account", "add", `ceo${people++}@example.com`, "--credits", String(credits), ...more],
+    );
+  const read = async (path: string) => {
+    const { status, text } = await worker.get(path);
+    expect(status).toBe(200);
+    return JSON.parse(text);
+  };
+  const write = async (path: string, body: unknown, key?: string) => {
+    const { status, text } = await worker.post(path, body, key);
+    return { status, ...JSON.parse(text) };
+  };
+
+  it("answers nothing at the public address, and only itself at its own", async () => {
+    expect((await service.ask("/v1/accounts")).status).toBe(404);
+    for (const path of ["/", "/v1", "/api/health", "/v1/accounts/", "/v1//accounts"]) {
+      const { status, headers, text } = await worker.get(path);
+      expect([path, status]).toEqual([path, 404]);
+      expect(headers["content-type"]).toBe("application/json");
+      expect(JSON.parse(text).error.code).toBe("not_found");
+    }
+    const { status, headers } = await worker.send("/v1/accounts", { method: "DELETE" });
+    expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
+    expect(headers).not.toHaveProperty("api-version");
+    expect(headers["x-request-id"]).toMatch(/^[\da-f-]{36}$/);
+  });
+
+  it("says what is wrong with an assertion", async () => {
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const other = generateKeyPairSync("ed25519").privateKey;
+    const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+    const stranger = new BackendCaller(service, "worker", other);
+    const cases: [string | undefined, string][] = [
+      [undefined, "There is no assertion."],
+      ["Basic d29ya2VyOg==", "The assertion is no JWT."],
+      ["Bearer a.b.c", "The assertion is no JWT."],
+      [`Bearer ${await worker.sign({ iss: "nobody" })}`, "The 'iss' of the assertion is no backend"],
+      [`Bearer ${await stranger.sign()}`, "No key of this backend signed the assertion."],
+      [
+        `Bearer ${await worker.sign({ aud: service.url })}`,
+        `The 'aud' of the assertion must be ${worker.url}.`,
+      ],
+      [
+        `Bearer ${await worker.sign({ exp: nowSeconds - 60 })}`,
+        "has expired or is not valid yet, by its 'exp'",
+      ],
+      [
+        `Bearer ${await worker.sign({ nbf: nowSeconds + 60 })}`,
+        "has expired or is not valid yet, by its 'nbf'",
+      ],
+      [`Bearer ${await worker.sign({ exp: undefined })}`, "The assertion has no 'exp'."],
+      [`Bearer ${await worker.sign({ exp: nowSeconds + 400 })}`, "is more than 300 seconds ahead"],
+      [
+        `Bearer ${await new BackendCaller(service, "worker", ec).sign({}, "ES256")}`,
+        "The 'alg' of the assertion must be EdDSA",
+      ],
+    ];
+    for (const [authorization, words] of cases) {
+      const { status, headers, text } = await worker.send("/v1/accounts", {
+        headers: authorization === undefined ? {} : { authorization },
+      });
+      const { error } = JSON.parse(text);
+      expect([status, error.code, error.docs]).toEqual([
+        401,
+        "invalid_assertion",
+        `${worker.url}/docs/errors#invalid_assertion`,
+      ]);
+      expect(error.message).toContain(words);
+      expect(headers["www-authenticate"]).toBe('Bearer realm="corner-office", error="invalid_token"');
+    }
+    const owner = await addAccount(1);
+    const token = await service.token(owner.email);
+    const { status } = await worker.send("/v1/accounts", { headers: { authorization: `Bearer ${token}` } });
+    expect(status).toBe(401);
+    expect(await service.statusFor(await worker.sign())).toBe(401);
+  });
+
+  it("takes two keys of a backend, from PEM and JWK, until it is removed, and audits that", async () => {
+    const first = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const second = generateKeyPairSync("ed25519");
+    const third = generateKeyPairSync("ed25519");
+    const file = join(service.dataDir, "key");
+    writeFileSync(file, first.publicKey.export({ type: "spki", format: "pem" }));
+    const added = await service.adminJson("backend", "add", "meter", "--public-key", file);
+    expect(added).toEqual({
+      id: "meter",
+      may: ["read"],
+      keys: [{ kid: expect.stringMatching(/^[\w-]{43}$/), addedAt: expect.any(String) }],
+      addedAt: expect.any(String),
+    });
+    const asks = async (key: typeof first.privateKey, alg?: string) => {
+      const caller = new BackendCaller(service, "meter", key);
+      const headers = { authorization: `Bearer ${await caller.sign({}, alg)}` };
+      return (await caller.send("/v1/accounts", { headers })).status;
+    };
+    const rotate = async (publicKey: typeof first.publicKey) => {
+      writeFileSync(file, JSON.stringify(publicKey.export({ format: "jwk" })));
+      await service.adminJson("backend", "rotate", "meter", "--public-key", file);
+    };
+    // What changes is seen within a second.
+    const becomes = (key: typeof first.privateKey, status: number, alg?: string) =>
+      eventually(async () => expect(await asks(key, alg)).toBe(status));
+    await becomes(first.privateKey, 200, "ES256");
+    await rotate(second.publicKey);
+    await becomes(second.privateKey, 200);
+    expect(await asks(first.privateKey, "ES256")).toBe(200);
+    await rotate(third.publicKey);
+    await becomes(third.privateKey, 200);
+    await becomes(first.privateKey, 401, "ES256");
+    for (const [text, words] of [
+      [second.privateKey.export({ type: "pkcs8", format: "pem" }), "no public key"],
+      [
+        generateKeyPairSync("rsa", { modulusLength: 2048 }).publicKey.export({ type: "spki", format: "pem" }),
+        "no public key",
+      ],
+      [createPublicKey(third.privateKey).export({ type: "spki", format: "pem" }), "This key is in use."],
+    ] as const) {
+      writeFileSync(file, String(text));
+      const refused = await service.admin("backend", "add", "another", "--public-key", file);
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(words)]);
+    }
+    expect((await service.admin("backend", "add", "meter")).code).toBe(1);
+    await service.adminJson("backend", "remove", "meter");
+    expect((await service.admin("backend", "remove", "meter")).code).toBe(1);
+    await becomes(third.privateKey, 401);
+    const listed = await service.adminJson<{ id: string }[]>("backend", "list");
+    expect(listed.map(({ id }) => id)).toEqual(["reader", "worker"]);
+    const audit = await service.adminJson<{ what: string; whom: string }[]>("audit", "list");
+    expect(audit.flatMap(({ what, whom }) => (whom === "meter" ? what : []))).toEqual([
+      "backend remove",
+      "backend rotate",
+      "backend rotate",
+      "backend add",
+    ]);
+  });
+
+  it("reads accounts by id, email and page, each with what it can spend", async () => {
+    const { id, email } = await addAccount(2.5, "--plan", "licensed", "--assistant-limit", "4");
+    const account = {
+      id,
+      email,
+      reference: null,
+      status: "licensed",
+      plan: "licensed",
+      trialEndsAt: null,
+      assistantLimit: 4,
+      balance: 2.5,
+      held: 0,
+      createdAt: expect.any(String),
+    };
+    expect(await read(`/v1/accounts/${id}`)).toEqual(account);
+    expect(await read(`/v1/accounts?email=${email.toUpperCase()}`)).toEqual({
+      accounts: [account],
+      next: null,
+    });
+    expect(await read("/v1/accounts?reference=none")).toEqual({ accounts: [], next: null });
+    const { accounts, next } = await read("/v1/accounts?limit=1");
+    expect([accounts.length, next]).toEqual([1, accounts[0].id]);
+    const rest = await read(`/v1/accounts?after=${next}`);
+    expect(rest.accounts.map(({ id }: { id: string }) => id)).not.toContain(next);
+    expect(JSON.parse((await worker.get("/v1/accounts/acc_none")).text).error.code).toBe("account_not_found");
+    expect((await worker.get("/v1/accounts?limit=0")).status).toBe(400);
+  });
+
+  it("spends, holds, settles, releases and reverses", async () => {
+    const { id } = await addAccount(10);
+    const spent = await write(`/v1/accounts/${id}/spends`, {
+      credits: "0.125",
+      reason: "A page",
+      reference: "job 7",
+    });
+    expect(spent).toEqual({
+      status: 200,
+      id: expect.any(String),
+      account: id,
+      credits: -0.125,
+      createdAt: expect.any(String),
+      balance: 9.875,
+    });
+    const held = await write(`/v1/accounts/${id}/holds`, {
+      credits: 9,
+      reason: "A film",
+      expiresInSeconds: 60,
+    });
+    expect(held).toMatchObject({ status: 200, state: "open", credits: 9, balance: 0.875 });
+    expect(await write(`/v1/accounts/${id}/spends`, { credits: 1, reason: "A page" })).toEqual({
+      status: 409,
+      balance: 0.875,
+      error: {
+        code: "insufficient_credits",
+        message: "The account has too few credits.",
+        hint: expect.any(String),
+        docs: `${worker.url}/docs/errors#insufficient_credits`,
+      },
+    });
+    const token = await service.token((await read(`/v1/accounts/${id}`)).email);
+    const balance = await service.ask("/api/credits/balance", {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(JSON.parse(balance.text)).toEqual({ credits: 0.875 });
+    expect(await write(`/v1/holds/${held.id}/settle`, { credits: "4.5" })).toMatchObject({
+      id: held.id,
+      state: "settled",
+      balance: 5.375,
+    });
+    const other = await write(`/v1/accounts/${id}/holds`, {
+      credits: 1,
+      reason: "A song",
+      expiresInSeconds: 1,
+    });
+    expect(await write(`/v1/holds/${other.id}/release`, {})).toMatchObject({
+      state: "released",
+      balance: 5.375,
+    });
+    expect(
+      await write(`/v1/entries/${spent.id}/reverse`, { credits: 0.1, reason: "It failed" }),
+    ).toMatchObject({
+      credits: 0.1,
+      balance: 5.475,
+    });
+    const { entries, next, balance: now } = await read(`/v1/accounts/${id}/entries?limit=3`);
+    expect(entries.map(({ credits }: { credits: number }) => credits)).toEqual([10, -0.125, -4.5]);
+    expect(now).toBe(5.475);
+    const later = await read(`/v1/accounts/${id}/entries?after=${next}`);
+    expect(later.entries).toEqual([
+      expect.objectContaining({ credits: 0.1, reason: "It failed", reference: "job 7", backend: "worker" }),
+    ]);
+    const all = await read("/v1/entries?limit=1000");
+    expect(all.entries.map(({ id }: { id: string }) => id)).toContain(spent.id);
+    expect((await read(`/v1/entries?after=${all.next}`)).entries).toEqual([]);
+  });
+
+  it("answers a repeated key byte for byte, and refuses a write without one", async () => {
+    const { id } = await addAccount(3);
+    const path = `/v1/accounts/${id}/spends`;
+    const body = { credits: 1, reason: "A page" };
+    const answers = await Promise.all([1, 2, 3].map(() => worker.post(path, body, "once")));
+    answers.push(await worker.post(path, body, "once"));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(JSON.parse(answers[0]?.text ?? "").balance).toBe(2);
+    expect(await write(path, { ...body, credits: 2 }, "once")).toMatchObject({
+      status: 422,
+      error: { code: "key_reused" },
+    });
+    const headers = { authorization: `Bearer ${await worker.sign()}` };
+    const without = await worker.send(path, { method: "POST", headers, body: JSON.stringify(body) });
+    expect([without.status, JSON.parse(without.text).error.message]).toEqual([
+      400,
+      "The Idempotency-Key is missing.",
+    ]);
+  });
+
+  it.each([
+    ["{", "The body is not JSON in UTF-8."],
+    ["[]", "The body is not as it must be: "],
+    ['{"credits":1}', "'reason' is not as it must be: "],
+    ['{"credits":0.30000000000000004,"reason":"x"}', "'credits' is not as it must be: must be an amount"],
+    ['{"credits":0,"reason":"x"}', "'credits' is not as it must be: must be more than 0."],
+    ['{"reason":"x"}', "'credits' is not as it must be: is missing."],
+    ['{"credits":1,"reason":"x","refrence":"y"}', 'Unrecognized key: "refrence"'],
+    ['{"credits":1,"reason":"a\\u0000b"}', "'reason' is not as it must be: "],
+    ['{"credits":1,"reason":"\\ud800"}', "'reason' is not as it must be: "],
+  ])("refuses the body %s with 400", async (body, words) => {
+    const { status, text } = await worker.post("/v1/accounts/acc_x/spends", body);
+    const { code, message } = JSON.parse(text).error;
+    expect([status, code]).toEqual([400, "invalid_request"]);
+    expect(message).toContain(words);
+  });
+
+  it("lets a backend that may only read write nothing", async () => {
+    const { id, email } = await addAccount(1);
+    const { status, text } = await reader.post(`/v1/accounts/${id}/spends`, { credits: 1, reason: "A page" });
+    expect([status, JSON.parse(text).error.code]).toEqual([403, "forbidden"]);
+    expect((await reader.get(`/v1/accounts/${id}`)).status).toBe(200);
+    const token = await service.token(email);
+    expect((await reader.post("/v1/checks", { token })).status).toBe(200);
+    const cost = { token, spend: { credits: 1, reason: "A page" } };
+    expect((await reader.post("/v1/checks", cost)).status).toBe(403);
+  });
+
+  it("checks an owner's token as the public operation does, and spends or holds with it", async () => {
+    const { id, email } = await addAccount(3, "--plan", "licensed", "--assistant-limit", "4");
+    const token = await service.token(email);
+    const shown = {
+      ok: true,
+      status: "licensed",
+      assistantLimit: 4,
+      recheckAfterSeconds: expect.any(Number),
+    };
+    expect(await write("/v1/checks", { token })).toEqual({ ...shown, status: "licensed" });
+    const spend = { token, spend: { credits: 1, reason: "A page" } };
+    const first = await worker.post("/v1/checks", spend, "check");
+    expect(JSON.parse(first.text)).toEqual({
+      ...shown,
+      entry: expect.objectContaining({ account: id, credits: -1, balance: 2 }),
+    });
+    expect((await worker.post("/v1/checks", spend, "check")).text).toBe(first.text);
+    const hold = { token, hold: { credits: 2, reason: "A film", expiresInSeconds: 60 } };
+    expect(await write("/v1/checks", hold)).toMatchObject({ ok: true, hold: { state: "open", balance: 0 } });
+    expect(await write("/v1/checks", spend)).toMatchObject({
+      status: 409,
+      error: { code: "insufficient_credits" },
+    });
+    // A denial is the operation's own, and charges nothing.
+    await service.adminJson("account", "set", email, "--plan", "trial", "--trial-ends", "2020-01-01");
+    const denied = await worker.post("/v1/checks", spend);
+    const asked = await service.ask("/api/entitlement", { headers: { authorization: `Bearer ${token}` } });
+    expect([denied.status, denied.text]).toEqual([403, asked.text]);
+    expect(denied.text).toContain('"status":"trial-ended"');
+    // The first answer is still that.
+    expect((await worker.post("/v1/checks", spend, "check")).text).toBe(first.text);
+    const bad = await worker.post("/v1/checks", { ...spend, token: "none" });
+    expect([bad.status, JSON.parse(bad.text)]).toMatchObject([401, { ok: false, status: "signed-out" }]);
+    expect((await read(`/v1/accounts/${id}`)).balance).toBe(0);
+  });
+
+  it("takes a thousand spends at once, each for itself or as a whole", async () => {
+    const [one, other] = [await addAccount(900), await addAccount(1)];
+    const spends = Array.from({ length: 999 }, (_, at) => ({
+      account: at % 3 ? one.id : other.id,
+      credits: 1,
+      reason: "A minute",
+    }));
+    const all = { spends, all: true };
+    expect(await write("/v1/batches", all)).toMatchObject({
+      status: 409,
+      index: 3,
+      error: { code: "insufficient_credits" },
+    });
+    const { results } = await write("/v1/batches", { spends });
+    expect(results).toHaveLength(999);
+    expect(results[0]).toMatchObject({ account: other.id, balance: 0 });
+    expect(results[1]).toMatchObject({ account: one.id, balance: 899 });
+    expect(results[3]).toMatchObject({ balance: 0, error: { code: "insufficient_credits" } });
+    expect((await read(`/v1/accounts/${one.id}`)).balance).toBe(900 - 666);
+    const tooMany = Array.from({ length: 1001 }, () => spends[0]);
+    expect((await worker.post("/v1/batches", { spends: tooMany })).status).toBe(400);
+  });
+
+  it("answers 503 while the store is away, and the repetition finds the truth", async () => {
+    const { id } = await addAccount(3);
+    const body = { credits: 1, reason: "A page" };
+    stage.freeze();
+    const away = await worker.post(`/v1/accounts/${id}/spends`, body, "frozen");
+    stage.thaw();
+    expect(away.status).toBe(503);
+    expect(Number(away.headers["retry-after"])).toBeGreaterThan(0);
+    expect(await write(`/v1/accounts/${id}/spends`, body, "frozen")).toMatchObject({
+      status: 200,
+      balance: 2,
+    });
+    expect(await write(`/v1/accounts/${id}/spends`, body, "frozen")).toMatchObject({
+      status: 200,
+      balance: 2,
+    });
+  });
+});
