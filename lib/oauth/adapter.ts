@@ -1,31 +1,28 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
-import { TokenRotation } from "@/lib/oauth/token-rotation";
+import type { Exchange } from "@/lib/oauth/exchange";
 import { hashSecret } from "@/lib/runtime/secret";
 
 /** The columns to find a row by: its id, or the code that people type or the uid in a browser's cookie. */
 type KeyColumn = "id_hash" | "look_up_hash";
 
 /**
- * The authorization server's storage: codes, device codes, refresh tokens, grants, and requests that wait for approval.
- * An id works like a password, so only its hash is stored.
+ * The authorization server's storage: codes, device codes, grants, and requests that wait for approval. An id works like a
+ * password, so only its hash is stored. Kinds that do more extend it.
  */
 export class OAuthState implements Adapter {
-  /** @param kind - the library's name for this type of row */
-  constructor(readonly kind: string) {}
+  /**
+   * @param kind - the library's name for this type of row
+   * @param current - the exchange that the library answers, where it asks
+   */
+  constructor(
+    readonly kind: string,
+    protected readonly current: () => Exchange | undefined = () => undefined,
+  ) {}
 
-  /** Stores a row: of a refresh token, when its {@link TokenRotation} is committed; of an access token, never. */
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
-    if (this.kind === "AccessToken") {
-      TokenRotation.current().accessToken = payload;
-      return;
-    }
     const { key, row } = this.rowOf(id, payload, expiresInSeconds);
-    if (this.kind === "RefreshToken") {
-      TokenRotation.current().issued = { ...key, ...row };
-      return;
-    }
     const db = await store();
     await db
       .insertInto("connect_state")
@@ -49,11 +46,8 @@ export class OAuthState implements Adapter {
     };
   }
 
-  /** The payload of a row. A refresh token was read for the rate limit; the commit of its rotation decides on it. */
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const { credential } = this.kind === "RefreshToken" ? TokenRotation.current() : {};
-    const isKnown = credential?.kind === this.kind && credential.jti === id;
-    const found = isKnown ? credential : await this.read("id_hash", id);
+    const found = await this.read("id_hash", id);
     return found && { ...found, jti: id };
   }
 
@@ -83,10 +77,8 @@ export class OAuthState implements Adapter {
     return this.read("look_up_hash", uid);
   }
 
-  /** Notes that the request uses a code or token up. */
-  async consume(id: string): Promise<void> {
-    TokenRotation.current().used = { kind: this.kind, id };
-  }
+  /** Nothing: a code or token is used up with what is issued for it. See `token-rotation.ts`. */
+  async consume(): Promise<void> {}
 
   async destroy(id: string): Promise<void> {
     const ofKind = (await store()).deleteFrom("connect_state").where("kind", "=", this.kind);
@@ -99,8 +91,8 @@ export class OAuthState implements Adapter {
   }
 
   /**
-   * The payload of a row, until it expires. Whether a used refresh token may be used again is decided when its
-   * {@link TokenRotation} is committed, so the library is not told that it was used.
+   * The payload of a row, until it expires. Whether a used refresh token may be used again is decided when its successor is
+   * written, so the library is not told that it was used.
    */
   async read(by: KeyColumn, id: string): Promise<AdapterPayload | undefined> {
     const db = await store();
@@ -120,6 +112,25 @@ export class OAuthState implements Adapter {
     }
     return consumed_at_ms === null ? payload : { ...payload, consumed: Math.floor(consumed_at_ms / 1000) };
   }
+}
+
+/** Refresh tokens. That of the request was read for its rate limit, and the issued one is written once all is accepted. */
+export class RefreshTokens extends OAuthState {
+  override async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
+    const { key, row } = this.rowOf(id, payload, expiresInSeconds);
+    const exchange = this.current();
+    if (exchange) exchange.issued = { ...key, ...row };
+  }
+
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const { credential } = this.current() ?? {};
+    return credential?.kind === this.kind && credential.jti === id ? credential : super.find(id);
+  }
+}
+
+/** Access tokens, which are session tokens of our own: none is stored. */
+export class AccessTokens extends OAuthState {
+  override async upsert(): Promise<void> {}
 }
 
 /** The id of the owner's grant. A row without one is not approved yet, and can be evicted. */

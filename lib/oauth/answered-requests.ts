@@ -5,7 +5,6 @@ import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { OAuthState } from "@/lib/oauth/adapter";
 import { beginAppSession } from "@/lib/oauth/app-session";
-import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { hashSecret } from "@/lib/runtime/secret";
 
@@ -35,8 +34,9 @@ export class Requests extends OAuthState {
  */
 export class Codes extends OAuthState {
   override async upsert(id: string, payload: AdapterPayload, expiresInSeconds: number): Promise<void> {
-    const tokens = TokenRotation.current();
-    const sent = keyedHash("authorization-code:v1", tokens.request);
+    const exchange = this.current();
+    if (!exchange?.uid) throw new Error("a code is issued for no request");
+    const sent = keyedHash("authorization-code:v1", exchange.uid);
     const { key, row } = this.rowOf(sent, payload, expiresInSeconds);
     const isFirst = await transact(await store(), async (transaction) => {
       const insert = transaction
@@ -48,6 +48,6 @@ export class Codes extends OAuthState {
       return true;
     });
     const earlier = isFirst ? undefined : await this.read("id_hash", sent);
-    tokens.code = { made: id, sent, isOver: !isFirst && (!earlier || earlier.consumed !== undefined) };
+    exchange.code = { made: id, sent, isOver: !isFirst && (!earlier || earlier.consumed !== undefined) };
   }
 }

@@ -9,16 +9,16 @@ import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
-import { OAuthState } from "@/lib/oauth/adapter";
+import { AccessTokens, OAuthState, RefreshTokens } from "@/lib/oauth/adapter";
 import { Codes, Requests } from "@/lib/oauth/answered-requests";
 import { appEndsFrom, appSessionId, endAppSession } from "@/lib/oauth/app-session";
 import { pageOfRequest } from "@/lib/oauth/browser-requests";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
+import { exchangeOf } from "@/lib/oauth/exchange";
 import { findRedirectFault, respellRedirectUri } from "@/lib/oauth/redirect-uri";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
-import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { loadLibrary } from "@/lib/runtime/load-library";
 
 /** The library. It is large, so it is loaded for the first request that needs it. */
@@ -41,8 +41,9 @@ export async function authorizationServer(): Promise<Provider> {
     };
     // Requests reach it in process, and the bridge sets X-Forwarded-Proto to the scheme of `APP_URL`.
     made.proxy = true;
-    made.on("server_error", (_, failure) => {
-      TokenRotation.current().failure = failure;
+    made.on("server_error", (ctx, failure) => {
+      const exchange = exchangeOf(ctx);
+      if (exchange) exchange.failure = failure;
     });
   }
   return made;
@@ -51,8 +52,8 @@ export async function authorizationServer(): Promise<Provider> {
 /** The owner's grants. The library destroys one when a code is used twice, and when an app revokes its token. */
 class Grants extends OAuthState {
   override async destroy(grantId: string): Promise<void> {
-    const { endsSessionAs } = TokenRotation.current();
-    await endAppSession(await store(), grantId, endsSessionAs, Date.now());
+    const exchange = this.current();
+    if (exchange) await endAppSession(await store(), grantId, exchange.endsSessionAs, Date.now());
     await super.destroy(grantId);
   }
 }
@@ -62,13 +63,15 @@ const states: Record<string, typeof OAuthState> = {
   Grant: Grants,
   Interaction: Requests,
   AuthorizationCode: Codes,
+  RefreshToken: RefreshTokens,
+  AccessToken: AccessTokens,
 };
 
 function configuration(library: Library): Configuration {
   const { errors } = library;
   const { connectClients } = settings();
   return {
-    adapter: (kind: string) => new (states[kind] ?? OAuthState)(kind),
+    adapter: (kind: string) => new (states[kind] ?? OAuthState)(kind, () => exchangeOf(library.default.ctx)),
     clients: [nativeClient],
     // The library insists on a key for ID tokens, which are not issued. Access tokens are session tokens of our own key ring.
     clientDefaults: { ...clientDefaults, id_token_signed_response_alg: "Ed25519" },
@@ -114,7 +117,7 @@ function configuration(library: Library): Configuration {
       dPoP: { enabled: false },
       pushedAuthorizationRequests: { enabled: false },
       revocation: { enabled: true },
-      deviceFlow: { enabled: true, deviceInfo: () => ({ network: TokenRotation.current().devicesNetwork }) },
+      deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ network: exchangeOf(ctx)?.devicesNetwork }) },
       clientIdMetadataDocument: {
         enabled: connectClients.length > 0,
         ack: "draft-02",
@@ -135,6 +138,9 @@ function configuration(library: Library): Configuration {
   };
 }
 
+/** What issuing tokens takes from the session that they are of. */
+export type TokenSession = { startsSession: boolean; endsAtMs: number; lastNetwork: string | undefined };
+
 /**
  * Called for every token issued, which is a use of the session, or starts it. Returns undefined if the session has ended,
  * also because the account was deleted.
@@ -143,20 +149,17 @@ async function findAccount(
   _: KoaContextWithOIDC,
   subject: string,
   token?: { grantId?: string | undefined },
-): Promise<Account | undefined> {
+): Promise<(Account & { session?: TokenSession }) | undefined> {
   const account = { accountId: subject, claims: async () => ({ sub: subject }) };
   if (!token?.grantId) return account;
   const id = appSessionId(token.grantId);
   const nowMs = Date.now();
   const session = await findCurrentSession(await store(), id, nowMs);
   if (!session) return undefined;
-  const tokens = TokenRotation.current();
-  tokens.startsSession = session.kind === approvedKind;
-  tokens.sessionEndsAtMs = tokens.startsSession
-    ? appEndsFrom(nowMs).expires_at_ms
-    : recordSessionUse(id, session, nowMs);
-  tokens.lastNetwork = readNetworks(session.renewed_from)[0];
-  return account;
+  const startsSession = session.kind === approvedKind;
+  const endsAtMs = startsSession ? appEndsFrom(nowMs).expires_at_ms : recordSessionUse(id, session, nowMs);
+  const [lastNetwork] = readNetworks(session.renewed_from);
+  return { ...account, session: { startsSession, endsAtMs, lastNetwork } };
 }
 
 /** Explains an error that must not be redirected to an app, because the app or its redirect URI is unknown. */

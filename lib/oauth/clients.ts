@@ -6,7 +6,6 @@ import { OAuthState } from "@/lib/oauth/adapter";
 import { findClient } from "@/lib/oauth/operator-clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { findRegisteredClient } from "@/lib/oauth/registered-clients";
-import { TokenRotation } from "@/lib/oauth/token-rotation";
 
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
@@ -58,20 +57,19 @@ export class ClientStore extends OAuthState {
     const known =
       (await findClient(db, id)) ??
       (connectRegistration ? await findRegisteredClient(db, id, Date.now()) : undefined);
-    if (!known) return findHolder(id);
+    if (!known) return this.findHolder(id);
     // Older builds accepted spellings of redirect URIs that are not allowed now.
     const redirect_uris = known.redirectUris.filter((uri) => !findRedirectFault(uri));
     return { client_id: known.id, client_name: known.name, redirect_uris };
   }
-}
-
-/**
- * The client of the code or token that a request carries, if its metadata document is listed. It has no secret, and its
- * owner approved it, so it goes on while the host of its document is away.
- */
-function findHolder(id: string): AdapterPayload | undefined {
-  const held = settings().connectClients.includes(id) ? TokenRotation.credentialOf(id) : undefined;
-  return (
-    held && { ...nativeClient, client_id: id, ...(held.redirectUri && { redirect_uris: [held.redirectUri] }) }
-  );
+  /**
+   * The client of the code or token that a request carries, if its metadata document is listed. It has no secret, and its
+   * owner approved it, so it goes on while the host of its document is away.
+   */
+  private findHolder(id: string): AdapterPayload | undefined {
+    const { credential } = this.current() ?? {};
+    if (credential?.clientId !== id || !settings().connectClients.includes(id)) return undefined;
+    const { redirectUri } = credential;
+    return { ...nativeClient, client_id: id, ...(redirectUri && { redirect_uris: [redirectUri] }) };
+  }
 }

@@ -1,5 +1,4 @@
-import { IncomingMessage, type RequestListener, ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { clientNetwork, tokenNetwork } from "@/lib/auth/sessions/session-network";
 import { mintSessionToken } from "@/lib/auth/tokens/session-token";
@@ -18,7 +17,7 @@ import type { Route } from "@/lib/http/route";
 import { appSessionId } from "@/lib/oauth/app-session";
 import { isPending } from "@/lib/oauth/approval";
 import { bodyFor, readClientHeaders, targetFor } from "@/lib/oauth/authorization-request";
-import { authorizationServer } from "@/lib/oauth/authorization-server";
+import { authorizationServer, type TokenSession } from "@/lib/oauth/authorization-server";
 import {
   findRequest,
   keepRequest,
@@ -26,11 +25,12 @@ import {
   pageOfRequest,
   settleRequest,
 } from "@/lib/oauth/browser-requests";
+import { askLibrary, type Exchange } from "@/lib/oauth/exchange";
 import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
 import { narrowResource } from "@/lib/oauth/resources";
-import { TokenRotation } from "@/lib/oauth/token-rotation";
+import { rotateTokens } from "@/lib/oauth/token-rotation";
 import { log } from "@/lib/runtime/log";
 
 /**
@@ -41,156 +41,171 @@ export function connectEndpoint(route: Route): RouteHandler {
   return handleEndpoint(route, exchange, { explain });
 }
 
-/** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
-const returnedHeaders = ["www-authenticate"];
-
 const maxLogged = 400; // characters of a client id
 
+/** A request is refused if it is malformed, counted, put to the library, issued what that allows, and answered. */
 async function exchange(call: Call): Promise<ResponseParts> {
-  const { url, path, query, headers, client } = call;
-  const { authorization, resume, revocation, token } = connectEndpoints;
-  const endsSessionAs = path === revocation.path ? "app end" : "app replay";
-  const tokens = new TokenRotation(endsSessionAs, tokenNetwork(client), clientNetwork(client));
-  await tokens.run(() => consumeExchangeLimit(call));
-  const isAuthorization = path === authorization.path;
+  const { path, query, headers, client } = call;
+  const { resume, revocation, token } = connectEndpoints;
   const form = new URLSearchParams(call.fields);
-  const sentHeaders = readClientHeaders(headers, form);
-  if ([...query, ...form].flat().some((text) => text.includes("\0"))) {
-    const error_description = "A parameter has a NUL character.";
-    if (isForBrowsers(path)) throw new RefusedRequest(error_description);
-    return { status: 400, body: { error: "invalid_request", error_description } };
-  }
-  // A response in a fragment or a form could be read by the scripts of the app's page.
-  if (isAuthorization && query.getAll("response_mode").some((mode) => mode !== "query")) {
-    throw new RefusedRequest("response_mode is query, or not said.");
-  }
-  const { host, protocol } = new URL(settings().appUrl);
+  const clientHeaders = readClientHeaders(headers, form);
+  const malformed = findMalformed(call, form);
+  if (malformed && !isForBrowsers(path))
+    return { status: 400, body: { error: "invalid_request", error_description: malformed } };
+  if (malformed) throw new RefusedRequest(malformed);
   const uid = path === resume.path ? findRequest(headers, query.get("request")) : undefined;
-  if (uid && tokens.credential && isPending(tokens.credential)) return redirectTo({ to: pageOfRequest(uid) });
-  tokens.request = uid ?? "";
-  const server = (await authorizationServer()).callback();
-  const sent = Buffer.from(bodyFor(url, form));
-  const request = {
-    // The library answers a HEAD without the words that are read here.
-    method: call.method === "HEAD" ? "GET" : call.method,
+  const credential = await consumeExchangeLimit(call, form, uid);
+  if (uid && credential && isPending(credential)) return redirectTo({ to: pageOfRequest(uid) });
+  const asked: Exchange = {
+    credential,
+    uid,
+    endsSessionAs: path === revocation.path ? "app end" : "app replay",
+    devicesNetwork: clientNetwork(client),
+  };
+  const answer = await askLibrary(
+    await authorizationServer(),
+    asked,
+    requestFor(call, clientHeaders, form, uid),
+  );
+  if (answer.status === 500) throw asked.failure ?? new ApiError("internal_error");
+  if (isForBrowsers(path)) return sendBrowserOn(call, asked, answer);
+  return path === token.path ? issueTokens(call, form, asked, answer) : render(answer);
+}
+
+/** Why a request is not even put to the library. */
+function findMalformed({ path, query }: Call, form: URLSearchParams): string | undefined {
+  if ([...query, ...form].flat().some((text) => text.includes("\0")))
+    return "A parameter has a NUL character.";
+  // A response in a fragment or a form could be read by the scripts of the app's page.
+  const isAuthorization = path === connectEndpoints.authorization.path;
+  if (isAuthorization && query.getAll("response_mode").some((mode) => mode !== "query"))
+    return "response_mode is query, or not said.";
+  return undefined;
+}
+
+/** The request as the library gets it. */
+function requestFor(
+  { url, method }: Call,
+  clientHeaders: Record<string, string>,
+  form: URLSearchParams,
+  uid: string | undefined,
+) {
+  const { host, protocol } = new URL(settings().appUrl);
+  const body = Buffer.from(bodyFor(url, form));
+  return {
+    method,
     url: targetFor(url, uid),
     headers: {
-      ...sentHeaders,
+      ...clientHeaders,
       host,
       "x-forwarded-proto": protocol.slice(0, -1),
       cookie: uid ? `_interaction_resume=${uid}` : "",
-      "content-length": String(sent.length),
+      "content-length": String(body.length),
     },
+    body,
   };
-  const { statusCode, payload, responseHeaders } = await tokens.run(() => handOver(server, request, sent));
-  if (statusCode === 500) throw tokens.failure ?? new ApiError("internal_error");
-  const aud = audienceOf(tokens, form);
-  if (tokens.accessToken && !aud) {
-    return {
-      status: 400,
-      body: { error: "invalid_target", error_description: "The owner approved no such resource." },
-    };
+}
+
+/** Issues the tokens that the library allows, which are not those that it has made. */
+async function issueTokens(
+  { client }: Call,
+  form: URLSearchParams,
+  { credential, issued }: Exchange,
+  answer: KoaContextWithOIDC,
+): Promise<ResponseParts> {
+  const { AccessToken: accessToken, Account: account, ...entities } = answer.oidc.entities;
+  const used = entities.RotatedRefreshToken ?? entities.AuthorizationCode ?? entities.DeviceCode;
+  if (answer.status !== 200 || !accessToken || !account || !used) return refuse(answer, credential, form);
+  const nowMs = Date.now();
+  // The resource is what the owner approved, or the part of it that the client names.
+  const granted = [credential?.resource ?? accessToken.aud ?? []].flat().map(String);
+  const aud = narrowResource(granted, form.getAll("resource"));
+  if (!aud) {
+    const error_description = "The owner approved no such resource.";
+    return { status: 400, body: { error: "invalid_target", error_description } };
   }
+  const { endsAtMs, ...session } = account.session as TokenSession;
+  const { accountId: subject, grantId = "", jti, scope, clientId: client_id } = accessToken;
+  const terms = {
+    subject,
+    sessionId: appSessionId(grantId),
+    endsAtMs: Math.min(nowMs + oauthSeconds.accessToken * 1000, endsAtMs),
+    extra: { aud, jti, scope, client_id },
+  };
   // Before anything is used up.
-  const minted = statusCode === 200 ? await mintAccessToken(tokens, aud) : undefined;
-  const issued = statusCode === 200 ? await tokens.commit(await store(), Date.now()) : {};
-  if (path === token.path && (statusCode === 400 || !issued)) {
-    const ended = await describeEnd(tokens.credential, form.get("client_id"));
-    const error_description = ended ?? usedBefore[tokens.used?.kind === "RefreshToken" ? "token" : "code"];
-    if (ended ?? !issued) return { status: 400, body: { error: "invalid_grant", error_description } };
-  }
-  if (statusCode === 400 && isForBrowsers(path)) throw refuseClient(call, JSON.parse(payload) as Refusal);
-  if (uid && tokens.code?.isOver) return redirectTo({ to: pageOfAnswer(uid, "app", "approved") });
-  const location = responseHeaders.location && withCode(String(responseHeaders.location), tokens);
+  const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
+  const rotation = { used, grantId, issued, network: tokenNetwork(client), ...session };
+  const rotated = await rotateTokens(await store(), rotation, nowMs);
+  if (rotated === "used before") return refuse(answer, credential, form, usedBefore[used.kind]);
+  const { refresh_token: made, ...body } = answer.body as { refresh_token?: string };
+  const refresh_token = rotated.successor ?? made;
+  return render(answer, {
+    ...body,
+    access_token: minted.token,
+    ...(refresh_token && {
+      refresh_token,
+      refresh_token_expires_in: Math.floor((endsAtMs - nowMs) / 1000),
+    }),
+  });
+}
+
+/** Refuses a code or token: because its session has ended, for a reason of ours, or as the library does. */
+async function refuse(
+  answer: KoaContextWithOIDC,
+  credential: AdapterPayload | undefined,
+  form: URLSearchParams,
+  because?: string,
+): Promise<ResponseParts> {
+  const ended =
+    because || answer.status === 400 ? await describeEnd(credential, form.get("client_id")) : undefined;
+  const error_description = ended ?? because;
+  if (!error_description) return render(answer);
+  return { status: 400, body: { error: "invalid_grant", error_description } };
+}
+
+/** Sends a browser to the owner's page, or to its app with the code that is stored, which is not the one that was made. */
+async function sendBrowserOn(
+  call: Call,
+  { uid, code }: Exchange,
+  answer: KoaContextWithOIDC,
+): Promise<ResponseParts> {
+  const { path, query, headers } = call;
+  if (answer.status === 400) throw refuseClient(call, answer.body as Refusal);
+  if (uid && code?.isOver) return redirectTo({ to: pageOfAnswer(uid, "app", "approved") });
+  const made = answer.response.get("location");
+  const location = code ? made.replace(`code=${code.made}`, `code=${code.sent}`) : made;
   // A redirect to a client before the owner was asked always carries an error.
+  const isAuthorization = path === connectEndpoints.authorization.path;
   const isError = isAuthorization && location && !location.startsWith(`${pages.connect.path}?`);
   if (isError && !(await mayRedirectError(query.getAll("client_id")))) {
     throw new RefusedRequest("The app asked in a way that cannot be answered.", refusalUrl(location));
   }
-  const { "content-type": mediaType, "set-cookie": cookies } = responseHeaders;
+  const begun = [answer.response.headers["set-cookie"] ?? []].flat();
+  const cookies = uid ? [settleRequest(headers, uid)] : begunIn(headers, begun);
+  if (location) answer.response.set("location", location);
+  const parts = render(answer);
+  return { ...parts, headers: [...(parts.headers ?? []), ...cookieHeaders(cookies)] };
+}
+
+/** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
+const returnedHeaders = ["location", "www-authenticate"];
+
+function render({ status, response, body: own }: KoaContextWithOIDC, body: unknown = own): ResponseParts {
+  const mediaType = response.get("content-type");
   return {
-    status: statusCode,
-    body: minted ? withTokens(payload, tokens, minted, issued?.successor) : payload || null,
-    ...(typeof mediaType === "string" && { mediaType }),
-    headers: [
-      ...(location ? ["location", location] : []),
-      ...returnedHeaders.flatMap((name) =>
-        name in responseHeaders ? [name, String(responseHeaders[name])] : [],
-      ),
-      ...cookieHeaders(uid ? [settleRequest(headers, uid)] : begunIn(headers, [cookies ?? []].flat())),
-    ],
+    status,
+    body: body || null,
+    ...(mediaType && { mediaType }),
+    headers: returnedHeaders.flatMap((name) => (response.get(name) ? [name, response.get(name)] : [])),
   };
 }
 
 const usedBefore = {
-  code: "It was used before. Ask the owner again.",
-  token:
+  AuthorizationCode: "It was used before. Ask the owner again.",
+  DeviceCode: "It was used before. Ask the owner again.",
+  RefreshToken:
     "It was used before, and the token that replaced it too. Use the newest one, which another process of yours may have stored.",
 };
-
-/** Hands a request to the library in Node's form, and takes its answer: no connection carries either. */
-function handOver(
-  server: RequestListener,
-  request: Pick<IncomingMessage, "method" | "url" | "headers">,
-  body: Buffer,
-) {
-  const incoming = Object.assign(new IncomingMessage(new Socket()), request, { complete: true });
-  incoming.push(body);
-  incoming.push(null);
-  const outgoing = new ServerResponse(incoming);
-  const { promise, resolve } = Promise.withResolvers<unknown>();
-  outgoing.end = (payload?: unknown) => {
-    resolve(payload);
-    return outgoing;
-  };
-  server(incoming, outgoing);
-  return promise.then((payload = "") => {
-    const { statusCode } = outgoing;
-    return { statusCode, payload: String(payload), responseHeaders: outgoing.getHeaders() };
-  });
-}
-
-/** The resource of the access token that is issued: what the owner approved, or the part of it that the client names. */
-function audienceOf({ accessToken, credential }: TokenRotation, form: URLSearchParams): string | undefined {
-  const granted = [credential?.resource ?? accessToken?.aud ?? []].flat().map(String);
-  return narrowResource(granted, form.getAll("resource"));
-}
-
-/** Mints the access token that is issued, if one is: a session token of the app's session, bound to a resource. */
-async function mintAccessToken(
-  { accessToken, sessionEndsAtMs }: TokenRotation,
-  aud = "",
-): Promise<string | undefined> {
-  if (!accessToken) return undefined;
-  const { accountId = "", grantId = "", jti = "", scope = "", clientId: client_id } = accessToken;
-  const nowMs = Date.now();
-  const terms = {
-    subject: accountId,
-    sessionId: appSessionId(grantId),
-    endsAtMs: Math.min(nowMs + oauthSeconds.accessToken * 1000, sessionEndsAtMs),
-    extra: { aud, jti, scope, client_id },
-  };
-  return (await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs)).token;
-}
-
-/**
- * The library's answer with the tokens that were minted and committed, which are not those that the library made, and the
- * seconds until their session ends.
- */
-function withTokens(
-  payload: string,
-  { sessionEndsAtMs }: TokenRotation,
-  access_token: string,
-  successor: string | undefined,
-): string {
-  const { refresh_token = successor, ...answer } = JSON.parse(payload);
-  const refresh_token_expires_in = Math.floor((sessionEndsAtMs - Date.now()) / 1000);
-  return JSON.stringify({
-    ...answer,
-    access_token,
-    ...(refresh_token && { refresh_token: successor ?? refresh_token, refresh_token_expires_in }),
-  });
-}
 
 /** A request whose error cannot be redirected to its app: a browser is shown one of our pages, other clients get JSON. */
 class RefusedRequest extends ApiError {
@@ -232,9 +247,4 @@ const appProblem = withProblem(pages.connect.path, "app");
 function begunIn(headers: SentHeaders, cookies: readonly (string | number)[]): string[] {
   const [, uid] = /^_interaction_resume=([^;]+)/m.exec(cookies.join("\n")) ?? [];
   return uid ? [keepRequest(headers, uid)] : [];
-}
-
-/** The redirect to an app with the code that is stored, which is not the one that the library made. */
-function withCode(location: string, { code }: TokenRotation): string {
-  return code ? location.replace(`code=${code.made}`, `code=${code.sent}`) : location;
 }

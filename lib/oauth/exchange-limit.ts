@@ -1,11 +1,10 @@
+import type { AdapterPayload } from "oidc-provider";
 import { oauthBounds } from "@/lib/config/limits";
 import type { Call } from "@/lib/http/call";
 import { requireWithinLimit } from "@/lib/http/checks/limits";
 import { tooManyRequests } from "@/lib/http/errors";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { OAuthState } from "@/lib/oauth/adapter";
-import { findRequest } from "@/lib/oauth/browser-requests";
-import { TokenRotation } from "@/lib/oauth/token-rotation";
 import { counter } from "@/lib/rate-limit/rate-limit";
 import { hashSecret } from "@/lib/runtime/secret";
 
@@ -14,18 +13,27 @@ import { hashSecret } from "@/lib/runtime/secret";
  * so that a flood by others does not stop a connected app. Requests with one that is not valid do not use up those that
  * connect: a few devices that keep polling with an expired code must not stop the other clients at their address. Throws
  * a 429 when the limit is reached, or a 503 if the store fails.
+ *
+ * @returns the payload of the valid credential
  */
-export async function consumeExchangeLimit(call: Call): Promise<void> {
-  const credential = readCredential(call);
-  if (!credential) {
+export async function consumeExchangeLimit(
+  call: Call,
+  form: URLSearchParams,
+  uid: string | undefined,
+): Promise<AdapterPayload | undefined> {
+  const sent = findCredential(call, form, uid);
+  if (!sent) {
     // The limit of their entry is that of requests without a credential.
-    return call.route?.limit === "connect" ? undefined : requireWithinLimit(call, "connect");
+    if (call.route?.limit !== "connect") await requireWithinLimit(call, "connect");
+    return undefined;
   }
-  const { kind, id } = credential;
+  const { kind, id } = sent;
   const name = `connect-${kind}`;
   const live = await new OAuthState(kind).find(id);
-  TokenRotation.current().credential = live;
-  if (!live) return requireWithinLimit(call, "connect", `${name}-refused`);
+  if (!live) {
+    await requireWithinLimit(call, "connect", `${name}-refused`);
+    return undefined;
+  }
   const { windowSeconds, credentials } = oauthBounds;
   // A token that was used before counts for itself: a process of an agent that sends it for ever does not stop the others.
   const isNew = kind === "RefreshToken" && live.usedAtMs === null;
@@ -33,6 +41,7 @@ export async function consumeExchangeLimit(call: Call): Promise<void> {
   const spent = await counter(name, credentials[kind], windowSeconds).consume(key);
   const { allowed, retryAfterSeconds = windowSeconds } = spent;
   if (!allowed) throw tooManyRequests(retryAfterSeconds);
+  return live;
 }
 
 type CredentialKind = keyof typeof oauthBounds.credentials;
@@ -45,13 +54,14 @@ const credentialFields: Record<string, CredentialKind> = {
   device_code: "DeviceCode",
 };
 
-function readCredential(call: Call): { kind: CredentialKind; id: string } | undefined {
-  if (call.path === connectEndpoints.resume.path) {
-    const id = findRequest(call.headers, call.query.get("request"));
-    return id ? { kind: "Interaction", id } : undefined;
-  }
+function findCredential(
+  { path }: Call,
+  form: URLSearchParams,
+  uid: string | undefined,
+): { kind: CredentialKind; id: string } | undefined {
+  if (path === connectEndpoints.resume.path) return uid ? { kind: "Interaction", id: uid } : undefined;
   for (const [name, kind] of Object.entries(credentialFields)) {
-    const id = call.fields.get(name);
+    const id = form.get(name);
     if (id) return { kind, id };
   }
   return undefined;

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { findCurrentSession } from "@/lib/auth/sessions/session";
 import { oauthBounds } from "@/lib/config/limits";
-import { OAuthState } from "@/lib/oauth/adapter";
 import { appSessionId, startAppSession } from "@/lib/oauth/app-session";
-import { TokenRotation } from "@/lib/oauth/token-rotation";
+import { rotateTokens } from "@/lib/oauth/token-rotation";
 import { hashSecret } from "@/lib/runtime/secret";
 import { startStage } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
@@ -12,8 +11,7 @@ const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 23);
 
 describe.each(engines)("the exchange of a code or refresh token, on $name", async (engine) => {
-  const codes = new OAuthState("AuthorizationCode");
-  const refreshTokens = new OAuthState("RefreshToken");
+  const [codes, refreshTokens] = ["AuthorizationCode", "RefreshToken"] as const;
   let grants = 0;
 
   const stage = await startStage(engine);
@@ -42,14 +40,25 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
   }
 
   /** Uses one credential of a grant. Returns the refresh token that is issued for it. */
-  function use(grantId: string, state: OAuthState, id: string, issued: string, nowMs: number, at = db) {
-    const exchange = new TokenRotation("app replay");
-    return exchange.run(async () => {
-      await state.consume(id);
-      await refreshTokens.upsert(issued, { grantId }, 60);
-      const committed = await exchange.commit(at, nowMs);
-      return committed ? (committed.successor ?? issued) : undefined;
-    });
+  async function use(
+    grantId: string,
+    kind: "AuthorizationCode" | "RefreshToken",
+    jti: string,
+    made: string,
+    nowMs: number,
+    at = db,
+  ) {
+    const issued = {
+      kind: refreshTokens,
+      id_hash: hashSecret("connect", made),
+      payload: JSON.stringify({ grantId }),
+      grant_id: grantId,
+      look_up_hash: null,
+      consumed_at_ms: null,
+      expires_at_ms: Date.now() + minuteMs,
+    };
+    const rotated = await rotateTokens(at, { used: { kind, jti }, grantId, issued }, nowMs);
+    return rotated === "used before" ? undefined : (rotated.successor ?? made);
   }
 
   /** A session in which the app has redeemed its code, at the start, for the token `first` of this grant. */

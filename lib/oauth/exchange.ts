@@ -1,0 +1,53 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import type Provider from "oidc-provider";
+import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
+import type { Tables } from "@/lib/db/tables";
+import type { AppEnd } from "@/lib/oauth/app-session";
+
+/** A refresh token to store, before it is known which one it replaces. */
+export type IssuedToken = Omit<Tables["connect_state"], "parent_hash">;
+
+/** A request to the authorization server while the library answers it. */
+export type Exchange = {
+  /** The payload of the valid code or token that it carries. */
+  readonly credential: AdapterPayload | undefined;
+  /** The uid of the app's request that it resumes. */
+  readonly uid: string | undefined;
+  /** Why a session ends that it ends. */
+  readonly endsSessionAs: AppEnd;
+  /** Of a device that asks for a code. */
+  readonly devicesNetwork: string | undefined;
+  /** The refresh token that the library has issued. */
+  issued?: IssuedToken;
+  /** The code for the app's request: as the library has made it, and as it is sent. */
+  code?: { made: string; sent: string; isOver: boolean };
+  /** Why the library failed. */
+  failure?: unknown;
+};
+
+type LibraryRequest = Required<Pick<IncomingMessage, "method" | "url" | "headers">> & { body: Buffer };
+
+const exchanges = new WeakMap<IncomingMessage, Exchange>();
+
+/** The exchange of a context of the library's. */
+export function exchangeOf(ctx: Pick<KoaContextWithOIDC, "req"> | undefined): Exchange | undefined {
+  return ctx && exchanges.get(ctx.req);
+}
+
+/** Hands a request to the library in Node's form, and returns what it has made of it: no connection carries either. */
+export async function askLibrary(
+  server: Provider,
+  exchange: Exchange,
+  { body, ...request }: LibraryRequest,
+): Promise<KoaContextWithOIDC> {
+  const incoming = Object.assign(new IncomingMessage(new Socket()), request, { complete: true });
+  incoming.push(body);
+  incoming.push(null);
+  exchanges.set(incoming, exchange);
+  const outgoing = new ServerResponse(incoming);
+  outgoing.statusCode = 404;
+  const ctx = server.createContext(incoming, outgoing) as KoaContextWithOIDC;
+  for (const answer of server.middleware) await answer(ctx, async () => {});
+  return ctx;
+}
