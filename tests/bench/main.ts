@@ -31,17 +31,15 @@ const parts: Record<string, () => Promise<void>> = {
   cost: async () => {
     await withService({}, measureCosts);
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
-    await onEach(async (engine, { environment }) => {
-      await withService(environment, (service) => measureEntitlementCost(service, engine));
-      await withService(environment, (service) => measureRefreshCost(service, engine));
-    });
-    await withService({}, measureRenderedPages);
-    await withService({}, measureSignInCost);
   },
+  entitlement: () => onEach(measureEntitlementCost),
+  refresh: () => onEach(measureRefreshCost),
+  "sign-in": () => onEach(measureSignInCost),
+  rendered: () => onEach(measureRenderedPages),
   strangers: measureStrangers,
-  owners: () => onEach(measureOwners),
+  owners: () => onEachStore(measureOwners),
   memory: measureMemory,
-  office: () => onEach(measureOffice),
+  office: () => onEachStore(measureOffice),
   lighthouse: measurePages,
 };
 
@@ -64,7 +62,13 @@ async function withService(environment: Environment, measure: (service: Service)
   await service.stop();
 }
 
-async function onEach(measure: (engine: EngineName, store: OpenStore) => Promise<void>): Promise<void> {
+function onEach(measure: (service: Service, engine: EngineName) => Promise<void>): Promise<void> {
+  return onEachStore((engine, { environment }) =>
+    withService(environment, (service) => measure(service, engine)),
+  );
+}
+
+async function onEachStore(measure: (engine: EngineName, store: OpenStore) => Promise<void>): Promise<void> {
   for (const engine of engineNames) await measure(engine, await createStore(engine));
 }
 

@@ -8,7 +8,7 @@ const rows: string[] = [];
 export function judge(name: string, figure: number, goal: Goal, unit: string, note = ""): void {
   const isReached = "most" in goal ? figure <= goal.most : figure >= goal.least;
   const mark = isReached ? "✓" : "✗";
-  const found = say(figure.toFixed(unit === "×" ? 1 : 0), unit);
+  const found = say(figure.toFixed(unit === "×" || figure < 20 ? 1 : 0), unit);
   const wanted = "most" in goal ? `${say(goal.most, unit)} at most` : `${say(goal.least, unit)} at least`;
   print(`${mark} ${name}: ${found} (wanted: ${wanted})${note && `, ${note}`}`);
   rows.push(`| ${name} | ${found} | ${wanted} | ${mark} | ${note} |`);

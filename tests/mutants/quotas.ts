@@ -75,7 +75,7 @@ export const quotas: Mistakes = {
   "tests/app/connect.test.ts": {
     "lib/oauth/exchange-limit.ts": {
       "an address asks the authorization server as often as it likes": [
-        'requireWithinLimit("connect", call);',
+        'requireWithinLimit(call, "connect");',
         "undefined;",
       ],
     },
