@@ -11,7 +11,7 @@ import { settings } from "@/lib/config/settings";
 import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import type { Call } from "@/lib/http/call";
+import type { Call, SentHeaders } from "@/lib/http/call";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -31,10 +31,15 @@ export type CallerSession = VerifiedToken & ({ kind: SessionKind; endsAtMs: numb
  * "signed out".
  *
  * @param resource - the requested resource, for tokens that are bound to one; undefined for our pages
+ * @param headers - those that carry the credential
  */
-export async function identifyCaller(call: Call, resource: Resource | undefined): Promise<Caller> {
+export async function identifyCaller(
+  call: Call,
+  resource: Resource | undefined,
+  headers: SentHeaders = call.headers,
+): Promise<Caller> {
   try {
-    return await withTimeout(answersWithinMs.store, identify(call, resource));
+    return await withTimeout(answersWithinMs.store, identify(call, resource, headers));
   } catch (failure) {
     log().error({ err: failure, requestId: call.requestId }, "an account could not be read");
     return { is: "unavailable" };
@@ -46,9 +51,11 @@ export async function identifyCaller(call: Call, resource: Resource | undefined)
  * event loop, of what the token names: the account, its session, its key, its user at Clerk. Who has none of these, or no
  * token, is signed out. A browser that may renew its session is told so only by a store that answers.
  */
-async function identify(call: Call, resource: Resource | undefined): Promise<Caller> {
+async function identify(call: Call, resource: Resource | undefined, headers: SentHeaders): Promise<Caller> {
   const { nowMs } = call;
-  const found = await (resource ? readCredential(call, resource) : call.once(readPageCredential));
+  const found = await (resource
+    ? readCredential({ headers, nowMs }, resource)
+    : call.once(readPageCredential));
   if (!("is" in found)) {
     call.subject = found.subject;
     const row = await readCaller(await store(), { ...found, nowMs });

@@ -24,7 +24,7 @@ export type MissingSession =
  * @param resource - the requested resource; `undefined` for a page
  */
 export async function readCredential(
-  { headers, nowMs }: Call,
+  { headers, nowMs }: Pick<Call, "headers" | "nowMs">,
   resource: Resource | undefined,
 ): Promise<VerifiedToken | MissingSession> {
   if (settings().signIn.kind === "none") return { is: "unconfigured" };
