@@ -101,18 +101,21 @@ export async function findBanner(db: Db): Promise<StoredBanner | undefined> {
   return row && storedBanner.parse(row);
 }
 
+type BannerChange = {
+  banner: StoredBanner | undefined;
+  by?: Operator;
+  /** Throws if what was there is no longer what the operator saw. */
+  requireSame?: (current: StoredBanner | undefined) => void;
+};
+
 /**
  * Puts a banner in the place of whatever was there, or only takes that away. Throws an {@link ApiError} if it would never
  * show.
- *
- * @param requireSame - throws if what was there is no longer what the operator saw
  */
 export async function setBanner(
   db: Db,
-  banner: StoredBanner | undefined,
+  { banner, by = "operator", requireSame }: BannerChange,
   nowMs: number,
-  by: Operator = "operator",
-  requireSame: (current: StoredBanner | undefined) => void = () => {},
 ): Promise<void> {
   const { startsAtMs = null, endsAtMs = null } = banner ?? {};
   if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
@@ -124,7 +127,7 @@ export async function setBanner(
   const readState = (db: Db) => db.selectFrom("site_banner").selectAll().executeTakeFirst();
   const change = { by, what: banner ? "banner set" : "banner clear", whom: null, readState };
   await auditedTransaction(db, change, nowMs, async (transaction) => {
-    requireSame(await findBanner(transaction));
+    requireSame?.(await findBanner(transaction));
     if (!banner) {
       await transaction.deleteFrom("site_banner").execute();
       return;

@@ -71,19 +71,18 @@ export function emailTaken(): ApiError {
   });
 }
 
+/** Who changes something, and what throws if it is no longer as they saw it. */
+type Act<Seen> = { by?: Operator; requireSame?: (current: Seen) => void };
+
 /**
  * Changes what an operator gives an account, in one transaction; next to a licence from Stripe it has the better of the
  * two. Throws an {@link ApiError} as {@link openAccount} does.
- *
- * @param requireSame - throws if what the operator gives is no longer as they saw it
  */
 export async function setAccount(
   db: Db,
   email: string,
-  terms: AccountTerms,
+  { by = "operator", requireSame, ...terms }: AccountTerms & Act<Terms>,
   nowMs: number,
-  by: Operator = "operator",
-  requireSame: (given: Terms) => void = () => {},
 ): Promise<Account> {
   const { whom, readState } = auditedAccount(email);
   // Next to a licence, the account may stay as it is.
@@ -97,7 +96,7 @@ export async function setAccount(
     const account = await findAccount(transaction, email, nowMs);
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
     await settleTerms(transaction, account, nowMs, (given) => {
-      requireSame(given);
+      requireSame?.(given);
       return changeTerms(given, terms, nowMs);
     });
     if (terms.subject)
@@ -118,23 +117,26 @@ export async function setAccount(
 
 /**
  * Adds an amount to an account's balance, or takes it away. Throws an {@link ApiError} if there is no such account or its
- * balance would leave its bounds. `requireSame` as in {@link setAccount}.
+ * balance would leave its bounds.
  *
  * @returns what the account can spend then, in thousandths
  */
 export async function addCredits(
   db: Db,
   email: string,
-  { thousandths, reason }: { thousandths: number; reason: string },
+  {
+    thousandths,
+    reason,
+    by = "operator",
+    requireSame,
+  }: { thousandths: number; reason: string } & Act<Account>,
   nowMs: number,
-  by: Operator = "operator",
-  requireSame: (account: Account) => void = () => {},
 ): Promise<number> {
   const { whom, readState } = auditedAccount(email);
   const about = { by, what: "credits add", whom, readState, facts: { reason } };
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email, nowMs);
-    requireSame(account);
+    requireSame?.(account);
     return writeCreditEntry(transaction, { account_id: account.id, thousandths, reason }, nowMs);
   });
 }
@@ -208,12 +210,7 @@ export async function* listAccounts(db: Db, filter: AccountFilter = {}, maxRows?
  * Deletes an account and everything that belongs to it, except its suppression. Throws an {@link ApiError} if there is
  * none.
  */
-export async function deleteAccount(
-  db: Db,
-  email: string,
-  nowMs: number,
-  by: Operator = "operator",
-): Promise<void> {
+export async function deleteAccount(db: Db, email: string, by: Operator, nowMs: number): Promise<void> {
   const about = { by, what: "account delete", ...auditedAccount(email) } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const deletion = transaction.deleteFrom("accounts").where("email", "=", email.toLowerCase());

@@ -162,7 +162,11 @@ function describeCustomer(row: Row, all: Subscriptions, sums: Sum[], nowMs: numb
 }
 
 /** All customers of a search, page by page. */
-export function listCustomers(db: Db, search: CustomerSearch, nowMs: number, maxRows?: number) {
+export function listCustomers(
+  db: Db,
+  { maxRows, ...search }: CustomerSearch & { maxRows?: number | undefined },
+  nowMs: number,
+) {
   return paginate<Customer>(
     (last, limit) => readCustomers(db, { ...search, after: last ?? search.after }, limit, nowMs),
     maxRows,

@@ -24,12 +24,7 @@ const erasure = "person erase";
  * the audit stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored
  * about the address.
  */
-export async function erasePerson(
-  db: Db,
-  email: string,
-  nowMs: number,
-  by: Actor = "operator",
-): Promise<void> {
+export async function erasePerson(db: Db, email: string, by: Actor, nowMs: number): Promise<void> {
   await requireKeys(db); // to find the waiting mails
   const hash = hashEmail(email);
   // The audit entry of the erasure must not contain the erased data.

@@ -101,7 +101,7 @@ export function addAccountCommands(program: AdminCommand): void {
       const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
       if (row) await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
       await deleteCustomer(db, "email", email, Date.now());
-      await deleteAccount(db, email, Date.now());
+      await deleteAccount(db, email, "operator", Date.now());
       return { json: { deleted: email }, text: `Deleted ${account}.` };
     });
 }

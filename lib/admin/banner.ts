@@ -23,12 +23,12 @@ export function addBannerCommands(program: AdminCommand): void {
       const stored = { kind, message, startsAtMs: starts ?? null, endsAtMs: ends ?? null };
       const earlier = await findBanner(db);
       if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);
-      await setBanner(db, stored, Date.now());
+      await setBanner(db, { banner: stored }, Date.now());
       return toResult(stored);
     });
 
   banner.add("clear", "remove the notice").does(async ({ db }) => {
-    await setBanner(db, undefined, Date.now());
+    await setBanner(db, { banner: undefined }, Date.now());
     return toResult(undefined);
   });
 

@@ -40,7 +40,7 @@ type ListOptions = { filter?: CustomerFilter; find?: string; limit?: number; csv
 
 function list(db: Db, { filter, find: text, limit, csv }: ListOptions): Listing {
   async function* pages() {
-    for await (const page of listCustomers(db, { filter, text }, Date.now(), limit))
+    for await (const page of listCustomers(db, { filter, text, maxRows: limit }, Date.now()))
       yield page.flatMap(toCustomerRows);
   }
   const toRow = (row: Record<string, unknown>) => {

@@ -23,7 +23,7 @@ export function addPersonCommands(program: AdminCommand): void {
         `This erases ${email} everywhere: the account with its credits, sessions, apps, passkeys and mails, invitations, the waitlist and the name in the audit. It cannot be undone.`,
       );
       await deleteCustomer(db, "email", email, Date.now());
-      await erasePerson(db, email, Date.now());
+      await erasePerson(db, email, "operator", Date.now());
       const atClerk = settings().signIn.kind === "clerk" ? " Delete the user in Clerk's dashboard too." : "";
       return { json: { erased: email }, text: `Erased ${email}. Backups still have it.${atClerk}` };
     });

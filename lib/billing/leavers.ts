@@ -18,7 +18,7 @@ export async function eraseLeavers(db: Db, nowMs: number): Promise<void> {
       const leaver = await dueLeavers(db, nowMs).where("id", "=", id).executeTakeFirst();
       if (!leaver) continue;
       await deleteCustomer(db, "email", leaver.email, nowMs);
-      await erasePerson(db, leaver.email, nowMs, "owner");
+      await erasePerson(db, leaver.email, "owner", nowMs);
       log().info("an account was deleted, as its owner had asked");
     } catch (failure) {
       log().warn({ err: failure, account: id }, "an account could not be deleted yet; it is tried again");

@@ -90,10 +90,11 @@ const setTerms: OfficeAct = {
       trial_ends_at_ms: isChanged("trialEnds") ? trial_ends_at_ms : undefined,
       assistant_limit: isChanged("assistantLimit") ? assistant_limit : undefined,
     };
-    await setAccount(db, email, terms, nowMs, by, (given) => {
+    const requireSame = (given: GivenTerms) => {
       const now = describeChanges(null, given);
       requireSeen(call, toSeen(id, given), `Someone changed this account meanwhile. It is now: ${now}.`);
-    });
+    };
+    await setAccount(db, email, { ...terms, by, requireSame }, nowMs);
   },
 };
 
@@ -145,10 +146,11 @@ const giveCredits: OfficeAct = {
     const thousandths = parseThousandths(input("amount") ?? "");
     if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
     const reason = requireLine("The reason", input("reason"));
-    await addCredits(db, email, { thousandths, reason }, nowMs, by, (current) => {
+    const requireSame = (current: Account) => {
       const now = toCredits(spendable(current));
       requireSeen(call, describeBalance(current), `The balance has changed meanwhile: it is now ${now}.`);
-    });
+    };
+    await addCredits(db, email, { thousandths, reason, by, requireSame }, nowMs);
   },
 };
 
@@ -225,7 +227,7 @@ const removeAccount: OfficeAct = {
     const row = await accountBy(db, "email", email).select("id").executeTakeFirst();
     if (row) requireSeen(call, row.id, "This email has another account meanwhile.");
     await deleteCustomer(db, "email", email, nowMs);
-    await deleteAccount(db, email, nowMs, by);
+    await deleteAccount(db, email, by, nowMs);
   },
 };
 

@@ -76,9 +76,8 @@ const toSeen = (banner: StoredBanner | undefined) => JSON.stringify(banner ?? nu
 
 function replaceBanner(call: OfficeCall, banner: StoredBanner | undefined): Promise<void> {
   const words = "Someone changed the banner meanwhile: see above which one it is now.";
-  return setBanner(call.db, banner, call.nowMs, call.by, (current) =>
-    requireSeen(call, toSeen(current), words),
-  );
+  const requireSame = (current: StoredBanner | undefined) => requireSeen(call, toSeen(current), words);
+  return setBanner(call.db, { banner, by: call.by, requireSame }, call.nowMs);
 }
 
 const preview: OfficeAct = {

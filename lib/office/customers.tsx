@@ -97,7 +97,11 @@ async function show(call: OfficeCall) {
 
 async function readFile(call: OfficeCall): Promise<string> {
   let text = "";
-  for await (const page of listCustomers(call.db, readSearch(call), call.nowMs, maxRowsOfFile))
+  for await (const page of listCustomers(
+    call.db,
+    { ...readSearch(call), maxRows: maxRowsOfFile },
+    call.nowMs,
+  ))
     text += toCsv(page.flatMap(toCustomerRows), text === "");
   return text;
 }

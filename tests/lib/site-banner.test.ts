@@ -12,16 +12,16 @@ const db = await store();
 afterAll(closeStore);
 
 it("keeps a copy of the notice for 15 seconds, also when the wall clock steps back or on", async () => {
-  await setBanner(db, notice("one"), Date.now());
+  await setBanner(db, { banner: notice("one") }, Date.now());
   expect(await readSiteBanner(noonMs, 1_000_000)).toEqual({ kind: "warning", message: "one" });
-  await setBanner(db, notice("another"), Date.now());
+  await setBanner(db, { banner: notice("another") }, Date.now());
   expect((await readSiteBanner(noonMs + twoHoursMs, 1_014_999))?.message).toBe("one");
   expect((await readSiteBanner(noonMs - twoHoursMs, 1_015_000))?.message).toBe("another");
 });
 
 it("shows a notice from its start, and no longer at its end", async () => {
   const planned = { ...notice("planned"), startsAtMs: noonMs, endsAtMs: noonMs + twoHoursMs };
-  await setBanner(db, planned, Date.now());
+  await setBanner(db, { banner: planned }, Date.now());
   const messageAt = async (nowMs: number) => (await readSiteBanner(nowMs, 2_000_000))?.message;
   expect(await messageAt(noonMs - 1)).toBeUndefined();
   expect(await messageAt(noonMs)).toBe("planned");

@@ -551,8 +551,8 @@ class Life {
     } catch {
       return owner.story.push("could not leave");
     }
-    if (this.chance(0.5)) await deleteAccount(this.db, owner.email, this.nowMs);
-    else await erasePerson(this.db, owner.email, this.nowMs);
+    if (this.chance(0.5)) await deleteAccount(this.db, owner.email, "operator", this.nowMs);
+    else await erasePerson(this.db, owner.email, "operator", this.nowMs);
     for (const id of ids) this.covers.delete(id);
     this.owners[this.owners.indexOf(owner)] = await this.join();
     return undefined;

@@ -10,7 +10,7 @@ const waitMs = 2000;
  */
 export async function readPrices(nowMs: number): Promise<{ prices: Offer[]; isWhole: boolean }> {
   const { licencePrices = [] } = settings().billing ?? {};
-  const offers = await withTimeout(waitMs, readOffers(licencePrices, "Licence", nowMs)).catch(
+  const offers = await withTimeout(waitMs, readOffers(licencePrices, "Licence", undefined, nowMs)).catch(
     () => undefined,
   );
   const prices = offers?.filter(({ amount }) => amount !== undefined) ?? [];

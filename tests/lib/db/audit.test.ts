@@ -50,10 +50,10 @@ describe.each(everyEngine)("the audit on $name", async (engine) => {
     await syncClerkUser(db, { id: "user_2", email, updatedAtMs: nowMs, barredForMs: 0 }, tick());
     await stopLaterEmails(db, id, tick());
     await suppressEmail(db, "bounced@example.com", tick());
-    await deleteAccount(db, email, tick());
+    await deleteAccount(db, email, "operator", tick());
     const notice = { kind: "promo", message: "Hello", startsAtMs: null, endsAtMs: null } as const;
-    await setBanner(db, notice, tick());
-    await setBanner(db, undefined, tick());
+    await setBanner(db, { banner: notice }, tick());
+    await setBanner(db, { banner: undefined }, tick());
     expect(await summaries()).toEqual([
       [operator, "invite", "new@example.com"],
       ["invitation", "account open", "new@example.com"],
@@ -88,7 +88,7 @@ describe.each(everyEngine)("the audit on $name", async (engine) => {
     await suppressEmail(db, email, tick());
     await joinWaitlist(db, email, tick());
     await suppressEmail(db, email, tick());
-    await expect(deleteAccount(db, email, tick())).rejects.toThrow("no account");
+    await expect(deleteAccount(db, email, "operator", tick())).rejects.toThrow("no account");
     await expect(acceptInvitation(db, { token: "x", email, subject: "user_1" }, tick())).resolves.toBe(
       "unknown",
     );

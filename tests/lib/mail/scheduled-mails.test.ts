@@ -109,7 +109,7 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
     it.each<[string, () => Promise<unknown>]>([
       ["is extended", () => extendTo(endsAtMs + 30 * dayMs)],
       ["becomes a licence", () => setAccount(db, email, { plan: "licensed" }, nowMs)],
-      ["is deleted with its account", () => deleteAccount(db, email, nowMs)],
+      ["is deleted with its account", () => deleteAccount(db, email, "operator", nowMs)],
     ])("are not sent again if the trial %s between two attempts", async (_, change) => {
       mailSender.failure = busy;
       await roundAt(endsAtMs);
@@ -148,7 +148,7 @@ describe.each(engines)("mails that a date makes due, on $name", async (engine) =
     it.each<[string, () => Promise<unknown>]>([
       ["has a licence by then", () => setAccount(db, email, { plan: "licensed" }, nowMs)],
       ["is on the hobby plan by then", () => setAccount(db, email, { plan: "hobby" }, nowMs)],
-      ["was deleted", () => deleteAccount(db, email, nowMs)],
+      ["was deleted", () => deleteAccount(db, email, "operator", nowMs)],
       [
         "belongs to no one who can sign in, as after an erasure",
         () => stage.query("UPDATE accounts SET subject = NULL"),

@@ -51,8 +51,8 @@ export async function readOffersTo(account: Account, bought: Purchases, nowMs: n
   const [licences, credits] = await Promise.all([
     account.deletes_at_ms !== null || !bought.subscriptions.every(isReplaceable)
       ? []
-      : readOffers(licencePrices, "Licence", nowMs, currency),
-    sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", nowMs, currency) : [],
+      : readOffers(licencePrices, "Licence", currency, nowMs),
+    sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", currency, nowMs) : [],
   ]);
   return { licences, credits };
 }
@@ -66,7 +66,7 @@ export async function readChangesOf(bought: Purchases, chosen: string | undefine
   const licence = findChangeable(bought.subscriptions);
   if (!licence) return undefined;
   const ids = await readChanges(licence, nowMs);
-  const offers = await readOffers(ids, "Licence", nowMs, currencyOf(bought));
+  const offers = await readOffers(ids, "Licence", currencyOf(bought), nowMs);
   const offer = offers.find(({ priceId }) => priceId === chosen);
   const cost = offer && (await readChangeCost(licence, offer.priceId, nowMs));
   return { offers, offer, cost };
@@ -80,8 +80,8 @@ const currencyOf = ({ subscriptions }: Purchases) =>
 export async function readOffers(
   ids: string[],
   fallbackName: string,
+  currency: string | undefined,
   nowMs: number,
-  currency?: string,
 ): Promise<Offer[]> {
   const read = await Promise.all(ids.map((id) => readOffer(id, fallbackName, currency, nowMs)));
   return read.filter(({ isSold }) => isSold);
