@@ -11,9 +11,10 @@ import type { CreditWrite, Outcome } from "@/lib/backend/ledger-draft";
 import { Refusal } from "@/lib/backend/refusals";
 import { writeCredits } from "@/lib/backend/write-groups";
 import { store } from "@/lib/db/store";
-import type { Call } from "@/lib/http/call";
+import { Call, type Source, sourceOf } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import type { Work } from "@/lib/http/handler";
+import { operations } from "@/lib/http/register/operations";
 import type { ResponseParts } from "@/lib/http/response";
 
 /** The work of each address of the backend API. */
@@ -83,7 +84,7 @@ async function check(call: Call, backend: Backend): Promise<ResponseParts> {
   // The first answer is that of a token that has expired since.
   const known = cost && (await findAnswer(await store(), toRequest(call, backend)));
   if (known) return answer(known);
-  const caller = await identifyCaller(call, resource, ownersHeaders(token));
+  const caller = await identifyCaller(new Call(asOwner(call, token), call.site), resource);
   const entitlement = await answerEntitlement(caller, call.nowMs);
   if (!cost || caller.is !== "account") return answer(entitlement);
   const { credits, ...words } = cost;
@@ -97,11 +98,18 @@ async function check(call: Call, backend: Backend): Promise<ResponseParts> {
   });
 }
 
-/** The headers with which the owner of a token would call the public API. */
-function ownersHeaders(token: string) {
-  const fields: [string, string][] = [["authorization", `Bearer ${token}`]];
-  const get = (name: string) => (name === "authorization" ? `Bearer ${token}` : null);
-  return { get, has: (name: string) => get(name) !== null, [Symbol.iterator]: () => fields.values() };
+/** The request with which the owner of a token would call the public API. */
+function asOwner({ requestId }: Call, token: string): Source {
+  const fields = new Map([
+    ["authorization", `Bearer ${token}`],
+    ["x-request-id", requestId],
+  ]);
+  const get = (name: string) => fields.get(name) ?? null;
+  return sourceOf("GET", operations.entitlement.path, {
+    get,
+    has: (name) => fields.has(name),
+    [Symbol.iterator]: () => fields.entries(),
+  });
 }
 
 function writeOne(call: Call, backend: Backend, asked: CreditWrite): Promise<ResponseParts> {
