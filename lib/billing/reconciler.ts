@@ -55,17 +55,14 @@ export async function reconcile(
   const purchases = buyer
     ? await collectPurchasesOf(db, buyer, nowMs)
     : [
-        ...(await findUnsettled(db, nowMs, progress)),
+        ...(await findUnsettled(db, progress, nowMs)),
         ...((progress && (await unlessAway(findNew(db, progress, nowMs)))) ?? []),
       ];
   const read = async (purchase: Purchase) => {
     reconciled.read++;
-    await fulfil(db, purchase, "reconciler", nowMs).catch((failure) => {
-      fail(failure, purchase);
-      if (missed >= maxMissed) purchases.length = 0;
-    });
+    await fulfil(db, purchase, "reconciler", nowMs).catch((failure) => fail(failure, purchase));
   };
-  while (purchases.length > 0 && !signal?.aborted)
+  while (missed < maxMissed && purchases.length > 0 && !signal?.aborted)
     await Promise.all(purchases.splice(0, maxConcurrent).map(read));
   if (progress && missed === 0 && !signal?.aborted) await keepProgress(db, nowMs);
   await endCheckoutsOfLeavers(db, nowMs).catch((err) =>
@@ -109,7 +106,7 @@ export async function findOldestOpen(db: Db, nowMs: number): Promise<number | un
  * that have not ended, and ended ones and paid checkouts for 60 days. A store that is behind has all of these read, as they were
  * when it last was not.
  */
-async function findUnsettled(db: Db, nowMs: number, progress?: Progress): Promise<Purchase[]> {
+async function findUnsettled(db: Db, progress: Progress | undefined, nowMs: number): Promise<Purchase[]> {
   const unread = (eb: ExpressionBuilder<Tables, "billing_subscriptions" | "billing_checkouts">) =>
     eb.or([
       eb("last_event_at_ms", "is", null),

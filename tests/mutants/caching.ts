@@ -5,8 +5,8 @@ export const caching: Mistakes = {
     "lib/http/response.ts": {
       "a refusal may be kept by shared caches": ["isFresh ? route?.caching : undefined", "route?.caching"],
       "shared caches keep the request id of one client": [
-        '...(caching.startsWith("public") ? []',
-        '...(caching === "" ? []',
+        'if (!caching.startsWith("public")) fields',
+        'if (caching !== "") fields',
       ],
     },
     "lib/http/default-headers.ts": {
@@ -45,8 +45,8 @@ export const caching: Mistakes = {
     },
     "app/(pages)/html-page.tsx": {
       "a page without the notice that its reader put away is kept for others": [
-        '"private, no-cache"',
-        '"public, no-cache"',
+        'isOrdinary ? "public" : "private"',
+        '"public"',
       ],
     },
     "lib/server/page-cache.ts": {
@@ -63,7 +63,7 @@ export const caching: Mistakes = {
     },
     "lib/server/page-cache.ts": {
       "the page of one who is signed in is kept for all":
-        "if (!isShared(route, query, headers)) return undefined;",
+        "if (!isShared(route, search, headers)) return undefined;",
     },
     "lib/server/cached-response.ts": {
       "a 404 is told as not modified": ["status === 200 && matchesEtag(", "matchesEtag("],

@@ -10,7 +10,7 @@ export const quotas: Mistakes = {
   },
   "tests/lib/rate-limit/client-address.test.ts": {
     "lib/rate-limit/client-address.ts": {
-      "the entry that a client can send is believed": ["chain.at(-trustedProxyHops)", "chain.at(0)"],
+      "the entry that a client can send is believed": [".at(-trustedProxyHops)", ".at(0)"],
       "each address of a household's IPv6 network has a quota of its own": [
         "groups.slice(0, prefixBits / 16)",
         "groups.slice(0, 8)",

@@ -69,7 +69,7 @@ async function readFacts(db: Db, { subscription, items, known }: Asked, nowMs: n
   );
   if (!item) throw new Error("a subscription has no item");
   const open = await readOpen(subscription);
-  const before = await readBefore(db, subscription, open, known, nowMs);
+  const before = await readBefore(db, { subscription, open, known }, nowMs);
   const isNewlyFailing = subscription.status === "past_due" && !before && !known?.unpaid_since_ms;
   const firstUnpaid = isNewlyFailing ? firstUnpaidOf(open, item) : undefined;
   const paidSince = before?.paidSince ?? (firstUnpaid && firstUnpaid - daysOf(item.price) * daySeconds);

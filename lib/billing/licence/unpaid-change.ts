@@ -8,6 +8,13 @@ import type { Tables } from "@/lib/db/tables";
 
 type Before = Pick<Tables["billing_subscriptions"], "price_id" | "assistant_limit"> & { paidUntilMs: number };
 
+/** A subscription as it was read, its open invoices, and what the store has of it. */
+type Asked = {
+  subscription: Stripe.Subscription;
+  open: Stripe.Invoice[];
+  known: Tables["billing_subscriptions"] | undefined;
+};
+
 const daysIn: Record<string, number> = { day: 1, week: 7, month: 31, year: 366 };
 
 /**
@@ -20,12 +27,10 @@ const daysIn: Record<string, number> = { day: 1, week: 7, month: 31, year: 366 }
  */
 export async function readBefore(
   db: Db,
-  subscription: Stripe.Subscription,
-  open: Stripe.Invoice[],
-  known: Tables["billing_subscriptions"] | undefined,
+  asked: Asked,
   nowMs: number,
 ): Promise<(Before & { paidSince: number | undefined }) | undefined> {
-  const before = await findBefore(db, subscription, open, known, nowMs);
+  const before = await findBefore(db, asked, nowMs);
   const price = before?.price_id ? await readPrice(before.price_id, nowMs) : undefined;
   const days = price && daysOf(price);
   return before && { ...before, paidSince: days ? (before.paidUntilMs - days * dayMs) / 1000 : undefined };
@@ -35,14 +40,9 @@ export async function readBefore(
 export const daysOf = ({ recurring }: Pick<Stripe.Price, "recurring">) =>
   recurring ? (daysIn[recurring.interval] ?? 0) * recurring.interval_count : 0;
 
-async function findBefore(
-  db: Db,
-  subscription: Stripe.Subscription,
-  open: Stripe.Invoice[],
-  known: Tables["billing_subscriptions"] | undefined,
-  nowMs: number,
-): Promise<Before | undefined> {
-  const invoice = await findUnpaidChange(subscription, open, known);
+async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before | undefined> {
+  const { known } = asked;
+  const invoice = await findUnpaidChange(asked);
   if (!invoice) return undefined;
   if (known?.status_reason === "change") {
     const { price_id, assistant_limit, unpaid_since_ms, period_ends_ms } = known;
@@ -56,11 +56,8 @@ async function findBefore(
 const isChange = ({ billing_reason }: Stripe.Invoice) => billing_reason === "subscription_update";
 
 /** The invoice of the first change that is not paid; a later one may be open as well, or a draft. */
-async function findUnpaidChange(
-  { id, status, latest_invoice: latest }: Stripe.Subscription,
-  open: Stripe.Invoice[],
-  known: Tables["billing_subscriptions"] | undefined,
-): Promise<Stripe.Invoice | undefined> {
+async function findUnpaidChange({ subscription, open, known }: Asked): Promise<Stripe.Invoice | undefined> {
+  const { id, status, latest_invoice: latest } = subscription;
   if (!latest || typeof latest === "string") return undefined;
   if (isChange(latest) && ["void", "uncollectible"].includes(latest.status ?? "")) return latest;
   if (!["past_due", "unpaid", "paused"].includes(status) || open.length === 0) return undefined;
