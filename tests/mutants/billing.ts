@@ -56,7 +56,7 @@ export const billing: Mistakes = {
     },
   },
   "tests/app/hooks/stripe.test.ts": {
-    "lib/billing/stripe/calls.ts": {
+    "lib/billing/stripe/delivery.ts": {
       "a delivery may be of any age": [
         "verifyHeader(...received, toleranceSeconds,",
         "verifyHeader(...received, 1e9,",

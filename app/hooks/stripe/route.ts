@@ -1,6 +1,7 @@
 import { purchaseIn } from "@/lib/billing/fulfilment/events";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
-import { readEvent, type StripeEvent, StripeFailure } from "@/lib/billing/stripe/calls";
+import { StripeFailure } from "@/lib/billing/stripe/calls";
+import { readEvent, type StripeEvent } from "@/lib/billing/stripe/delivery";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { handleOperation } from "@/lib/http/handler";

@@ -1,13 +1,10 @@
 import type { Stripe } from "stripe";
-import * as z from "zod";
 import { inCallPlace } from "@/lib/billing/stripe/call-places";
 import { answersWithinMs } from "@/lib/config/limits";
 import { type BillingSettings, settings } from "@/lib/config/settings";
 import { ApiError } from "@/lib/http/errors";
-import { parseJson } from "@/lib/http/json";
 import { processSingleton } from "@/lib/process-singleton";
 import { loadLibrary } from "@/lib/runtime/load-library";
-import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 /** Stripe refused a call or did not answer. Its message has no personal data. */
@@ -38,8 +35,8 @@ export const idOf = (reference: string | { id: string }) =>
 export const hasEnded = ({ status }: Pick<Stripe.Subscription, "status">) =>
   ["canceled", "incomplete_expired"].includes(status);
 
-/** The library is loaded on first use, so that a deployment without billing never loads it. */
-function client(): Promise<Stripe> {
+/** The library, which is loaded on first use, so that a deployment without billing never loads it. */
+export function stripeLibrary(): Promise<Stripe> {
   const { secretKey, apiUrl } = requireBilling();
   return processSingleton("stripe", async () => {
     const { Stripe: StripeClient } = await loadLibrary(() => import("stripe"));
@@ -58,7 +55,7 @@ export async function callStripe<T>(
   call: (stripe: Stripe) => Promise<T>,
   withinMs = answersWithinMs.stripe,
 ): Promise<T> {
-  const stripe = await client();
+  const stripe = await stripeLibrary();
   const busy = () => new StripeFailure("enough is being asked", "busy", 429);
   try {
     return await inCallPlace(busy, () => withTimeout(withinMs, call(stripe)));
@@ -124,35 +121,3 @@ function toFailure(failure: unknown): unknown {
   const { message, code, statusCode } = failure as Stripe.errors.StripeError;
   return new StripeFailure(message, code, statusCode);
 }
-
-const event = z.object({ id: z.string(), type: z.string(), data: z.object({ object: z.looseObject({}) }) });
-
-/** An event at Stripe, with its object as it was then. */
-export type StripeEvent = z.infer<typeof event>;
-
-/**
- * Reads an event of a delivery, whose signature may be five minutes old. Throws `invalid_signature`, or `invalid_request`
- * for what Stripe has signed and is no such event: thin events name their object alone.
- */
-export async function readEvent(body: Buffer, signature: string | null, nowMs: number): Promise<StripeEvent> {
-  const { webhookSecret } = requireBilling();
-  const { webhooks } = await client();
-  let isSigned: boolean | undefined;
-  try {
-    const received = [body, signature ?? "", webhookSecret] as const;
-    isSigned = webhooks.signature?.verifyHeader(...received, toleranceSeconds, undefined, nowMs);
-  } catch {}
-  if (!isSigned) throw new ApiError("invalid_signature");
-  const signed = parseJson(body);
-  const { data } = event.safeParse(signed);
-  if (data) return data;
-  if (!isThin.safeParse(signed).success)
-    throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
-  log().warn(`billing: Stripe delivers thin events. ${useSnapshots}`);
-  throw new ApiError("invalid_request", { message: "This is a thin event.", hint: useSnapshots });
-}
-
-const toleranceSeconds = 5 * 60; // 5 minutes
-const isThin = z.object({ object: z.literal("v2.core.event") });
-const useSnapshots =
-  "At Stripe, create a webhook endpoint with the payload style 'snapshot', and set its signing secret as STRIPE_WEBHOOK_SECRET.";

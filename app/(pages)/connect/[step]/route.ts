@@ -1,4 +1,4 @@
-import { answerEach } from "@/app/answer-each";
+import { answerEach } from "@/app/handlers-by-path";
 import { toPlatform } from "@/lib/http/platform";
 import { connectHandlers } from "../forms";
 

@@ -1,0 +1,37 @@
+import * as z from "zod";
+import { requireBilling, stripeLibrary } from "@/lib/billing/stripe/calls";
+import { ApiError } from "@/lib/http/errors";
+import { parseJson } from "@/lib/http/json";
+import { log } from "@/lib/runtime/log";
+
+const event = z.object({ id: z.string(), type: z.string(), data: z.object({ object: z.looseObject({}) }) });
+
+/** An event at Stripe, with its object as it was then. */
+export type StripeEvent = z.infer<typeof event>;
+
+/**
+ * Reads an event of a delivery, whose signature may be five minutes old. Throws `invalid_signature`, or `invalid_request`
+ * for what Stripe has signed and is no such event: thin events name their object alone.
+ */
+export async function readEvent(body: Buffer, signature: string | null, nowMs: number): Promise<StripeEvent> {
+  const { webhookSecret } = requireBilling();
+  const { webhooks } = await stripeLibrary();
+  let isSigned: boolean | undefined;
+  try {
+    const received = [body, signature ?? "", webhookSecret] as const;
+    isSigned = webhooks.signature?.verifyHeader(...received, toleranceSeconds, undefined, nowMs);
+  } catch {}
+  if (!isSigned) throw new ApiError("invalid_signature");
+  const signed = parseJson(body);
+  const { data } = event.safeParse(signed);
+  if (data) return data;
+  if (!isThin.safeParse(signed).success)
+    throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
+  log().warn(`billing: Stripe delivers thin events. ${useSnapshots}`);
+  throw new ApiError("invalid_request", { message: "This is a thin event.", hint: useSnapshots });
+}
+
+const toleranceSeconds = 5 * 60; // 5 minutes
+const isThin = z.object({ object: z.literal("v2.core.event") });
+const useSnapshots =
+  "At Stripe, create a webhook endpoint with the payload style 'snapshot', and set its signing secret as STRIPE_WEBHOOK_SECRET.";
