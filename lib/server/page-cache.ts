@@ -45,25 +45,29 @@ export class PageCache {
     if (isPage(route)) {
       const banner = await readAnnouncement();
       const variant = variantOf(route, headers, banner);
-      return this.get([route.path, variant.cookie, variant.accept, banner?.id].join("\n"), route, variant);
+      return this.get(route, route.path, variant, banner?.id);
     }
     // With its version, a file is another one: it is immutable.
-    return this.get(search === `?v=${assetsVersion()}` ? path + search : path, route);
+    return this.get(route, search === `?v=${assetsVersion()}` ? path + search : path);
   }
 
-  private async get(key: string, route: Route, headers = nothingSent): Promise<CachedResponse | undefined> {
+  private async get(
+    route: Route,
+    target: string,
+    variant = nothingSent,
+    noticeId = "",
+  ): Promise<CachedResponse | undefined> {
+    const key = [target, variant.cookie, variant.accept, noticeId].join("\n");
     const kept = this.kept.get(key);
     if (kept && performance.now() < kept.goodUntilMs) return kept.response;
-    const making =
-      this.making.get(key) ?? this.renew(key, route, headers).finally(() => this.making.delete(key));
+    const renew = () => this.make(target, variant).then((made) => this.keep(key, route, made));
+    const making = this.making.get(key) ?? renew().finally(() => this.making.delete(key));
     this.making.set(key, making);
     const newest = kept ? withTimeout(renewWithinMs, making).catch(() => kept) : making;
     return ((await newest) ?? kept)?.response;
   }
 
-  private async renew(key: string, route: Route, headers: Variant): Promise<Kept | undefined> {
-    const [target = ""] = key.split("\n", 1);
-    const made = await this.make(target, headers);
+  private keep(key: string, route: Route, made: Answer): Kept | undefined {
     if (made.status >= 500) return undefined;
     const caching = made.fields[made.fields.indexOf("cache-control") + 1] ?? "";
     const maxAge = /max-age=(\d+)/.exec(caching)?.[1];
