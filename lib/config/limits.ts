@@ -61,6 +61,9 @@ export const maxRequestsInWork = 256;
 /** Maximum requests of a connection that wait for the one in work; the next is refused, and the connection closed. */
 export const maxPipelined = 8;
 
+/** Refusals that are sent at once in each fifth of a second: in all, and then of each network. The others wait for the next. */
+export const refusalPace = { everyMs: 200, inAll: 200, ofNetwork: 1 };
+
 /** Maximum body sizes in bytes, counted as they arrive; beyond them the server answers 413. */
 export const bodyLimits = {
   unsubscribe: 4 * 1024, // 4 KiB

@@ -11,7 +11,7 @@ import { processSingleton } from "@/lib/process-singleton";
 import type { Circle, Circles } from "@/lib/rate-limit/client";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
-import { LocalCounter } from "@/lib/rate-limit/local-counter";
+import { LocalCounter, type RateLimitDecision } from "@/lib/rate-limit/local-counter";
 import { RedisStore } from "@/lib/rate-limit/redis-store";
 import { decideWithoutStore, SharedCounter } from "@/lib/rate-limit/shared-counter";
 import { UpstashStore } from "@/lib/rate-limit/upstash-store";
@@ -24,23 +24,33 @@ export type RateLimitResult = {
 };
 
 /**
- * Spends one request of the client's quota. Its headers are those of draft-ietf-httpapi-ratelimit-headers-11, and the
- * older pair. `t` is sent on a refusal alone, and equals `Retry-After`: the last 60 seconds have no reset to announce.
+ * Spends one request of the client's quota; the result is there at once where this process counts. Its headers are those of
+ * draft-ietf-httpapi-ratelimit-headers-11, and the older pair. `t` is sent on a refusal alone, and equals `Retry-After`: the
+ * last 60 seconds have no reset to announce.
  *
  * @param key - the client's
  */
-export async function consumeRateLimit(name: QuotaName, key: string): Promise<RateLimitResult> {
+export function consumeRateLimit(name: QuotaName, key: string): RateLimitResult | Promise<RateLimitResult> {
   const limit = settings().requestsPerMinute[name];
+  const decision = counter(name, limit, quotas[name].windowSeconds).consume(key);
+  if (decision instanceof Promise) return decision.then((decided) => inHeaders(name, limit, decided));
+  return inHeaders(name, limit, decision);
+}
+
+function inHeaders(name: QuotaName, limit: number, decision: RateLimitDecision): RateLimitResult {
   const { windowSeconds } = quotas[name];
-  const decision = await counter(name, limit, windowSeconds).consume(key);
-  const { allowed, retryAfterSeconds = windowSeconds } = decision;
-  const remaining = allowed ? decision.remaining : 0;
+  const { allowed, remaining, retryAfterSeconds = windowSeconds } = decision;
   const wait = Math.min(retryAfterSeconds, windowSeconds);
-  const headers: string[] = [];
-  headers.push("ratelimit-policy", `"${name}";q=${limit};w=${windowSeconds}`);
-  headers.push("ratelimit-limit", String(limit));
-  headers.push("ratelimit", `"${name}";r=${remaining}${allowed ? "" : `;t=${wait}`}`);
-  headers.push("ratelimit-remaining", String(remaining));
+  const headers = [
+    "ratelimit-policy",
+    `"${name}";q=${limit};w=${windowSeconds}`,
+    "ratelimit-limit",
+    String(limit),
+    "ratelimit",
+    `"${name}";r=${remaining}${allowed ? "" : `;t=${wait}`}`,
+    "ratelimit-remaining",
+    String(remaining),
+  ];
   if (allowed) return { headers };
   metrics()?.quotaRefusals.inc({ quota: name });
   const message = rateLimitMessage(limit, windowSeconds, wait);

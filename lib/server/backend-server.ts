@@ -10,6 +10,6 @@ export function createBackendServer(url: string): Server {
   const { site, answer } = createBackendApi(url);
   return createBoundedServer(async (incoming, outgoing) => {
     const call = new Call(new NodeSource(incoming, outgoing), site);
-    send(await answer(call), incoming, outgoing);
+    return send(await answer(call), incoming, outgoing, call.client);
   });
 }

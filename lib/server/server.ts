@@ -17,6 +17,7 @@ import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { NodeSource } from "@/lib/server/node-source";
 import { PageCache } from "@/lib/server/page-cache";
+import { paceRefusal } from "@/lib/server/refusal-pace";
 import { countInWork } from "@/lib/server/requests-in-work";
 
 type FrontServerOptions = {
@@ -47,11 +48,11 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
       : isForAll
         ? finalizeResponse(call, undefined, methodsOfAll)
         : decide(call);
-    if (decided) return send(await decided, incoming, outgoing);
+    if (decided) return send(await decided, incoming, outgoing, call.client);
     if (throughNext) return throughNext(incoming, outgoing, call);
     if (readMethods.includes(call.method) && call.route?.site !== "api")
       return answerReader(incoming, outgoing, call);
-    send(await handlerOf(call)(call), incoming, outgoing);
+    return send(await handlerOf(call)(call), incoming, outgoing, call.client);
   }
 
   /** Answers what is the same for everyone from memory, and compresses everything else. */
@@ -59,11 +60,13 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
     leaveUnread(incoming, outgoing);
     const kept = await pageCache.find(call);
     if (kept) {
+      if (!call.route) await paceRefusal(call.client);
       const requestId = call.route?.isShared ? [] : ["x-request-id", call.requestId];
       return logRequest(call, await kept.send(incoming, outgoing, requestId));
     }
     const answer = await handlerOf(call)(call);
-    send(await compressOnce(answer, incoming.headers["accept-encoding"]), incoming, outgoing);
+    const compressed = await compressOnce(answer, incoming.headers["accept-encoding"]);
+    return send(compressed, incoming, outgoing, call.client);
   }
 
   return createBoundedServer(answer, limits);

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { refusalPace } from "@/lib/config/limits";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { flood, networks } from "@/tests/support/flood";
@@ -7,6 +8,12 @@ import { median } from "@/tests/support/timing";
 const service = await startService({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
 await service.ready();
 const owner = await Browser.admit(service, "ceo@example.com");
+
+const bearerOf = async (email: string) => ({
+  authorization: `Bearer ${(await service.adminJson<{ token: string }>("token", email)).token}`,
+});
+await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
+const others = await bearerOf("other@example.com");
 
 /** What a page answers again and again, and the milliseconds that its middle answer took. */
 async function repeat(times: number, open: () => Promise<{ status: number }>) {
@@ -55,15 +62,12 @@ describe("searches by MCP", () => {
       method: "tools/call",
       params: { name: "search_docs", arguments: { query: `limits of requests quota headers errors ${n}` } },
     });
-  const bearer = async () => ({
-    authorization: `Bearer ${(await service.adminJson<{ token: string }>("token", "ceo@example.com")).token}`,
-  });
 
   it.each([
     ["one /48", 1, 3],
     ["ten /48s", 10, 10],
   ])("from %s leave an app its entitlement", async (_, count, most) => {
-    const token = await bearer();
+    const token = await bearerOf("ceo@example.com");
     const ask = () => repeat(200, () => service.ask("/api/entitlement", { headers: token }));
     await ask();
     const alone = await ask();
@@ -78,4 +82,44 @@ describe("searches by MCP", () => {
     expect(statuses.get(200)).toBeGreaterThan(0);
     expect(beside.middle / alone.middle).toBeLessThan(most);
   });
+});
+
+describe("refusals that a hundred networks ask for as fast as they can", () => {
+  const mcp = { "content-type": "application/json", host: `localhost:${service.port}` };
+  const list = (n: number) => JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/list" });
+  const form = { "content-type": "application/x-www-form-urlencoded" };
+  const code = (n: number) =>
+    `grant_type=authorization_code&client_id=x&code=${n}&code_verifier=${"v".repeat(43)}`;
+
+  it.each([
+    [
+      "MCP messages with one valid token",
+      429,
+      { path: "/mcp/account", headers: { ...mcp, ...others }, body: list },
+    ],
+    [
+      "exchanges of codes that were never given, once these are too many,",
+      429,
+      { path: "/oauth/token", headers: form, body: code },
+    ],
+    ["addresses that are none", 404, { path: "/api/nothing" }],
+  ])(
+    "for %s come at a pace, and an app gets its entitlement",
+    async (_, refused, request) => {
+      const token = await bearerOf("ceo@example.com");
+      const strangers = flood(service, { ...request, addresses: networks(100), connections: 100 });
+      const count = () => strangers.statuses.get(refused) ?? 0;
+      await vi.waitUntil(() => count() > 500, { timeout: 60_000 });
+      const [before, beganAtMs] = [count(), performance.now()];
+      const seen = await repeat(40, () => service.ask("/api/entitlement", { headers: token }));
+      const perSecond = ((count() - before) * 1000) / (performance.now() - beganAtMs);
+      await strangers.stop();
+      expect(seen.statuses).toEqual({ 200: 40 });
+      const { everyMs, inAll, ofNetwork } = refusalPace;
+      // Of each connection one waits as well. A round may begin or end in between.
+      const most = (inAll + 100 * ofNetwork + 100) * (1000 / everyMs);
+      expect(perSecond).toBeLessThan(1.5 * most);
+    },
+    180_000,
+  );
 });
