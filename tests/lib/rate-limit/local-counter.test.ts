@@ -40,6 +40,37 @@ it("all counters share one memory: a flood of one takes it from the largest, and
   expect(small?.consume("in all", start + 11).remaining).toBe(3);
 });
 
+it("a client that is refused is remembered while 200,000 others ask once each, until its window has passed", () => {
+  const counter = new LocalCounter(120, windowMs, new CounterMemory(maxCounterBytes));
+  for (let n = 0; n < 120; n++) counter.consume("refused", start + n);
+  const again = new Set<boolean>();
+  for (let n = 0; n < 200_000; n++) {
+    const nowMs = start + 200 + n / 5;
+    counter.consume(`key ${n}`, nowMs);
+    if (n % 1000 === 0) again.add(counter.consume("refused", nowMs).allowed);
+  }
+  expect([...again]).toEqual([false]);
+  expect(counter.bytes).toBeLessThanOrEqual(maxCounterBytes);
+  expect(counter.consume("refused", start + windowMs - 1).allowed).toBe(false);
+  expect(counter.consume("refused", start + windowMs).allowed).toBe(true);
+  expect(counter.consume("refused", start + windowMs).allowed).toBe(false);
+});
+
+it("clients that are refused take half of the memory at most, whichever counters refuse them", () => {
+  const memory = new CounterMemory(600 * kibibyte);
+  const counters = Array.from({ length: 4 }, () => new LocalCounter(1, windowMs, memory));
+  for (let n = 0; n < 20_000; n++) for (const one of counters) one.consume(`key ${n}`, start + n / 1000);
+  const sum = (of: (counter: LocalCounter) => number) => counters.reduce((all, one) => all + of(one), 0);
+  expect(sum(({ bytes }) => bytes)).toBeLessThanOrEqual(600 * kibibyte);
+  expect(sum(({ bytes, forgettable }) => bytes - forgettable)).toBeLessThanOrEqual(300 * kibibyte);
+  expect(counters.map((one) => one.consume("key 19999", start + 21).allowed)).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
 it("a million requests from new clients to each of thirty counters leave 20 MB, and a look at a counter leaves nothing", () => {
   const memory = new CounterMemory(maxCounterBytes);
   const counters = Array.from({ length: 30 }, () => new LocalCounter(120, windowMs, memory));
