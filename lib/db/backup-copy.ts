@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
 import { toTlsVariables } from "@/lib/db/postgres/tls";
-import { lockedError, retryWhileLocked } from "@/lib/db/sqlite-file";
+import { lockedError, retryWhileLocked } from "@/lib/db/sqlite/file";
 import { removeLeft } from "@/lib/runtime/data-dir";
 
 const writtenWithinMs = 60_000; // a minute, for another backup

@@ -112,7 +112,7 @@ export const accounts: Mistakes = {
     },
   },
   "tests/lib/db/store.test.ts": {
-    "lib/db/sqlite-file.ts": {
+    "lib/db/sqlite/file.ts": {
       "a loss of power takes what was acknowledged": [
         "PRAGMA synchronous = FULL;",
         "PRAGMA synchronous = NORMAL;",

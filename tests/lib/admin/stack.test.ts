@@ -23,7 +23,7 @@ it("stack prints a log with the stacks of our programs in our sources, and the r
   const [line = "", before = ""] = [printed, service.log].map((text) =>
     text.split("\n").find((candidate) => candidate.includes("an account could not be read")),
   );
-  expect(line).toMatch(/at \w\S* \(file:\/\/\S+\/lib\/db\/sqlite-dialect\.ts:\d+:\d+\)/);
+  expect(line).toMatch(/at \w\S* \(file:\/\/\S+\/lib\/db\/sqlite\/dialect\.ts:\d+:\d+\)/);
   expect(line).not.toContain("dist/");
   expect(JSON.parse(line).err.message).toBe(JSON.parse(before).err.message);
   expect(printed.split("\n")).toHaveLength(input.split("\n").length);

@@ -10,9 +10,9 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { type OpenFile, resultCode, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite-file";
+import { type OpenFile, resultCode, retryWhileLocked, SqliteFile } from "@/lib/db/sqlite/file";
+import { WriteTurns } from "@/lib/db/sqlite/write-turns";
 import { StoreOutage } from "@/lib/db/store-outage";
-import { WriteTurns } from "@/lib/db/write-turns";
 
 /**
  * A Kysely dialect for a SQLite file that other processes also write to.
