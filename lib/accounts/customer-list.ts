@@ -5,7 +5,7 @@ import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
-import { currentLicence, licenceStateOf } from "@/lib/plans/licence-state";
+import { currentLicence, type describeDue, licenceStateOf } from "@/lib/plans/licence-state";
 import { standingOf } from "@/lib/plans/standing";
 
 /** What finance and support look for, and how it is called. */
@@ -123,6 +123,7 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
       .selectFrom("billing_subscriptions")
       .select(["account_id", "id", "status", "status_reason", "price_id", "created_at_ms"])
       .select(["period_ends_ms", "unpaid_since_ms", "ends_at_ms", "licence_until_ms"])
+      .select(["amount_due", "currency", "open_invoices"])
       .where("account_id", "in", ids),
     sums: db
       .selectFrom("billing_payments")
@@ -147,7 +148,8 @@ export async function readCustomers(db: Db, search: CustomerSearch, most: number
   );
 }
 
-type Subscriptions = (Parameters<typeof licenceStateOf>[0] & { id: string; price_id: string | null })[];
+type Subscriptions = (Parameters<typeof licenceStateOf>[0] &
+  Parameters<typeof describeDue>[0] & { id: string; price_id: string | null })[];
 
 function describeCustomer(row: Row, all: Subscriptions, sums: Sum[], nowMs: number) {
   const isBesideGift = row.plan_before === "licensed";
@@ -190,6 +192,10 @@ export function toCustomerRows({ email, customerId, state, licence, subscription
     periodEnds: asIso(subscription?.period_ends_ms),
     unpaidSince: asIso(subscription?.unpaid_since_ms),
     licenceEnds: asIso(subscription?.ends_at_ms),
+    due:
+      subscription?.amount_due && subscription.currency
+        ? `${moneyAsDecimal(subscription.amount_due, subscription.currency)} ${subscription.currency.toUpperCase()}`
+        : null,
   };
   return (sums.length > 0 ? sums : [undefined]).map((sum) => {
     const asDecimal = (amount: number) => sum && moneyAsDecimal(amount, sum.currency);

@@ -12,8 +12,8 @@ import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/register/pages";
 import { attemptsTo } from "@/lib/mail/outbox";
 import { decideEntitlement } from "@/lib/plans/entitlement";
-import { endWords } from "@/lib/plans/entitlement-words";
-import { currentLicence, describeDue, endOf, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
+import { endWords, type LicenceState } from "@/lib/plans/entitlement-words";
+import { currentLicence, describeDue, endOf, licenceStateOf } from "@/lib/plans/licence-state";
 import { customerColumns, describeTerms, givenTerms } from "@/lib/plans/terms";
 
 export type Facts = ReturnType<typeof toAccountFacts>;
@@ -115,21 +115,42 @@ export function explain(facts: Facts) {
   };
 }
 
-/** What a licence waits for that is not paid, not finished or paused; `null` if there is nothing. */
+/** What a licence waits for that is not paid, not finished or paused, or went back; `null` if there is nothing. */
 function explainPayment({ nowMs, subscription }: Facts): string | null {
   if (!subscription) return null;
   const state = licenceStateOf(subscription);
-  if (!wantsPayment(state)) return null;
-  const { unpaid_since_ms, invoice_id, ends_at_ms } = subscription;
-  const since =
-    unpaid_since_ms && unpaid_since_ms <= nowMs ? ` since ${asInstant(unpaid_since_ms, nowMs)}` : "";
+  if (["renews", "free", "cancelled", "ended", "trial over"].includes(state)) return null;
+  const { unpaid_since_ms, period_ends_ms, invoice_id, ends_at_ms } = subscription;
+  const at = unpaid_since_ms && asInstant(unpaid_since_ms, nowMs);
+  const since = !at
+    ? ""
+    : unpaid_since_ms <= nowMs
+      ? ` since ${at}`
+      : state === "invoiced"
+        ? `, due ${at}`
+        : "";
   const sum = describeDue(subscription);
   const latest = (subscription.open_invoices ?? 1) > 1 ? "the latest is " : "";
-  const due = sum ? ` ${sum} (${latest}${invoice_id}).` : "";
+  const due = sum ? ` ${sum} is due (${latest}${invoice_id}).` : "";
   const has = (ends_at_ms ?? 0) > nowMs ? "ends" : "ended";
   const end = ends_at_ms === null ? "" : ` The licence ${has} ${asInstant(ends_at_ms, nowMs)}.`;
-  return `The licence is ${state}${since}.${due}${end}`;
+  const next = state === "returned" ? ` Stripe renews it ${asInstant(period_ends_ms, nowMs)}.` : "";
+  return `${statesToSupport[state] ?? `The licence is ${state}`}${since}.${due}${end}${next}`;
 }
+
+/** How a state is told to support, where the sentence is more than its name. */
+const statesToSupport: Partial<Record<LicenceState, string>> = {
+  "change unpaid": "The change of the licence is not paid",
+  "trial unpaid": "The free trial at Stripe has ended, and what follows is not paid",
+  "due beside a gift": "The licence that was bought is not paid; the operator's own runs",
+  overdue: "The invoice that was sent is overdue",
+  invoiced: "An invoice was sent",
+  "not collected": "Stripe collects no payments: an operator paused that there",
+  pausing: "The licence is paused",
+  unfinished: "The first payment is not finished",
+  returned: "What was paid was returned, and Stripe goes on with the subscription",
+  unknown: "Stripe does not know the subscription any more",
+};
 
 function explainSignIn(facts: Facts): string {
   const { nowMs, account, codes, attempts, sessions, atClerk } = facts;

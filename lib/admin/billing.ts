@@ -14,25 +14,38 @@ import { asLines, asTable, type Listing } from "@/lib/admin/print";
 import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
 import { requireBilling } from "@/lib/billing/stripe/calls";
+import { moneyAsDecimal } from "@/lib/config/money";
 import type { Db } from "@/lib/db/store";
 
 type Purchases = Awaited<ReturnType<typeof exportBilling>>;
 
-/** The customer, then a table of the subscriptions and one of the checkouts: what an operator is asked about. */
-function describePurchases({ customer, subscriptions, checkouts }: Purchases): string {
+/** The customer, then tables of the subscriptions, the checkouts and the payments: what an operator is asked about. */
+function describePurchases({ customer, subscriptions, checkouts, payments }: Purchases): string {
   const choose = (rows: Record<string, unknown>[], ...names: string[]) =>
     rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
-  const periods = ["id", "status", "priceId", "periodEnds", "unpaidSince", "endsAt", "lastEvent"];
-  const sales = ["sessionId", "kind", "state", "priceId", "createdAt", "lastEvent"];
+  const sum = (amount: unknown, currency: unknown) =>
+    amount ? `${moneyAsDecimal(Number(amount), String(currency))} ${String(currency).toUpperCase()}` : null;
+  const periods = ["id", "status", "priceId", "periodEnds", "unpaidSince", "endsAt", "due", "lastEvent"];
+  const withDue = (row: Record<string, unknown>) => ({ ...row, due: sum(row.amountDue, row.currency) });
+  const sales = ["sessionId", "kind", "state", "priceId", "createdAt", "lastEvent", "credits", "refunded"];
   const withCredits = (row: Record<string, unknown>) => ({
     ...row,
-    credits: toCredits(Number(row.thousandths)),
-    refunded: toCredits(Number(row.refundedThousandths)),
+    ...(row.kind === "credits" && {
+      credits: toCredits(Number(row.thousandths)),
+      refunded: toCredits(Number(row.refundedThousandths)),
+    }),
+  });
+  const paid = ["paidAt", "bought", "amount", "returned", "dispute", "id"];
+  const inCurrency = (row: Record<string, unknown>) => ({
+    ...row,
+    amount: sum(row.amount, row.currency),
+    returned: sum(row.returned, row.currency),
   });
   return [
     customer ? asLines(customer) : "No customer at Stripe.",
-    asTable(choose(subscriptions, ...periods), "No subscriptions."),
-    asTable(choose(checkouts.map(withCredits), ...sales, "credits", "refunded"), "No checkouts."),
+    asTable(choose(subscriptions.map(withDue), ...periods), "No subscriptions."),
+    asTable(choose(checkouts.map(withCredits), ...sales), "No checkouts."),
+    asTable(choose(payments.map(inCurrency), ...paid), "No payments."),
   ].join("\n\n");
 }
 
@@ -44,8 +57,8 @@ function list(db: Db, { filter, find: text, limit, csv }: ListOptions): Listing 
       yield page.flatMap(toCustomerRows);
   }
   const toRow = (row: Record<string, unknown>) => {
-    const { email, customer, state, licence, unpaidSince, periodEnds, currency, paid, returned } = row;
-    return { email, customer, state, licence, unpaidSince, periodEnds, currency, paid, returned };
+    const { email, customer, state, licence, unpaidSince, periodEnds, due, currency, paid, returned } = row;
+    return { email, customer, state, licence, unpaidSince, periodEnds, due, currency, paid, returned };
   };
   return { pages: pages(), toRow, asCsv: csv, whenEmpty: "No customers found." };
 }
@@ -72,7 +85,10 @@ export function addBillingCommands(program: AdminCommand): void {
     .does(async ({ db }, options: ListOptions) => list(db, options));
 
   billing
-    .add("show <email>", "show the customer at Stripe, the subscriptions and the checkouts of an account")
+    .add(
+      "show <email>",
+      "show the customer at Stripe, the subscriptions, checkouts and payments of an account",
+    )
     .does(async ({ db }, email: string) => {
       const json = await exportBilling(db, (await findAccount(db, email)).id);
       return { json, text: describePurchases(json) };

@@ -14,6 +14,7 @@ export function addOverviewCommand(program: AdminCommand): void {
       const lines = asLines({
         ...accounts,
         ...billing,
+        retiredPrices: billing.retiredPrices.map(({ id, count }) => `${id} (${count})`).join(", ") || null,
         ...customers,
         ...counts,
         waitingSince: asIso(oldestWaitingAtMs),

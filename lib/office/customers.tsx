@@ -11,6 +11,7 @@ import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { AtStripe, Instant, Person } from "@/lib/office/values";
+import { describeDue } from "@/lib/plans/licence-state";
 import { toCsv } from "@/lib/runtime/csv";
 
 const maxRowsOfFile = 5000;
@@ -71,10 +72,11 @@ async function show(call: OfficeCall) {
         rows={rows}
         columns={{
           Email: ({ email }) => <Person email={email} />,
-          State: ({ state }) => state,
-          Licence: ({ licence }) => licence ?? "–",
+          State: ({ state, licence }) =>
+            licence && licence !== state.toLowerCase() ? `${state} (${licence})` : state,
           "Unpaid since": ({ subscription }) => <Instant atMs={subscription?.unpaid_since_ms} />,
           "Period ends": ({ subscription }) => <Instant atMs={subscription?.period_ends_ms} />,
+          Due: ({ subscription }) => (subscription && describeDue(subscription)) ?? "–",
           Paid: ({ sums }) => (sums.length > 0 ? sums.map(describeSum).join("; ") : "–"),
           "First payment": ({ sums }) => (
             <Instant atMs={sums.length > 0 ? Math.min(...sums.map(({ first_ms }) => first_ms)) : null} />

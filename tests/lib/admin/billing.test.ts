@@ -130,11 +130,13 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
       checkouts: [{ sessionId: session, state: "fulfilled", lastEvent: "checkout.session.completed" }],
     });
     const { stdout } = await shop.service.admin("billing", "show", buyer.email);
-    const [customer, subscriptions, checkouts] = stdout.split("\n\n");
+    const [customer, subscriptions, checkouts, payments] = stdout.split("\n\n");
     expect(customer).toMatch(/^customerId +cus_/);
-    expect(subscriptions).toMatch(/^id +status +priceId +periodEnds +unpaidSince +endsAt +lastEvent\n/);
+    expect(subscriptions).toMatch(/^id +status +priceId +periodEnds +unpaidSince +endsAt +due +lastEvent\n/);
     expect(subscriptions).toMatch(new RegExp(`\n${subscription} +active +price_month`));
     expect(checkouts).toMatch(/^sessionId +kind +state +priceId +createdAt +lastEvent +credits +refunded\n/);
+    expect(payments).toMatch(/^paidAt +bought +amount +returned +dispute +id *\n/);
+    expect(payments).toMatch(new RegExp(`${subscription} +49\\.00 EUR +- +- +ch_`));
     expect(checkouts).toMatch(new RegExp(`\n${session} +licence +fulfilled +price_month`));
   });
 

@@ -2,12 +2,16 @@ import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
 import { engines } from "@/tests/support/engines";
+import { mailTo } from "@/tests/support/mailbox";
+import { OfficeBrowser } from "@/tests/support/office-browser";
+import { reservePort } from "@/tests/support/port";
 
 const ended = ["--trial-ends", "2026-01-01"];
 
 describe.each(engines)("our price, sold without our checkout, on $name", async (engine) => {
-  const shop = await startShop(engine);
+  const shop = await startShop(engine, { OFFICE_PORT: String(await reservePort()) });
   const { stripe } = shop;
+  const office = await OfficeBrowser.enrol(shop.service, "ann");
 
   it("by a Payment Link is given to the account with the email, in whatever case it was typed", async () => {
     const buyer = await shop.admit(...ended);
@@ -64,8 +68,25 @@ describe.each(engines)("our price, sold without our checkout, on $name", async (
     const { unclaimedPurchases } = await shop.service.adminJson("person", "export", email);
     expect(unclaimedPurchases).toHaveLength(2);
 
+    const today = async () => (await office.open("/today")).text;
+    const listed = await today();
+    expect(listed).toContain("<h2>Paid, but no account has the email</h2>");
+    const [head = "", row = "", ...rows] = listed.slice(listed.indexOf("Paid, but no account")).split("<tr>");
+    expect(head).toContain(
+      "what was bought is given within ten minutes of its account. Or refund it at Stripe.",
+    );
+    expect(row).toContain("Email");
+    expect(rows.filter((one) => one.includes(email))).toHaveLength(2);
+    expect(rows.join("")).toContain(`https://dashboard.stripe.com/test/subscriptions/${subscription}`);
+    for (const hidden of [`name="emails" value="${email}"`, 'name="plan" value="hobby"'])
+      expect(rows.join("")).toContain(hidden);
+    await office.submit("/waiting/invite", { emails: email, plan: "hobby" });
+    await mailTo(shop.service.dataDir, email, /invit/i);
+    expect(await today(), "an invitation is no account yet").toContain(pack);
+
     await shop.service.adminJson("account", "add", email, ...ended);
     await shop.reconcile();
+    expect(await today()).not.toContain(pack);
     expect(await shop.termsOf({ email })).toMatchObject({ plan: "licensed", credits: 500 });
     const [other] = [...stripe.subscriptions.values()].slice(-1);
     stripe.end(other?.id ?? "");

@@ -4,7 +4,7 @@ import type { NextPayment } from "@/lib/billing/prices/next-payment";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
-import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
 import { describeDue, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
@@ -40,7 +40,7 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
         )}
         {state && !plain.has(state) && (
           <Alert>
-            {standing.next} {(wantsPayment(state) || state === "invoiced") && due && `${due}.`}
+            {standing.next} {(wantsPayment(state) || state === "invoiced") && due && `${due} is due.`}
           </Alert>
         )}
         <LicenceTerms account={account} licence={bought.licence} {...terms} />
@@ -63,7 +63,7 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
         {bought.hasBought && (
           <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
             <p className="quiet">{describePortal(state)}:</p>
-            <button type="submit" className="plain">
+            <button type="submit" className={state && asksToPay(state) ? undefined : "plain"}>
               Manage billing
             </button>
           </PostForm>
@@ -103,6 +103,8 @@ export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps
   if (!state || (isGiven && state === "ended")) return given || null;
   const { ends_at_ms, period_ends_ms, unpaid_since_ms, assistant_limit } = licence;
   const atMs = (state === "invoiced" ? unpaid_since_ms : ends_at_ms) ?? period_ends_ms;
+  const endsWithAccount =
+    ["renews", "free"].includes(state) && (account.deletes_at_ms ?? period_ends_ms) < period_ends_ms;
   return (
     <>
       {given}
@@ -113,12 +115,15 @@ export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps
             {assistant_limit !== null && `, up to ${assistant_limit} assistants`}.{" "}
           </>
         )}
-        {dates[state] && (
-          <>
-            {dates[state]} <Clock atMs={atMs} shows="date" />
-            {next && <NextPaymentWords next={next} renewsAtMs={period_ends_ms} />}.
-          </>
-        )}
+        {endsWithAccount
+          ? "It ends with your account, and is not charged again."
+          : dates[state] && (
+              <>
+                {dates[state]} <Clock atMs={atMs} shows="date" />
+                {next && <NextPaymentWords next={next} renewsAtMs={period_ends_ms} />}.
+              </>
+            )}
+        {state === "unfinished" && "Its first payment is not finished."}
       </p>
       {state === "returned" && (
         <p>
@@ -150,11 +155,14 @@ const plain: ReadonlySet<LicenceState> = new Set(["renews", "free", "cancelled",
 function beforeOffers({ subscriptions }: Purchases): string {
   return liveOf(subscriptions).length > 0
     ? "If you choose a licence here, the one that Stripe still has is ended first, so you never pay for two."
-    : "You pay nothing now.";
+    : "You are charged nothing at present.";
 }
+
+const asksToPay = (state: LicenceState) => isDue(state) || ["unpaid", "due beside a gift"].includes(state);
 
 function describePortal(state: LicenceState | undefined): string {
   if (!state || state === "ended") return "Invoices and your card";
+  if (asksToPay(state)) return "To pay, to change the card, or to cancel";
   return `Invoices, your card, and how to ${state === "cancelled" ? "keep the licence" : "cancel"}`;
 }
 
@@ -162,21 +170,21 @@ function describePortal(state: LicenceState | undefined): string {
 const dates: Record<LicenceState, string | undefined> = {
   renews: "Renews on",
   free: "It is free now. The first payment is due on",
-  "not collected": "Payments are paused, and you are charged nothing now. The next period begins on",
+  "not collected": "The next period begins on",
   invoiced: "Its invoice is due on",
   cancelled: "It is cancelled and ends on",
-  pausing: "It is paused. Your company may run until",
-  unknown: "Stripe does not know it any more. It ends on",
+  pausing: "Your company may run until",
+  unknown: "It ends on",
   "past due": "If the card keeps failing, your company stops on",
   overdue: "If the invoice stays unpaid, your company stops on",
-  "change unpaid": "You have what you had before the change. If that stays unpaid, your company stops on",
+  "change unpaid": "If the change stays unpaid, your company stops on",
   "trial unpaid": "If no card pays, your company stops on",
   "due beside a gift": "If it stays unpaid, it ends on",
   ended: "Your licence ended on",
   unpaid: "Your licence ended on",
   unfinished: undefined,
-  returned: "Your payment was returned to you, so it ended on",
-  paused: "It is paused, and ended on",
+  returned: "It ended on",
+  paused: "It ended on",
   "trial over": "Its free trial ended on",
 };
 
