@@ -24,6 +24,16 @@ export const backendRoutes = {
   batches: { ...writes, path: "/v1/batches", takes: "batch" },
 } as const satisfies Record<string, BackendRoute>;
 
+export type BackendName = keyof typeof backendRoutes;
+
+const open = { site: "backend", limit: "backends", methods: read } as const;
+
+/** What anyone who reaches the port may read: its document, and its description. */
+export const openRoutes = {
+  docs: { ...open, path: "/docs" },
+  openapi: { ...open, path: "/openapi.json" },
+} as const satisfies Record<string, Route>;
+
 /** What is not there, whatever the method. */
 export const nothingHere = (methods: readonly string[]): Route => ({
   site: "backend",
@@ -37,12 +47,12 @@ export const nothingHere = (methods: readonly string[]): Route => ({
 const idPattern = /^[\w.~-]{1,200}$/;
 
 /** The routes by their paths with `{id}` in place of an id, which is always the third part. */
-const byPath = new Map<string, BackendRoute>(
-  Object.values(backendRoutes).map((route) => [route.path, route]),
+const byPath = new Map<string, Route>(
+  [...Object.values(backendRoutes), ...Object.values(openRoutes)].map((route) => [route.path, route]),
 );
 
 /** The route at a path, and the id in the path: empty where the route has none. */
-export function findBackendRoute(path: string): { route: BackendRoute; id: string } | undefined {
+export function findBackendRoute(path: string): { route: Route; id: string } | undefined {
   const [before, version, noun, id = "", ...rest] = path.split("/", 6);
   const route = byPath.get(idPattern.test(id) ? [before, version, noun, "{id}", ...rest].join("/") : path);
   return route && { route, id };

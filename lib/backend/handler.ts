@@ -1,7 +1,14 @@
 import { METHODS } from "node:http";
-import { type BackendRoute, backendRoutes, findBackendRoute, nothingHere } from "@/lib/backend/addresses";
+import {
+  type BackendRoute,
+  backendRoutes,
+  findBackendRoute,
+  nothingHere,
+  openRoutes,
+} from "@/lib/backend/addresses";
 import { verifyAssertion } from "@/lib/backend/assertion";
 import type { Backend } from "@/lib/backend/backends";
+import { backendDescription, backendMarkdown, backendPage } from "@/lib/backend/documents";
 import { endpoints, requirePermission } from "@/lib/backend/endpoints";
 import { store } from "@/lib/db/store";
 import type { Call, Site } from "@/lib/http/call";
@@ -20,6 +27,18 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
         identify: (call) => identifyBackend(call, backendRoutes[name]),
       }),
     ]),
+  );
+  const { docs, openapi } = openRoutes;
+  const document = handleOperation(docs, ({ headers }) => {
+    const isShown = headers.get("accept")?.includes("text/html");
+    return isShown
+      ? { status: 200, body: backendPage(), mediaType: "text/html; charset=utf-8" }
+      : { status: 200, body: backendMarkdown(), mediaType: "text/markdown; charset=utf-8" };
+  });
+  handlers.set(docs, document);
+  handlers.set(
+    openapi,
+    handleOperation(openapi, () => ({ status: 200, body: backendDescription() })),
   );
   const nothing = handleOperation(nothingHere(METHODS), () => {
     throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });

@@ -16,17 +16,25 @@ const words = (max: number) =>
 
 const isAmount =
   'must be an amount of credits with at most three decimals, as a text like "0.125" or a number';
+const asAmount = { type: ["string", "number"], description: "Exact to three decimals." };
 const amountFrom = (min: number) =>
-  z.unknown().transform((value, { addIssue }) => {
-    const thousandths = parseAmount(value);
-    if (thousandths !== undefined && thousandths >= min) return thousandths;
-    addIssue({
-      code: "custom",
-      message:
-        value === undefined ? "is missing" : min > 0 && thousandths === 0 ? "must be more than 0" : isAmount,
+  z
+    .unknown()
+    .meta(asAmount)
+    .transform((value, { addIssue }) => {
+      const thousandths = parseAmount(value);
+      if (thousandths !== undefined && thousandths >= min) return thousandths;
+      addIssue({
+        code: "custom",
+        message:
+          value === undefined
+            ? "is missing"
+            : min > 0 && thousandths === 0
+              ? "must be more than 0"
+              : isAmount,
+      });
+      return z.NEVER;
     });
-    return z.NEVER;
-  });
 const amount = amountFrom(1);
 const reason = words(500);
 const reference = words(200).optional();

@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import { ApiError, type CatalogueEntry } from "@/lib/http/errors";
 
 /** The page of the backend API that explains its codes. */
-export const refusalsPath = "/docs/errors";
+export const refusalsPath = "/docs";
 
 /** The codes that only the backend API has, next to the public ones. What is refused has written nothing. */
 export const refusals = {

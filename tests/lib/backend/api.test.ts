@@ -80,7 +80,7 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       expect([status, error.code, error.docs]).toEqual([
         401,
         "invalid_assertion",
-        `${worker.url}/docs/errors#invalid_assertion`,
+        `${worker.url}/docs#invalid_assertion`,
       ]);
       expect(error.message).toContain(words);
       expect(headers["www-authenticate"]).toBe('Bearer realm="corner-office", error="invalid_token"');
@@ -207,7 +207,7 @@ describe.each(engines)("the backend API on $name", async (engine) => {
         code: "insufficient_credits",
         message: "The account has too few credits.",
         hint: expect.any(String),
-        docs: `${worker.url}/docs/errors#insufficient_credits`,
+        docs: `${worker.url}/docs#insufficient_credits`,
       },
     });
     const token = await service.token((await read(`/v1/accounts/${id}`)).email);
