@@ -40,7 +40,12 @@ function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Route): b
  */
 export function decide(call: Call, explain: Explain = errorParts): Answer | Promise<Answer> | undefined {
   const refused = rejectUnrouted(call);
-  if (refused) return refuse(call, refused, explain);
+  if (refused) {
+    const shown = explain(refused, call);
+    return shown instanceof Promise
+      ? shown.then((parts) => refuse(call, refused, parts))
+      : refuse(call, refused, shown);
+  }
   return call.route ? refuseWrongHost(call, call.route) : redirectTrailingSlash(call);
 }
 
@@ -53,14 +58,8 @@ export function rejectUnrouted(call: Call): ApiError | undefined {
 }
 
 /** Refuses a request before its handler, with the headers of the API unless its route has others. */
-export function refuse(call: Call, error: ApiError): Answer;
-export function refuse(call: Call, error: ApiError, explain: Explain): Answer | Promise<Answer>;
-export function refuse(call: Call, error: ApiError, explain: Explain = errorParts): Answer | Promise<Answer> {
-  const route = call.route?.site ? call.route : undefined;
-  const parts = explain(error, call);
-  return parts instanceof Promise
-    ? parts.then((shown) => finalizeResponse(call, route, shown))
-    : finalizeResponse(call, route, parts);
+export function refuse(call: Call, error: ApiError, parts = errorParts(error)): Answer {
+  return finalizeResponse(call, call.route?.site ? call.route : undefined, parts);
 }
 
 /** A page of another site can only go on to the next address if it can read that this one is not there. */
