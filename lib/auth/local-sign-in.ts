@@ -4,6 +4,7 @@ import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import {
   browserSessionSeconds,
   findOwnSession,
+  mintBrowserToken,
   renewBrowserSession,
   sessionTokenSeconds,
 } from "@/lib/auth/sessions/browser-session";
@@ -80,13 +81,18 @@ export async function signIn(
   call: Pick<Call, "headers" | "client" | "nowMs">,
 ): Promise<Redirect | undefined> {
   const { headers, nowMs } = call;
-  const account = await accountBy(db, "email", email).select(["id", "created_at_ms"]).executeTakeFirst();
-  if (!account) return undefined;
+  const columns = ["id", "subject", "created_at_ms"] as const;
+  const account = await accountBy(db, "email", email).select(columns).executeTakeFirst();
+  if (!account?.subject) return undefined;
+  const { subject } = account;
   const current = await findOwnSession(db, headers, nowMs);
   const isConfirmed = current?.accountId === account.id;
   const secret = mintSecret();
-  if (isConfirmed) await confirmBrowserSession(db, current, { by, secret }, nowMs);
-  else {
+  let session: MintedToken | undefined;
+  if (isConfirmed) {
+    await confirmBrowserSession(db, current, { by, secret }, nowMs);
+    session = await renewBrowserSession(db, secret, nowMs);
+  } else {
     if (current) await endBrowserSession(db, current.sessionId, nowMs);
     const isNew = await isNewBrowser(db, headers, { email, ...account }, nowMs);
     const started = {
@@ -101,8 +107,11 @@ export async function signIn(
       ...(isNew && { mail: { kind: "new browser" } as const }),
     };
     await startSession(db, { by: "owner", what: "sign in" }, started, nowMs);
+    session = await mintBrowserToken(
+      { subject, sessionId: started.id, endsAtMs: started.expires_at_ms },
+      nowMs,
+    );
   }
-  const session = await renewBrowserSession(db, secret, nowMs);
   if (!session) return undefined;
   const back = findPlace(readCookie(headers, "office-back")) ?? proofPlaces.ways;
   return {

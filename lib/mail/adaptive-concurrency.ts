@@ -44,12 +44,14 @@ export async function processQueue<Item>(options: QueueOptions<Item>): Promise<v
         continue;
       }
       const free = Math.floor(concurrency) - running.size;
-      const items = free > 0 ? await claim(Math.min(free, batchSize)) : undefined;
+      const limit = Math.min(free, batchSize);
+      const items = free > 0 ? await claim(limit) : undefined;
       for (const item of items ?? []) {
         start(item);
         await throttle();
       }
-      if (items) continue;
+      // Fewer than were asked for: none is left for now.
+      if (items && (items.length === limit || running.size === 0)) continue;
       if (running.size === 0) return;
       await Promise.race([...running, sleep(lookAgainMs, undefined, { ref: false })]);
     }

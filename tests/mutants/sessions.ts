@@ -39,7 +39,7 @@ export const sessions: Mistakes = {
     "lib/auth/sessions/browser-session.ts": {
       "a browser's session is renewed past its end": '.where("local_sessions.expires_at_ms", ">", nowMs)',
       "a session's last token outlives it": [
-        "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs)",
+        "Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs)",
         "nowMs + sessionTokenSeconds * 1000",
       ],
     },

@@ -47,8 +47,16 @@ export async function renewBrowserSession(
 ): Promise<MintedToken | undefined> {
   const session = await findBySecret(db, secret, nowMs);
   if (!session?.subject) return undefined;
-  const { subject, sessionId, formerUntilMs = Number.POSITIVE_INFINITY } = session;
-  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs, formerUntilMs);
-  const terms = { subject, sessionId, origin: settings().appUrl, endsAtMs };
+  const { subject, sessionId, endsAtMs, formerUntilMs = Number.POSITIVE_INFINITY } = session;
+  return mintBrowserToken({ subject, sessionId, endsAtMs: Math.min(endsAtMs, formerUntilMs) }, nowMs);
+}
+
+/** Mints the `__session` token of a session that may be renewed until `endsAtMs`. */
+export async function mintBrowserToken(
+  session: { subject: string; sessionId: string; endsAtMs: number },
+  nowMs: number,
+): Promise<MintedToken> {
+  const endsAtMs = Math.min(nowMs + sessionTokenSeconds * 1000, session.endsAtMs);
+  const terms = { ...session, origin: settings().appUrl, endsAtMs };
   return mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
 }

@@ -61,15 +61,9 @@ export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow):
 
 /** The apps of an account that ended in the last 30 days, the newest first. */
 export async function listEndedApps(db: Db, accountId: string, nowMs: number) {
-  const rows = await db
-    .selectFrom("local_sessions")
+  const rows = await endedApps(db, accountId, nowMs)
     .select(["id", "name", "app_origin as origin", "last_seen_at_ms as lastSeenAtMs"])
     .select(["expires_at_ms", "last_date_ms", "ended_as"])
-    .where("account_id", "=", accountId)
-    .where("kind", "=", "app")
-    .where("expires_at_ms", "<=", nowMs)
-    .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
-    .orderBy("expires_at_ms", "desc")
     .execute();
   return rows.map(({ expires_at_ms, last_date_ms, ended_as, ...app }) => ({
     ...app,
@@ -77,4 +71,15 @@ export async function listEndedApps(db: Db, accountId: string, nowMs: number) {
     endedAtMs: expires_at_ms,
     ending: readEnding({ expires_at_ms, last_date_ms, ended_as }),
   }));
+}
+
+/** The query of their rows. */
+export function endedApps(db: Db, accountId: string, nowMs: number) {
+  return db
+    .selectFrom("local_sessions")
+    .where("account_id", "=", accountId)
+    .where("kind", "=", "app")
+    .where("expires_at_ms", "<=", nowMs)
+    .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
+    .orderBy("expires_at_ms", "desc");
 }

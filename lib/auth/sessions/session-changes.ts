@@ -8,6 +8,21 @@ import { transact } from "@/lib/db/transaction";
 /** Who changes a session, and for what. */
 export type AuditSource = { by: Actor; what: string };
 
+/** Runs work in a transaction for which other changes of the sessions of the account wait. */
+export function inTurn<T>(
+  db: Db,
+  accountId: string,
+  work: (transaction: Db, email: string | undefined) => Promise<T>,
+): Promise<T> {
+  return transact(db, async (transaction) => {
+    const account = await accountBy(transaction, "id", accountId)
+      .select("email")
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    return work(transaction, account?.email);
+  });
+}
+
 /**
  * Changes sessions of an account and records those that change in the audit, with id, kind, name, last date and
  * confirmation. Changes of one account take turns.
@@ -19,24 +34,29 @@ export function changeSessions<T>(
   nowMs: number,
   change: (transaction: Db, email: string | undefined) => Promise<T>,
 ): Promise<T> {
-  return transact(db, async (transaction) => {
-    const account = await accountBy(transaction, "id", accountId)
-      .select("email")
-      .forNoKeyUpdate()
-      .executeTakeFirst();
-    const readState = async (transaction: Db) =>
-      Object.fromEntries(
-        (await listSessions(transaction, accountId, nowMs)).map(
-          ({ id, kind, name, origin, lastDateMs, confirmedBy, confirmedAtMs }) => {
-            const lastDate = lastDateMs && { lastDate: asIso(lastDateMs) };
-            const confirmed = confirmedAtMs && { confirmed: { by: confirmedBy, at: asIso(confirmedAtMs) } };
-            return [id, { kind, name, ...(origin && { origin }), ...lastDate, ...confirmed }];
-          },
-        ),
-      );
-    const about = { ...source, whom: account?.email ?? accountId, readState };
-    return auditedTransaction(transaction, about, nowMs, (transaction) =>
-      change(transaction, account?.email),
+  return inTurn(db, accountId, (transaction, email) =>
+    changeInTurn(transaction, source, { id: accountId, email }, nowMs, change),
+  );
+}
+
+/** The same in the caller's turn. */
+export function changeInTurn<T>(
+  transaction: Db,
+  source: AuditSource,
+  { id: accountId, email }: { id: string; email: string | undefined },
+  nowMs: number,
+  change: (transaction: Db, email: string | undefined) => Promise<T>,
+): Promise<T> {
+  const readState = async (transaction: Db) =>
+    Object.fromEntries(
+      (await listSessions(transaction, accountId, nowMs)).map(
+        ({ id, kind, name, origin, lastDateMs, confirmedBy, confirmedAtMs }) => {
+          const lastDate = lastDateMs && { lastDate: asIso(lastDateMs) };
+          const confirmed = confirmedAtMs && { confirmed: { by: confirmedBy, at: asIso(confirmedAtMs) } };
+          return [id, { kind, name, ...(origin && { origin }), ...lastDate, ...confirmed }];
+        },
+      ),
     );
-  });
+  const about = { ...source, whom: email ?? accountId, readState };
+  return auditedTransaction(transaction, about, nowMs, (transaction) => change(transaction, email));
 }

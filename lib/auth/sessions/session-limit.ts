@@ -1,5 +1,5 @@
 import { listSessions, type Session } from "@/lib/auth/sessions/session";
-import { changeSessions } from "@/lib/auth/sessions/session-changes";
+import { changeInTurn } from "@/lib/auth/sessions/session-changes";
 import { endRows } from "@/lib/auth/sessions/session-end";
 import { auditEntries } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -11,18 +11,23 @@ export const maxSessions = 100;
 const overLimit = { by: "service", what: "session limit" } as const;
 
 /**
- * Ends a session of an account that has {@link maxSessions}: the oldest program's, and without one the one that was unused
+ * Ends a session of an account that has {@link maxSessions}, in the caller's turn: the oldest program's, and without one the one that was unused
  * for the longest time.
  */
-export async function makeRoom(db: Db, accountId: string, nowMs: number): Promise<void> {
+export async function makeRoom(
+  transaction: Db,
+  account: { id: string; email: string | undefined },
+  nowMs: number,
+): Promise<void> {
   const isProgram = ({ kind }: Session) => Number(kind === "program");
   const lastAtMs = (session: Session) =>
     (!isProgram(session) && session.lastSeenAtMs) || session.begunAtMs || 0;
-  await changeSessions(db, overLimit, accountId, nowMs, async (transaction) => {
-    const sessions = await listSessions(transaction, accountId, nowMs);
-    sessions.sort((one, other) => isProgram(one) - isProgram(other) || lastAtMs(other) - lastAtMs(one));
-    await endRows(transaction, sessions.slice(maxSessions - 1), overLimit, nowMs);
-  });
+  const sessions = await listSessions(transaction, account.id, nowMs);
+  if (sessions.length < maxSessions) return;
+  sessions.sort((one, other) => isProgram(one) - isProgram(other) || lastAtMs(other) - lastAtMs(one));
+  await changeInTurn(transaction, overLimit, account, nowMs, (transaction) =>
+    endRows(transaction, sessions.slice(maxSessions - 1), overLimit, nowMs),
+  );
 }
 
 /** How many sessions of an account ended since an instant because it had too many. */

@@ -1,14 +1,13 @@
 import type { Insertable } from "kysely";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
-import { listEndedApps } from "@/lib/auth/sessions/ended-app";
+import { endedApps } from "@/lib/auth/sessions/ended-app";
 import { mintSessionId, programTokenSeconds } from "@/lib/auth/sessions/session";
-import { type AuditSource, changeSessions } from "@/lib/auth/sessions/session-changes";
+import { type AuditSource, changeInTurn, inTurn } from "@/lib/auth/sessions/session-changes";
 import { makeRoom, maxSessions } from "@/lib/auth/sessions/session-limit";
 import { nameToken } from "@/lib/auth/sessions/session-name";
 import { mintSessionToken } from "@/lib/auth/tokens/session-token";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { transact } from "@/lib/db/transaction";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
 export type NewSession = Omit<
@@ -32,9 +31,10 @@ export async function startSession(
   const accountId = session.account_id;
   const confirmed_at_ms = session.confirmed_by ? nowMs : null;
   const row = { ...session, confirmed_at_ms, begun_at_ms: nowMs, begun_by: source.by };
-  await transact(db, async (transaction) => {
-    await makeRoom(transaction, accountId, nowMs);
-    await changeSessions(transaction, source, accountId, nowMs, async (transaction, email) => {
+  await inTurn(db, accountId, async (transaction, email) => {
+    const account = { id: accountId, email };
+    await makeRoom(transaction, account, nowMs);
+    await changeInTurn(transaction, source, account, nowMs, async (transaction) => {
       await deleteExpiredOf(transaction, accountId, nowMs);
       await transaction
         .insertInto("local_sessions")
@@ -50,12 +50,12 @@ export async function startSession(
 }
 
 async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
-  const apps = await listEndedApps(transaction, accountId, nowMs);
+  const kept = endedApps(transaction, accountId, nowMs).select("id").limit(maxSessions);
   await transaction
     .deleteFrom("local_sessions")
     .where("account_id", "=", accountId)
     .where("expires_at_ms", "<=", nowMs)
-    .where("id", "not in", ["none", ...apps.slice(0, maxSessions).map(({ id }) => id)])
+    .where("id", "not in", kept)
     .execute();
 }
 
