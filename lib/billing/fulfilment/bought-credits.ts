@@ -36,7 +36,10 @@ export async function settleCheckout(
   { buyer, known, session, payment, event, ...read }: Reading,
   nowMs: number,
 ): Promise<Stored> {
-  const { amount_total, currency } = session;
+  const { currency } = session;
+  const amount = session.amount_total ?? 0;
+  // A charge may be in the buyer's own currency, and the checkout in that of the price.
+  const returned = payment ? partReturned(amount, payment) : 0;
   const state = known.state === "fulfilled" ? known.state : read.state;
   const isNew = state !== known.state && state === "fulfilled";
   const refunded = payment ? partReturned(known.thousandths, payment) : 0;
@@ -47,8 +50,8 @@ export async function settleCheckout(
   const { session_id: checkout, price_id } = known;
   const inWords = (amount: number) => currency && moneyInWords(amount, currency);
   const facts = {
-    ...{ price: price_id, checkout, paid: inWords(amount_total ?? 0) },
-    ...(payment?.returned && { returned: inWords(payment.returned) }),
+    ...{ price: price_id, checkout, paid: inWords(amount) },
+    ...(returned > 0 && { returned: inWords(returned) }),
   };
   const outcome = await changeAccount(db, { buyer, what, facts }, nowMs, async (transaction, account) => {
     const current = await findCheckout(transaction, known.session_id);
@@ -60,12 +63,11 @@ export async function settleCheckout(
       if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
     };
     const given = isNew ? known.thousandths : 0;
-    await write(given, "bought", amount_total);
+    await write(given, "bought", amount);
     const inLedger = due === 0 ? null : await sumOf(transaction, account.id, checkout);
     const takenBefore = known.taken_thousandths ?? known.refunded_thousandths;
     const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, spendable(account) + given);
-    const kept = (amount_total ?? 0) - (payment?.returned ?? 0);
-    await write(-taken, reason, inLedger && kept - inLedger);
+    await write(-taken, reason, inLedger === null ? null : amount - returned - inLedger);
     if (due > taken && due > 0) {
       const after = { not_taken_back_thousandths: due - taken };
       const about = { by: "stripe", what: "credits not taken back", whom: buyer.email, after } as const;

@@ -30,7 +30,7 @@ export async function readPayment(charge: Stripe.Charge): Promise<Payment> {
   };
 }
 
-/** The part of what was sold that was returned, rounded down. A float would lose a thousandth of some. */
+/** The part of what was sold, or asked for, that was returned, rounded down. A float would lose a thousandth of some. */
 export function partReturned(thousandths: number, { amount, returned }: Payment): number {
   return amount > 0 ? Number((BigInt(thousandths) * BigInt(returned)) / BigInt(amount)) : 0;
 }

@@ -51,6 +51,25 @@ describe.each(engines)("credits that were bought, on $name", async (engine) => {
     expect(text).toContain(`price_pack ${session}`);
   });
 
+  it("say what came back also if all did, and in the currency of the price if the charge has another", async () => {
+    const { buyer } = await shop.admitLicensed();
+    const session = await buyPack(buyer);
+    const charge = stripe.chargeOf(session);
+    Object.assign(charge, { currency: "usd", amount: 1200 });
+    stripe.refundCharge(charge, 300);
+    await shop.deliverAll();
+    stripe.refundCharge(charge);
+    await shop.deliverAll();
+    stripe.failRefund(charge, 1200);
+    await shop.deliverAll();
+    expect((await historyOf(buyer)).map(({ credits, paid, currency }) => [credits, paid, currency])).toEqual([
+      [500, "10.00", "EUR"],
+      [-125, "-2.50", "EUR"],
+      [-375, "-7.50", "EUR"],
+      [500, "10.00", "EUR"],
+    ]);
+  });
+
   it("say in the audit for which checkout, price and amount a balance changed, and only then", async () => {
     const { buyer } = await shop.admitLicensed();
     const session = await buyPack(buyer);
