@@ -6,6 +6,7 @@ import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 import { findCustomer } from "@/lib/plans/purchases";
+import { differs } from "@/lib/plans/terms";
 import { log } from "@/lib/runtime/log";
 
 /* What we store of purchases at Stripe: customers, payments, and what operators have to know of them. */
@@ -43,7 +44,7 @@ export async function keepCustomer(
   });
 }
 
-/** Stores payments as they were last read at Stripe; nothing if the account is gone. */
+/** Stores payments as they were last read at Stripe, if they are new or changed; nothing if the account is gone. */
 export async function keepPayments(
   db: Db,
   account_id: string,
@@ -51,6 +52,10 @@ export async function keepPayments(
   payments: Omit<Tables["billing_payments"], "account_id" | "bought">[],
 ): Promise<void> {
   if (payments.length === 0) return;
+  const ids = payments.map(({ id }) => id);
+  const kept = await db.selectFrom("billing_payments").selectAll().where("id", "in", ids).execute();
+  const isKept = (payment: object) => kept.some((one) => !differs(one, payment));
+  if (payments.every(isKept)) return;
   await transact(db, async (transaction) => {
     const account = accountBy(transaction, "id", account_id).select("id").forUpdate();
     if (!(await account.executeTakeFirst())) return;
