@@ -181,11 +181,13 @@ function pauseOf(
   return isTrial ? "trial" : "request";
 }
 
-/** The open invoices of a subscription, of which one that Stripe counts as paid can only have its latest. */
+/** The open invoices of a subscription. Of one that is charged, what is older than a paid invoice is not asked for any more. */
 async function readOpen(subscription: Stripe.Subscription): Promise<Stripe.Invoice[]> {
-  const { id, status, collection_method, latest_invoice: latest } = subscription;
-  if (collection_method !== "send_invoice" && !["past_due", "unpaid", "paused"].includes(status))
-    return typeof latest === "object" && latest?.status === "open" ? [latest] : [];
+  const { id, status, collection_method, latest_invoice } = subscription;
+  const latest = latest_invoice && typeof latest_invoice === "object" ? latest_invoice : undefined;
+  const isOwing =
+    ["past_due", "unpaid"].includes(status) || (status === "paused" && latest?.status === "open");
+  if (collection_method !== "send_invoice" && !isOwing) return latest?.status === "open" ? [latest] : [];
   const open = { subscription: id, status: "open", limit: 100 } as const;
   return (await callStripe((stripe) => stripe.invoices.list(open))).data;
 }

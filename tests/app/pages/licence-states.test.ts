@@ -362,6 +362,23 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer), "the period that was not charged gives nothing more").toBe("trial");
   });
 
+  it("that is paused runs to the end of what was paid, whatever is open of an earlier month", async () => {
+    const { buyer, subscription } = await shop.admitLicensed(...ended);
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    stripe.change(subscription, { status: "unpaid" });
+    await shop.deliverAll();
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription);
+    await shop.deliverAll();
+    stripe.pause(subscription);
+    await shop.deliverAll();
+    expect(await plan(buyer)).toBe("licensed");
+    expect(await pages(buyer)).not.toContain("is due");
+    await pass(30.01);
+    expect(await plan(buyer)).toBe("trial");
+  });
+
   it("that is unpaid beside a gift says so, and calls nothing due", async () => {
     for (const status of ["past_due", "unpaid"] as const) {
       const { buyer, subscription } = await shop.admitLicensed(...ended);
