@@ -24,6 +24,8 @@ type Exchange = { incoming: IncomingMessage; outgoing: ServerResponse; begunAtMs
 export class Connections {
   private readonly open = new Map<Socket, Connection>();
   private readonly networks = new Map<string, Network>();
+  /** The networks by how many connections are open of each: a flood of new ones must not make each walk through all. */
+  private readonly bySize: Set<Network>[] = [];
   private readonly max = Math.min(maxConnections, Math.max(1, maxOpenFiles() - reservedFiles));
 
   constructor(
@@ -56,25 +58,38 @@ export class Connections {
     const network = this.networks.get(name) ?? { name, open: new Set(), idle: new Set() };
     this.networks.set(name, network);
     this.open.set(socket, { network });
-    network.open.add(socket);
+    this.resize(network, () => network.open.add(socket));
     network.idle.add(socket);
     socket.once("close", () => this.forget(socket));
   }
 
   /** The connection that ends for one of this network; none if the new one is refused. */
   private chooseLeaving(newcomer: string): Socket | undefined {
-    let largest: Network | undefined;
-    let mostIdle: Network | undefined;
-    for (const network of this.networks.values()) {
-      if (network.open.size > (largest?.open.size ?? 0)) largest = network;
-      if (network.idle.size > 0 && network.open.size > (mostIdle?.open.size ?? 0)) mostIdle = network;
-    }
+    const [largest] = this.bySize.at(-1) ?? [];
+    const mostIdle = this.largestIdle();
     const own = this.networks.get(newcomer)?.open.size ?? 0;
     const mayGrow = own <= this.max / 2 || mostIdle?.name === newcomer;
     if (mostIdle && mayGrow) return mostIdle.idle.values().next().value;
     // Those that opened first have most likely worked longest.
     if (largest && largest.open.size > own + 1) return largest.open.values().next().value;
     return mayGrow ? this.oldestIncomplete() : undefined;
+  }
+
+  private largestIdle(): Network | undefined {
+    for (let size = this.bySize.length - 1; size > 0; size--)
+      for (const network of this.bySize[size] ?? []) if (network.idle.size > 0) return network;
+    return undefined;
+  }
+
+  private resize(network: Network, change: () => unknown): void {
+    this.bySize[network.open.size]?.delete(network);
+    change();
+    const { size } = network.open;
+    if (size > 0) {
+      this.bySize[size] ??= new Set();
+      this.bySize[size].add(network);
+    }
+    while (this.bySize.length > 0 && !this.bySize.at(-1)?.size) this.bySize.pop();
   }
 
   private oldestIncomplete(): Socket | undefined {
@@ -84,10 +99,11 @@ export class Connections {
 
   private forget(socket: Socket): void {
     const { network } = this.open.get(socket) ?? {};
+    if (!network) return;
     this.open.delete(socket);
-    network?.idle.delete(socket);
-    network?.open.delete(socket);
-    if (network?.open.size === 0) this.networks.delete(network.name);
+    network.idle.delete(socket);
+    this.resize(network, () => network.open.delete(socket));
+    if (network.open.size === 0) this.networks.delete(network.name);
   }
 
   /**

@@ -1,11 +1,13 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
+import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { operations } from "@/lib/http/register/operations";
 import { publications } from "@/lib/http/register/publications";
+import { Connections } from "@/lib/server/connections";
 import { startService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
@@ -259,6 +261,21 @@ describe("connections", () => {
     await hold((socket) => askWithoutBody(socket));
     for (let n = 0; n < 20; n++) expect(await answersOn(await open("127.0.6.4", port))).toEqual(["200"]);
     child.kill();
+  });
+
+  it("of new addresses cost as little where all places are taken as before", () => {
+    const server = new EventEmitter();
+    new Connections(server as Server);
+    const takeMs = (from: number) => {
+      const beganAtMs = performance.now();
+      for (let n = from; n < from + 10_000; n++) {
+        const remoteAddress = `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`;
+        server.emit("connection", Object.assign(new EventEmitter(), { remoteAddress, destroy() {} }));
+      }
+      return performance.now() - beganAtMs;
+    };
+    const free = takeMs(0);
+    expect(takeMs(10_000) / free).toBeLessThan(5);
   });
 
   it("of as many addresses, none of which sends its body, make room for those of others", async () => {
