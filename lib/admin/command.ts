@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Command } from "commander";
 import { knownArguments } from "@/lib/admin/arguments";
 import { askToConfirm, type Confirm } from "@/lib/admin/confirmation";
 import { type Listing, print, type Result } from "@/lib/admin/print";
+import { answersWithinMs } from "@/lib/config/limits";
 import { type Db, processStore, store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
@@ -33,7 +35,7 @@ export class AdminCommand extends Command {
   /** What the command does with the store. Its result is printed, and an exception ends the process. */
   does<Args extends unknown[]>(work: (call: Call, ...args: Args) => Promise<Result | Listing>): this {
     return this.doesWithoutStore(async (confirm, ...args: Args) => {
-      requireStore();
+      await requireStore();
       return work({ db: await store(), confirm }, ...args);
     });
   }
@@ -51,10 +53,12 @@ export class AdminCommand extends Command {
 }
 
 /**
- * Refuses a command where no store is: one made there quietly would take what the running service never sees. Tells a
- * person at a terminal which store it is.
+ * Refuses a command where no store is: one made there quietly would take what the running service never sees. A server that
+ * has just started makes its store in a moment. Tells a person at a terminal which store it is.
  */
-function requireStore(): void {
+async function requireStore(): Promise<void> {
+  const untilMs = performance.now() + answersWithinMs.store;
+  while (processStore().isMissing && performance.now() < untilMs) await sleep(50);
   const { isMissing, place } = processStore();
   if (isMissing) {
     throw new ApiError("not_found", {
