@@ -114,12 +114,13 @@ export async function* listCreditEntries(db: Db, accountId: string) {
     selectLedger(db, accountId, ">", last).limit(limit).execute(),
   );
   for await (const page of pages) {
-    yield page.map(({ thousandths, reason, atMs, amount, currency, price_id: price, checkout }) => {
+    yield page.map(({ thousandths, reason, atMs, amount, currency, price_id: price, checkout, ...entry }) => {
+      const { backend_id: backend, reference } = entry;
       balance += thousandths;
       const paid = amount === null || currency === null ? null : moneyAsDecimal(amount, currency);
       return toFields({
         ...{ credits: toCredits(thousandths), reason, atMs, balance: toCredits(balance) },
-        ...{ paid, currency: currency?.toUpperCase() ?? null, price, checkout },
+        ...{ paid, currency: currency?.toUpperCase() ?? null, price, checkout, backend, reference },
       });
     });
   }

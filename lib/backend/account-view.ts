@@ -1,9 +1,12 @@
 import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
+import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/credit-writes";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
+import { auditedTransaction } from "@/lib/db/audit";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 
@@ -50,4 +53,35 @@ export async function listForBackend(db: Db, { email, reference, after, limit }:
     accounts: accounts.map((account) => describeForBackend(account, nowMs)),
     next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null,
   };
+}
+
+/**
+ * Sets the operator's own name for an account, as a backend asks, and keeps the answer with the request's key. Throws a
+ * {@link Refusal} if there is no such account or another one has the name.
+ *
+ * @returns the answer: the account
+ */
+export function setReference(
+  db: Db,
+  request: RequestIdentity,
+  id: string,
+  reference: string | null,
+  nowMs: number,
+): Promise<string> {
+  const { backend, keyHash, digest } = request;
+  // The audit outlives the account, so it has no words of it.
+  const readState = async () => null;
+  const about = { by: `backend ${backend}`, what: "account reference", whom: id, readState } as const;
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
+    const known = await findAnswer(transaction, request);
+    if (known) return known;
+    const named = transaction.selectFrom("accounts").select("id").where("reference", "=", reference);
+    if (reference !== null && (await hasRow(named.where("id", "<>", id))))
+      throw new Refusal("reference_taken");
+    await transaction.updateTable("accounts").set({ reference }).where("id", "=", id).execute();
+    const answer = JSON.stringify(await readForBackend(transaction, id, nowMs));
+    const kept = { backend_id: backend, key_hash: keyHash, body_digest: digest, answer };
+    await keepAnswers(transaction, [{ ...kept, account_id: id, written_at_ms: nowMs }]);
+    return answer;
+  });
 }

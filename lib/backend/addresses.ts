@@ -18,6 +18,7 @@ export const backendRoutes = {
   checks: { ...writes, path: "/v1/checks", needs: "read" },
   spends: { ...writes, path: "/v1/accounts/{id}/spends" },
   holds: { ...writes, path: "/v1/accounts/{id}/holds" },
+  reference: { ...writes, path: "/v1/accounts/{id}/reference" },
   settle: { ...writes, path: "/v1/holds/{id}/settle" },
   release: { ...writes, path: "/v1/holds/{id}/release" },
   reverse: { ...writes, path: "/v1/entries/{id}/reverse" },

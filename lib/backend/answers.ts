@@ -55,6 +55,7 @@ export const answers = {
     .describe("The answer of `GET /api/entitlement`, with the entry or the hold."),
   spends: entry,
   holds: hold,
+  reference: account,
   settle: hold,
   release: hold,
   reverse: entry,

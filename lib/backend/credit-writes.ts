@@ -29,6 +29,9 @@ export type WriteRequest = {
   answer: (outcomes: readonly (Outcome | Refusal)[]) => string;
 };
 
+/** What tells a request from others. */
+export type RequestIdentity = Pick<WriteRequest, "backend" | "keyHash" | "digest">;
+
 /** The answer to a request, or why it was refused: then nothing of it was written, and its key can be used again. */
 export type WriteResult = { answer: string } | { refusal: Error };
 
@@ -70,7 +73,7 @@ export async function executeWrites(
 /** The first answer to a request that was executed before. Throws a {@link Refusal} if its key was another's. */
 export async function findAnswer(
   db: Db,
-  { backend, keyHash, digest }: Pick<WriteRequest, "backend" | "keyHash" | "digest">,
+  { backend, keyHash, digest }: RequestIdentity,
 ): Promise<string | undefined> {
   const known = await db
     .selectFrom("backend_writes")
@@ -267,7 +270,7 @@ async function storeDraft(transaction: Db, draft: LedgerDraft): Promise<void> {
 }
 
 /** Stores the answers. Throws what makes the transaction run again if one of the keys is taken: it has an answer then. */
-async function keepAnswers(transaction: Db, written: readonly KeptWrite[]): Promise<void> {
+export async function keepAnswers(transaction: Db, written: readonly KeptWrite[]): Promise<void> {
   if (written.length === 0) return;
   const names = namesOf(keptTypes);
   const rows = transaction

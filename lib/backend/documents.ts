@@ -20,6 +20,7 @@ const summaries: Record<BackendName, string> = {
   checks: "Says whether the owner of a token may run, and spends or holds in the same step.",
   spends: "Spends credits.",
   holds: "Holds credits until they are settled or released, or expire.",
+  reference: "Sets your own name for an account, which no other has; `null` takes it away.",
   settle: "Spends what was held. Less gives the rest back at once; more has to be there.",
   release: "Gives back what was held.",
   reverse: "Gives back a spend, or a part of it.",

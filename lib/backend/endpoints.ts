@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { answerEntitlement } from "@/lib/accounts/entitlement";
-import { listForBackend, readForBackend } from "@/lib/backend/account-view";
+import { listForBackend, readForBackend, setReference } from "@/lib/backend/account-view";
 import { type backendRoutes, findBackendRoute } from "@/lib/backend/addresses";
 import type { Backend } from "@/lib/backend/backends";
 import { findAnswer, type WriteRequest } from "@/lib/backend/credit-writes";
@@ -43,6 +43,11 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
   async holds(call, backend) {
     const { credits, ...hold } = parseInput(inputs.holds, call.body);
     return writeOne(call, backend, { kind: "hold", account: idOf(call), thousandths: credits, ...hold });
+  },
+  async reference(call, backend) {
+    const { reference } = parseInput(inputs.reference, call.body);
+    const request = toRequest(call, backend);
+    return answer(await setReference(await store(), request, idOf(call), reference, call.nowMs));
   },
   async settle(call, backend) {
     const { credits } = parseInput(inputs.settle, call.body);

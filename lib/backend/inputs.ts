@@ -46,6 +46,7 @@ const hold = { ...spend, expiresInSeconds: z.int().min(1).max(maxHoldSeconds) };
 export const inputs = {
   spends: z.strictObject(spend),
   holds: z.strictObject(hold),
+  reference: z.strictObject({ reference: words(200).nullable() }),
   settle: z.strictObject({ credits: amountFrom(0).optional() }),
   release: z.strictObject({}),
   reverse: z.strictObject({ credits: amount.optional(), reason }),

@@ -24,6 +24,12 @@ export const refusals = {
     message: "There is no such account.",
     hint: "An account that was deleted is not found again.",
   },
+  reference_taken: {
+    status: 409,
+    when: "Another account has this reference.",
+    message: "Another account has this reference.",
+    hint: "Find it with `GET /v1/accounts?reference=`.",
+  },
   hold_not_found: {
     status: 404,
     when: "No hold has this id.",

@@ -125,6 +125,9 @@ export function Credits({ call, account, entries, most }: CreditsProps) {
           Credits: ({ thousandths }) =>
             toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
           Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
+          Backend: ({ backend_id, reference }) => (
+            <UntrustedText>{[backend_id, reference].filter(Boolean).join(": ")}</UntrustedText>
+          ),
           "Bought at Stripe": ({ price_id, checkout }) => (price_id ? `${price_id} ${checkout ?? ""}` : "–"),
         }}
         whenEmpty="No entries."

@@ -69,7 +69,15 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
     const spent = await service.adminJson("credits", "add", "ledger@example.com", ...entry);
     expect(spent).toEqual({ email: "ledger@example.com", credits: 7.5 });
     await service.adminJson("account", "set", "ledger@example.com", "--credits", "9");
-    const unbought = { at: expect.any(String), price: null, checkout: null, paid: null, currency: null };
+    const unbought = {
+      at: expect.any(String),
+      price: null,
+      checkout: null,
+      paid: null,
+      currency: null,
+      backend: null,
+      reference: null,
+    };
     expect(await service.adminJson("credits", "history", "ledger@example.com")).toEqual([
       { ...unbought, credits: 10, reason: "given with the account", balance: 10 },
       { ...unbought, credits: -2.5, reason: "a refund taken back", balance: 7.5 },

@@ -179,6 +179,33 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     expect((await worker.get("/v1/accounts?limit=0")).status).toBe(400);
   });
 
+  it("finds an account by your own name for it, which no other has", async () => {
+    const [one, other] = [await addAccount(1), await addAccount(1)];
+    const set = (id: string, reference: string | null, key?: string) =>
+      write(`/v1/accounts/${id}/reference`, { reference }, key);
+    expect(await set(one.id, "customer 7", "name")).toMatchObject({ id: one.id, reference: "customer 7" });
+    expect(await read("/v1/accounts?reference=customer%207")).toMatchObject({ accounts: [{ id: one.id }] });
+    expect(await set(other.id, "customer 7")).toMatchObject({
+      status: 409,
+      error: { code: "reference_taken" },
+    });
+    expect(await set(one.id, null)).toMatchObject({ reference: null });
+    expect(await set(other.id, "customer 7")).toMatchObject({ id: other.id });
+    // A late repetition changes nothing.
+    expect(await set(one.id, "customer 7", "name")).toMatchObject({ id: one.id, reference: "customer 7" });
+    expect(await read(`/v1/accounts/${one.id}`)).toMatchObject({ reference: null });
+    expect(await set("acc_none", "x")).toMatchObject({ status: 404, error: { code: "account_not_found" } });
+    const exported = await service.adminJson<{ account: object }>("person", "export", other.email);
+    expect(exported.account).toMatchObject({ reference: "customer 7", heldCredits: 0 });
+    const audit = await service.adminJson<{ who: string; what: string }[]>(
+      "audit",
+      "list",
+      "--who",
+      "backend worker",
+    );
+    expect(audit.map(({ what }) => what)).toEqual(Array(3).fill("account reference"));
+  });
+
   it("spends, holds, settles, releases and reverses", async () => {
     const { id } = await addAccount(10);
     const spent = await write(`/v1/accounts/${id}/spends`, {
