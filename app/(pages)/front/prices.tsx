@@ -9,7 +9,9 @@ const waitMs = 2000;
  * does not say what all of them are.
  */
 export async function readPrices(nowMs: number): Promise<{ prices: Offer[]; isWhole: boolean }> {
-  const { licencePrices = [] } = settings().billing ?? {};
+  const { billing } = settings();
+  if (!billing) return { prices: [], isWhole: true };
+  const { licencePrices } = billing;
   const offers = await withTimeout(waitMs, readOffers(licencePrices, "Licence", undefined, nowMs)).catch(
     () => undefined,
   );

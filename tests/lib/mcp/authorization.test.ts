@@ -62,6 +62,7 @@ const outside = await startOutside({ [clientMetadataUrl]: published });
 afterAll(() => outside.stop());
 const environment = { SIGN_IN: "local", RATE_LIMIT_MCP: "100000" };
 const service = await startService({ ...environment, ...outside.environment });
+await service.ready(); // the store is there
 await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
 const browser = await Browser.signIn(service, email);
 
