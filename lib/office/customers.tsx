@@ -15,6 +15,8 @@ import { describeDue } from "@/lib/plans/licence-state";
 import { toCsv } from "@/lib/runtime/csv";
 
 const maxRowsOfFile = 5000;
+/** The states that do not say how the licence is. */
+const plans = ["Licensed", "Trial", "Hobby", "Trial ended", "Licence ended"];
 
 export const customers: OfficePage = {
   path: "/customers",
@@ -72,8 +74,7 @@ async function show(call: OfficeCall) {
         rows={rows}
         columns={{
           Email: ({ email }) => <Person email={email} />,
-          State: ({ state, licence }) =>
-            licence && licence !== state.toLowerCase() ? `${state} (${licence})` : state,
+          State: ({ state, licence }) => (licence && plans.includes(state) ? `${state} (${licence})` : state),
           "Unpaid since": ({ subscription }) => <Instant atMs={subscription?.unpaid_since_ms} />,
           "Period ends": ({ subscription }) => <Instant atMs={subscription?.period_ends_ms} />,
           Due: ({ subscription }) => (subscription && describeDue(subscription)) ?? "–",
