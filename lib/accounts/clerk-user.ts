@@ -89,7 +89,8 @@ export async function syncClerkUser(
   });
   if (barredUntilMs <= nowMs) return;
   const account = await accountBy(db, "subject", id).select("id").executeTakeFirst();
-  if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, {}, nowMs);
+  const barring = { by: "clerk", what: "user barred", which: {} } as const;
+  if (account) await endSessionsOf(db, { ...barring, accountId: account.id }, nowMs);
 }
 
 /**

@@ -66,7 +66,7 @@ export async function signInWithPasskey(call: Call): Promise<Redirect> {
     });
   }
   const because = await transact(db, (transaction) =>
-    usePasskey(transaction, "passkeys", passkey.credentialId, signed, nowMs),
+    usePasskey(transaction, { ...signed, table: "passkeys", credentialId: passkey.credentialId }, nowMs),
   );
   if (because === copied) {
     const about = { by: "visitor", what: "passkey refused", whom: passkey.email } as const;

@@ -28,7 +28,7 @@ export function addPasskeyCommands(program: AdminCommand): void {
         remove.error("error: pass an id from 'passkey list', or --all");
       const account = await findAccount(db, email);
       const which = id === undefined ? "all" : { id };
-      const removed = await removePasskeys(db, "operator", account, which, Date.now());
+      const removed = await removePasskeys(db, { by: "operator", account, which }, Date.now());
       if (removed === 0 && !all) {
         throw new ApiError("not_found", {
           message: "This account has no such passkey.",

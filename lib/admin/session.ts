@@ -35,7 +35,7 @@ export function addSessionCommands(program: AdminCommand): void {
       const which = id === undefined ? {} : { id };
       const ending = id ?? countSessions(await listSessions(db, account.id, nowMs));
       if (all) await confirm(`This ends ${ending} of ${email}.`);
-      const hasEnded = await endSessionsOf(db, about, account.id, which, nowMs);
+      const hasEnded = await endSessionsOf(db, { ...about, accountId: account.id, which }, nowMs);
       if (!hasEnded && !all) {
         throw new ApiError("not_found", {
           message: "This account has no such session.",

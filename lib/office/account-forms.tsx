@@ -196,7 +196,7 @@ const endSessions: OfficeAct = {
     const { id } = await findAccount(db, email);
     const session = input("session") ?? "";
     const which = session === "all" ? {} : { id: session };
-    await endSessionsOf(db, { by, what: "session end" }, id, which, nowMs);
+    await endSessionsOf(db, { by, what: "session end", accountId: id, which }, nowMs);
   },
 };
 

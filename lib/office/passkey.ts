@@ -108,7 +108,11 @@ export async function acceptPasskey(call: Call, session?: OfficeSession): Promis
   if (session && id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
   const what = session ? "operator proof" : "operator sign-in";
   const cookie = await changeOperator(db, { what, name }, nowMs, async (transaction) => {
-    const because = await usePasskey(transaction, "operator_passkeys", passkey.credentialId, signed, nowMs);
+    const because = await usePasskey(
+      transaction,
+      { ...signed, table: "operator_passkeys", credentialId: passkey.credentialId },
+      nowMs,
+    );
     if (because) throw new CeremonyError(because);
     return session ? proveSession(transaction, session, nowMs) : startSession(transaction, passkey, call);
   });

@@ -93,7 +93,7 @@ export const sessions: Mistakes = {
     },
     "lib/accounts/clerk-user.ts": {
       "the apps of who is banned at Clerk come back with them":
-        'if (account) await endSessionsOf(db, { by: "clerk", what: "user barred" }, account.id, {}, nowMs);',
+        "if (account) await endSessionsOf(db, { ...barring, accountId: account.id }, nowMs);",
       "a lock at Clerk never runs out": [
         "(user.lockout_expires_in_seconds ?? Number.POSITIVE_INFINITY) * 1000",
         "Number.POSITIVE_INFINITY",

@@ -50,7 +50,11 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
       const group = findSessionGroup(named);
       const which = group?.which ?? { id: named };
       const about = { by, what: "session end" } as const;
-      await endSessionsOf(await store(), about, account.id, which, nowMs, group && session?.sessionId);
+      await endSessionsOf(
+        await store(),
+        { ...about, accountId: account.id, which, allBut: group && session?.sessionId },
+        nowMs,
+      );
       return { to: `${access}?ended${group ? `=${named}` : ""}#ended` };
     },
     byOwner,
@@ -95,7 +99,7 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
   removePasskey: handleForm(
     ownerForms.removePasskey,
     async ({ field, nowMs }, { account }) => {
-      await removePasskeys(await store(), "owner", account, { id: field("passkey") }, nowMs);
+      await removePasskeys(await store(), { by: "owner", account, which: { id: field("passkey") } }, nowMs);
       return { to: `${access}?removed#ways` };
     },
     byOwner,

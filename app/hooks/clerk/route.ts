@@ -31,7 +31,12 @@ const end = (how: "ended" | "revoked", which: { kind?: SessionKind }) =>
       .execute();
     const account = await accountBy(db, "subject", user_id).select("id").executeTakeFirst();
     const about = { by: "clerk", what: `session ${how}` } as const;
-    if (account) await endSessionsOf(db, about, account.id, { clerk_session: id, ...which }, nowMs);
+    if (account)
+      await endSessionsOf(
+        db,
+        { ...about, accountId: account.id, which: { clerk_session: id, ...which } },
+        nowMs,
+      );
   });
 
 /** Clerk's webhooks about users and sessions: updates accounts, and ends tokens and app sessions with their session. */

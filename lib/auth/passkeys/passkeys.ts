@@ -83,9 +83,17 @@ export const hasTooMany = new ApiError("forbidden", {
  */
 export async function usePasskey(
   transaction: Db,
-  table: "passkeys" | "operator_passkeys",
-  credentialId: string,
-  { challenge, counter }: { challenge: string; counter: number },
+  {
+    table,
+    credentialId,
+    challenge,
+    counter,
+  }: {
+    table: "passkeys" | "operator_passkeys";
+    credentialId: string;
+    challenge: string;
+    counter: number;
+  },
   nowMs: number,
 ): Promise<"the challenge was used before" | "the passkey was removed" | typeof copied | undefined> {
   if (!(await consumeChallenge(transaction, challenge, nowMs))) return "the challenge was used before";
@@ -122,9 +130,11 @@ export function renamePasskey(
 /** Removes one passkey of the account or all, and queues a mail about each. Returns how many there were. */
 export function removePasskeys(
   db: Db,
-  by: "owner" | "operator",
-  account: PasskeyAccount,
-  which: "all" | { id: string },
+  {
+    by,
+    account,
+    which,
+  }: { by: "owner" | "operator"; account: PasskeyAccount; which: "all" | { id: string } },
   nowMs: number,
 ): Promise<number> {
   return changePasskeys(db, { by, what: "passkey remove" }, account, nowMs, async (transaction) => {

@@ -8,7 +8,7 @@ import type { Tables } from "@/lib/db/tables";
 export async function endSession(db: Db, source: AuditSource, id: string, nowMs: number): Promise<void> {
   const sessions = db.selectFrom("local_sessions").select("account_id");
   const row = await sessions.where("id", "=", id).executeTakeFirst();
-  if (row) await endSessionsOf(db, source, row.account_id, { id }, nowMs);
+  if (row) await endSessionsOf(db, { ...source, accountId: row.account_id, which: { id } }, nowMs);
 }
 
 /**
@@ -19,21 +19,26 @@ export async function endSession(db: Db, source: AuditSource, id: string, nowMs:
  */
 export function endSessionsOf(
   db: Db,
-  source: AuditSource,
-  accountId: string,
   {
-    kind,
-    ...which
-  }: { kind?: SessionKind } & Partial<Pick<Tables["local_sessions"], "id" | "begun_by" | "clerk_session">>,
+    accountId,
+    which: { kind, ...columns },
+    allBut = "",
+    ...source
+  }: AuditSource & {
+    accountId: string;
+    which: { kind?: SessionKind } & Partial<
+      Pick<Tables["local_sessions"], "id" | "begun_by" | "clerk_session">
+    >;
+    allBut?: string | undefined;
+  },
   nowMs: number,
-  allBut = "",
 ): Promise<boolean> {
   return changeSessions(db, source, accountId, nowMs, async (transaction) => {
     const chosen = transaction
       .selectFrom("local_sessions")
       .select("id")
       .where("account_id", "=", accountId)
-      .where((row) => row.and(which))
+      .where((row) => row.and(columns))
       .$if(kind !== undefined, (of) =>
         of.where("kind", "in", kind === "app" ? [kind, approvedKind] : [`${kind}`]),
       )
