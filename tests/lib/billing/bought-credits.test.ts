@@ -40,7 +40,9 @@ describe.each(engines)("credits that were bought, on $name", async (engine) => {
     const exported = await service.adminJson<{ credits: object[] }>("person", "export", buyer.email);
     expect(exported.credits).toEqual(history);
     const { stdout } = await service.admin("credits", "history", buyer.email);
-    expect(stdout).toMatch(/^credits +reason +at +balance +paid +currency +price +checkout +backend +reference *\n/);
+    expect(stdout).toMatch(
+      /^credits +reason +at +balance +paid +currency +price +checkout +backend +reference *\n/,
+    );
 
     const owner = creditsIn((await buyer.browser.open("/home/billing")).text);
     for (const words of ["bought (€10.00)", "refunded (€2.50)", "refund failed (€1.00)"])
