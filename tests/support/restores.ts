@@ -10,20 +10,9 @@ import { dayMs } from "@/lib/config/durations";
 import { processSingleton } from "@/lib/process-singleton";
 import type { Stage } from "@/tests/support/engines";
 import { randomFrom } from "@/tests/support/purchases";
+import { copyStore, replaceStore } from "@/tests/support/store-copies";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 import { asHttpClient } from "@/tests/support/years";
-
-/** Each after those that its rows name. */
-const tables = [
-  "accounts",
-  "credit_entries",
-  "audit_entries",
-  "billing_customers",
-  "billing_subscriptions",
-  "billing_checkouts",
-  "billing_unclaimed",
-  "billing_progress",
-];
 
 type Owner = { email: string; packs: string[]; licence?: string };
 
@@ -140,25 +129,12 @@ export async function liveRestores(stage: Stage, seed: number) {
     }
   }
 
-  const quote = (value: unknown) =>
-    value === null ? "NULL" : typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
-  const copyStore = async () => {
-    const rows = await Promise.all(tables.map((table) => stage.query(`SELECT * FROM ${table}`)));
-    return { atMs: nowMs, rows };
-  };
-  async function replaceStore({ rows }: Awaited<ReturnType<typeof copyStore>>) {
-    for (const table of tables.toReversed()) await stage.query(`DELETE FROM ${table}`);
-    for (const [at, table] of tables.entries())
-      for (const row of rows[at] ?? []) {
-        const values = Object.values(row).map(quote).join(", ");
-        await stage.query(`INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${values})`);
-      }
-  }
+  const copyNow = async () => ({ atMs: nowMs, rows: await copyStore(stage) });
 
-  async function restore(copy: Awaited<ReturnType<typeof copyStore>>) {
+  async function restore(copy: Awaited<ReturnType<typeof copyNow>>) {
     figures.restores++;
     figures.oldest = Math.max(figures.oldest, Math.round((nowMs - copy.atMs) / dayMs));
-    await replaceStore(copy);
+    await replaceStore(stage, copy.rows);
     wrong.failed += (await reconcile(db, nowMs, { isRestored: true })).failed;
     await look();
     const named = (await listUnclaimed(db)).map(({ email }) => email);
@@ -174,7 +150,7 @@ export async function liveRestores(stage: Stage, seed: number) {
     for (const owner of owners.filter(isLive)) if (await begin(owner, "licence")) note("soldAgain", owner);
   }
 
-  let copy = await copyStore();
+  let copy = await copyNow();
   for (let day = 0; day < figures.days; day++) {
     nowMs += dayMs;
     if (owners.length < 12 && chance(0.1)) {
@@ -194,7 +170,7 @@ export async function liveRestores(stage: Stage, seed: number) {
       if (purchase && chance(0.8)) await fulfil(db, purchase, event.type, nowMs);
     }
     wrong.failed += (await reconcile(db, nowMs)).failed;
-    if (chance(0.12)) copy = await copyStore();
+    if (chance(0.12)) copy = await copyNow();
     nowMs += 3_600_000;
     if (chance(0.08)) await restore(copy);
   }

@@ -11,11 +11,20 @@ import { reconcile } from "@/lib/billing/reconciler";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
+import { type BillingPage, type Money, moneyIn, readBillingPage } from "@/tests/support/billing-page";
 import type { Stage } from "@/tests/support/engines";
 import { randomFrom } from "@/tests/support/purchases";
+import { copyStore, replaceStore } from "@/tests/support/store-copies";
+import type { Rows } from "@/tests/support/stores";
 import { type Price, StripeStandIn } from "@/tests/support/stripe-stand-in";
 
+/** When the last life ended: what a process keeps of one, by the same ids at Stripe, must be old for the next. */
+let endedAtMs = Date.UTC(2026, 0, 1);
+
+/** How often, of the days of an owner, their page is read. */
+const pagesRead = 0.05;
 const graceDays = 14;
 const atOnce = 25; // owners of one Stripe account
 
@@ -24,8 +33,14 @@ type Owner = {
   cardFails: boolean;
   /** What Stripe does with a subscription that stays unpaid. */
   dunning: "cancel" | "unpaid" | "leave";
-  /** Whether an operator gives the licence. */
+  /** Whether an operator gives the licence, and what they gave last. */
   isGiven: boolean;
+  given: Parameters<typeof setAccount>[2] | undefined;
+  actedAtMs: number;
+  /** What the page said that is paid at the next renewal. */
+  told: { id: string; next: Money } | undefined;
+  /** What a page said that is not what Stripe charges. */
+  amountsWrong: string[];
   /** Since when a licence has to run by what was paid, and since when it must not. */
   mustRunSinceMs: number | undefined;
   mayNotSinceMs: number | undefined;
@@ -66,21 +81,32 @@ const limitOf = (price: string) => licencePrices[price as LicencePrice].limit;
 
 /**
  * Lives years of owners day by day: they buy in four currencies, change, cancel, fail to pay and recover, leave payments
- * unfinished, get invoices by mail, are refunded, dispute, are paused in both ways, erased and given something by
- * operators, prices are no longer sold and sold again, while events are dropped, repeated, late and in any order, and Stripe is away
+ * unfinished, get invoices by mail, are refunded, dispute, are paused in both ways, forgiven, erased and given something by
+ * operators, pay at Payment Links, prices are no longer sold and sold again, the store is restored, while events are dropped, repeated, late and in any order, and Stripe is away
  * now and then. Returns what happened and what was wrong.
  *
  * @param daysOfEach - how long an owner is watched: with few days, more owners live as many years
  */
 export async function liveYears(stage: Stage, years: number, seed = 1, daysOfEach = 365) {
+  Error.stackTraceLimit = 0; // the Stripe library makes an error with each call
   const random = randomFrom(seed);
   Object.assign(process.env, stage.environment);
   const db = await stage.open();
-  const figures = { years: 0, acts: 0, events: 0, dropped: 0, purchases: 0, licensedDays: 0, unpaidDays: 0 };
-  const wrong = { runsUnpaid: 0, paidAndStopped: 0, chargedTwice: 0, creditsWrong: 0, termsWrong: 0 };
+  const figures = {
+    ...{ years: 0, acts: 0, events: 0, dropped: 0, purchases: 0, licensedDays: 0, unpaidDays: 0 },
+    ...{ restores: 0, pages: 0, amounts: 0 },
+  };
+  const wrong = {
+    runsUnpaid: 0,
+    paidAndStopped: 0,
+    chargedTwice: 0,
+    creditsWrong: 0,
+    termsWrong: 0,
+    amountsWrong: 0,
+  };
   const examples: string[] = [];
   for (let left = Math.round((years * 365) / daysOfEach); left > 0; left -= atOnce) {
-    const life = await Life.begin(db, Math.min(left, atOnce), random, figures);
+    const life = await Life.begin({ db, stage, random, figures }, Math.min(left, atOnce), endedAtMs);
     for (let day = 0; day < daysOfEach; day++) {
       const found = await life.liveDay();
       for (const [what, owners] of Object.entries(found) as [keyof typeof wrong, Owner[]][]) {
@@ -92,7 +118,7 @@ export async function liveYears(stage: Stage, years: number, seed = 1, daysOfEac
       }
     }
     figures.years += (life.owners.length * daysOfEach) / 365;
-    await life.stop();
+    endedAtMs = await life.stop();
     await stage.query("DELETE FROM accounts");
   }
   return { ...figures, ...wrong, years: Math.round(figures.years), examples };
@@ -102,21 +128,20 @@ class Life {
   readonly owners: Owner[] = [];
   private readonly covers = new Map<string, Cover>();
   private late: { event: Event; atMs: number }[] = [];
-  private nowMs = Date.UTC(2026, 0, 1);
+  private copy: Rows[] | undefined;
   private readonly later: { atMs: number; run: () => void }[] = [];
   private made = 0;
 
   private constructor(
-    private readonly db: Db,
     private readonly stripe: StripeStandIn,
+    private readonly db: Db,
+    private readonly stage: Stage,
     private readonly random: () => number,
-    private readonly figures: { acts: number; events: number; dropped: number } & Record<
-      "purchases" | "licensedDays" | "unpaidDays",
-      number
-    >,
+    private readonly figures: World["figures"],
+    private nowMs: number,
   ) {}
 
-  static async begin(db: Db, owners: number, random: () => number, figures: Life["figures"]): Promise<Life> {
+  static async begin({ db, stage, random, figures }: World, owners: number, nowMs: number): Promise<Life> {
     const stripe = await StripeStandIn.start();
     const month = stripe.prices.get("price_month") as Price;
     for (const [id, { limit, ...price }] of Object.entries(licencePrices)) {
@@ -139,14 +164,21 @@ class Life {
       const httpClient = asHttpClient(() => current.stripe as StripeStandIn);
       return new Stripe("sk_test_standin", { httpClient, telemetry: false, maxNetworkRetries: 0 });
     });
-    const life = new Life(db, stripe, random, figures);
+    sell(Object.keys(licencePrices));
+    const life = new Life(stripe, db, stage, random, figures, nowMs);
+    stripe.subscriptionUpdate.products = Object.keys(licencePrices).map((id) => ({
+      product: `prod_${id}`,
+      prices: [id],
+    }));
     stripe.nowMs = () => life.nowMs;
     for (let n = 0; n < owners; n++) life.owners.push(await life.join());
     return life;
   }
 
-  async stop(): Promise<void> {
+  /** Ends it. Returns when. */
+  async stop(): Promise<number> {
     await this.stripe.stop();
+    return this.nowMs;
   }
 
   private async join(): Promise<Owner> {
@@ -157,7 +189,7 @@ class Life {
       ...{ email, dunning, cardFails: false, isGiven: false },
       ...{ mustRunSinceMs: undefined, mayNotSinceMs: undefined },
       ...{ creditsPaid: 0, creditsWrongSinceMs: undefined, wasTwice: false, story: [] },
-      termsWrongSinceMs: undefined,
+      ...{ termsWrongSinceMs: undefined, given: undefined, told: undefined, amountsWrong: [], actedAtMs: 0 },
     };
   }
 
@@ -183,9 +215,15 @@ class Life {
       .selectAll()
       .where("account_id", "=", account?.id ?? "")
       .execute();
+    const checkouts = await this.db
+      .selectFrom("billing_checkouts")
+      .selectAll()
+      .where("account_id", "=", account?.id ?? "")
+      .execute();
     const rows = [
       account,
       ...subscriptions,
+      ...checkouts,
       ...covers.map(([id, { owner: _, ...cover }]) => ({ id, ...cover })),
     ];
     return [...owner.story, ...entries, ...rows.map((row) => JSON.stringify(row)), this.today()].join("\n  ");
@@ -219,23 +257,51 @@ class Life {
       await this.hear();
       await reconcile(this.db, this.nowMs);
     }
-    return this.look();
+    const found = await this.look();
+    if (this.chance(0.03)) this.copy = await copyStore(this.stage);
+    if (this.copy && this.chance(0.02)) await this.restore(this.copy);
+    return found;
+  }
+
+  /** The store is replaced by an earlier copy, read at Stripe once, and the operator does again what they did since. */
+  private async restore(copy: Rows[]): Promise<void> {
+    this.figures.restores++;
+    for (const { story } of this.owners) story.push(`${this.today()} a restore`);
+    await replaceStore(this.stage, copy);
+    await reconcile(this.db, this.nowMs, { isRestored: true });
+    const emails = this.owners.map(({ email }) => email);
+    const gone = await this.db
+      .selectFrom("accounts")
+      .select("email")
+      .where("email", "not in", emails)
+      .execute();
+    for (const { email } of gone) await deleteAccount(this.db, email, "operator", this.nowMs);
+    for (const { email, given } of this.owners) {
+      const terms = { plan: "trial", trial_ends_at_ms: this.nowMs } as const;
+      if (!(await this.rowOf(email))) await addAccount(this.db, email, terms, this.nowMs);
+      if (given) await setAccount(this.db, email, given, this.nowMs);
+    }
+    await reconcile(this.db, this.nowMs);
   }
 
   private subscriptionsOf({ email }: Owner) {
-    const customers = [...this.stripe.customers.values()].filter((one) => one.metadata.email === email);
-    const ids = customers.map(({ id }) => id);
+    const ids = this.customersOf(email);
     return [...this.stripe.subscriptions.values()].filter(
       ({ customer, status }) =>
         ids.includes(String(customer)) && status !== "canceled" && status !== "incomplete_expired",
     );
   }
 
+  /** Those that the service made, and those of Payment Links. */
+  private customersOf(address: string): string[] {
+    const customers = [...this.stripe.customers.values()];
+    return customers.flatMap(({ id, email, metadata }) => ((metadata.email ?? email) === address ? id : []));
+  }
+
   /** The operator takes prices out of the settings, or puts them back. */
   private switchSales(): void {
-    const sold = settings().billing?.licencePrices ?? [];
     const kept = Object.keys(licencePrices).filter((id) => id === "price_month" || this.chance(0.7));
-    sold.splice(0, sold.length, ...kept);
+    sell(kept);
   }
 
   private periodEndMs(id: string): number {
@@ -250,6 +316,9 @@ class Life {
 
   /** Renews, retries and gives up, as Stripe does by itself. */
   private passAtStripe(): void {
+    for (const { id, status, created } of this.stripe.sessions.values())
+      if (status === "open" && created * 1000 <= this.nowMs - dayMs)
+        this.stripe.answer("POST", `/v1/checkout/sessions/${id}/expire`, new URLSearchParams());
     for (const [id, cover] of this.covers) {
       const subscription = this.stripe.subscriptions.get(id);
       if (!subscription || ["canceled", "incomplete_expired", "paused"].includes(subscription.status))
@@ -271,6 +340,7 @@ class Life {
         }
         const isByMail = subscription.collection_method === "send_invoice";
         this.stripe.renew(id, { isPaid: !owner.cardFails && !isByMail });
+        this.compareRenewal(owner, id);
         // A paused collection forgives its own invoice, not an earlier one.
         if (isByMail && this.dueMsOf(id) !== undefined) this.noteInvoice(id);
         else this.note(id, this.stripe.subscriptions.get(id)?.status === "active");
@@ -320,6 +390,8 @@ class Life {
   /** One random act of an owner, of their bank or of an operator. */
   private async act(owner: Owner): Promise<void> {
     this.figures.acts++;
+    owner.actedAtMs = this.nowMs;
+    owner.told = undefined;
     const [subscription] = this.subscriptionsOf(owner);
     const id = subscription?.id;
     const isActive = subscription?.status === "active";
@@ -331,6 +403,7 @@ class Life {
       buyCredits: () => this.buyCredits(owner),
       operate: () => this.operate(owner),
       leave: () => this.leave(owner),
+      payLink: () => this.payLink(owner, id),
       changeCard: () => {
         owner.cardFails = !owner.cardFails;
       },
@@ -362,6 +435,8 @@ class Life {
       Object.assign(acts, { goOn: () => this.goOn(id), goOnAgain: () => this.goOn(id) });
     else if (id && (!isActive || (isByMail && this.dueMsOf(id) !== undefined)))
       Object.assign(acts, { pay: () => this.recover(owner, id), payAgain: () => this.recover(owner, id) });
+    if (id && (subscription?.status === "past_due" || subscription?.status === "unpaid"))
+      Object.assign(acts, { forgive: () => this.forgive(id) });
     const [name, act] = this.oneOf(Object.entries(acts));
     owner.story.push(`${this.today()} ${name} of ${id} (${subscription?.status})`);
     await act();
@@ -381,13 +456,34 @@ class Life {
         const id = String(this.stripe.sessions.get(session)?.subscription);
         this.cover(owner, id);
         this.note(id, true);
-        const live = this.subscriptionsOf(owner).filter(({ metadata }) => metadata.account);
-        if (live.length > 1) owner.wasTwice = true;
+        if (this.subscriptionsOf(owner).length > 1) owner.wasTwice = true;
       } else if (address?.includes("/portal/") && this.chance(0.5)) {
         for (const { id, status } of this.subscriptionsOf(owner))
           if (status === "past_due" || status === "unpaid") this.recover(owner, id);
       }
     }
+  }
+
+  /** Pays at a Payment Link: for credits, or for a licence without having one. */
+  private payLink(owner: Owner, live: string | undefined): void {
+    this.figures.purchases++;
+    if (live) {
+      this.stripe.payLink(owner.email.toUpperCase(), "price_pack", 2);
+      owner.creditsPaid += 1_000_000;
+      return;
+    }
+    const session = this.stripe.payLink(owner.email, this.oneOf(settings().billing?.licencePrices ?? []));
+    const id = String(this.stripe.sessions.get(session)?.subscription);
+    this.cover(owner, id);
+    this.note(id, true);
+  }
+
+  /** An operator voids what is open: a period is as paid, and what a change would have given is not. */
+  private forgive(id: string): void {
+    const latest = this.stripe.invoices.get(this.stripe.subscriptions.get(id)?.latest_invoice ?? "");
+    this.stripe.voidOpen(id);
+    if (latest?.billing_reason === "subscription_update") this.coverOf(id).pastDueSinceMs = undefined;
+    else this.note(id, true);
   }
 
   private cover(owner: Owner, id: string): void {
@@ -398,7 +494,7 @@ class Life {
   /** A subscription that was made in the dashboard: with an invoice by mail, or with a first payment that is not finished. */
   private async beginElsewhere(owner: Owner): Promise<void> {
     const account = await this.rowOf(owner.email);
-    const [customer] = [...this.stripe.customers].find(([, one]) => one.metadata.email === owner.email) ?? [];
+    const [customer] = this.customersOf(owner.email);
     if (!customer || !account) return;
     const how = this.chance(0.5) ? { isIncomplete: true } : { daysUntilDue: this.oneOf([7, 30, 45]) };
     const price = this.oneOf(settings().billing?.licencePrices ?? []);
@@ -466,8 +562,10 @@ class Life {
   }
 
   /** Switches the price, which is paid or not: then what was paid before runs to its end. */
-  private switch(owner: Owner, id: string, price: string): void {
+  private async switch(owner: Owner, id: string, price: string): Promise<void> {
+    const said = (await this.readPage(owner, price))?.change;
     this.stripe.switchPrice(id, price, { isPaid: !owner.cardFails });
+    if (said) this.compare(owner, "change", said, this.chargedFor(id));
     this.note(id, this.stripe.subscriptions.get(id)?.status === "active");
   }
 
@@ -533,13 +631,13 @@ class Life {
     const plan = this.oneOf(["licensed", "hobby", "trial"] as const);
     const assistant_limit = this.oneOf([null, 3, 50]);
     const trial_ends_at_ms = plan === "trial" ? this.nowMs - 1 : undefined;
-    await setAccount(this.db, owner.email, { plan, assistant_limit, trial_ends_at_ms }, this.nowMs);
+    owner.given = { plan, assistant_limit, trial_ends_at_ms };
+    await setAccount(this.db, owner.email, owner.given, this.nowMs);
     owner.isGiven = plan === "licensed";
   }
 
   private deleteAtStripe({ email }: Owner): void {
-    for (const [id, { metadata }] of this.stripe.customers)
-      if (metadata.email === email) this.stripe.deleteCustomer(id);
+    for (const id of this.customersOf(email)) this.stripe.deleteCustomer(id);
   }
 
   /** The account is deleted, and someone else comes. */
@@ -603,7 +701,7 @@ class Life {
   }
 
   /** The price and the limit of assistants that were paid for, and what is due, are those that the service has. */
-  private async hasRightTerms(owner: Owner, limit: number | null | undefined): Promise<boolean> {
+  private hasRightTerms(owner: Owner, limit: number | null | undefined, rows: Map<string, Subscription>) {
     const paid = this.subscriptionsOf(owner).filter(({ id, status }) => {
       const { paidUntilMs, returnedAtMs } = this.coverOf(id);
       return paidUntilMs > this.nowMs && !returnedAtMs && status !== "incomplete";
@@ -611,36 +709,97 @@ class Life {
     if (paid.length === 0) return true;
     const most = Math.max(...paid.map(({ id }) => limitOf(this.coverOf(id).price)));
     if (!owner.isGiven && limit !== null && (limit ?? 0) < most) return false;
-    const ids = paid.map(({ id }) => id);
-    const rows = await this.db
-      .selectFrom("billing_subscriptions")
-      .selectAll()
-      .where("id", "in", ids)
-      .execute();
-    return (
-      rows.length === ids.length &&
-      rows.every((row) => {
-        const { latest_invoice, status, collection_method } = this.stripe.subscriptions.get(row.id) ?? {};
-        const invoice = this.stripe.invoices.get(latest_invoice ?? "");
-        // Next to a latest one that is paid, an older one is history.
-        const isOwing =
-          collection_method === "send_invoice" ||
-          (status && ["past_due", "unpaid", "paused"].includes(status));
-        const open = [...this.stripe.invoices.values()].filter(
-          ({ id, parent, status }) =>
-            status === "open" &&
-            parent?.subscription_details.subscription === row.id &&
-            (isOwing || id === latest_invoice),
-        );
-        const due = open.reduce((sum, { amount_remaining }) => sum + amount_remaining, 0);
-        return (
-          row.price_id === this.coverOf(row.id).price &&
-          row.assistant_limit === limitOf(row.price_id ?? "") &&
-          row.amount_due === due &&
-          row.currency === invoice?.currency
-        );
-      })
+    return paid.every(({ id, latest_invoice }) => {
+      const row = rows.get(id);
+      const invoice = this.stripe.invoices.get(latest_invoice ?? "");
+      return (
+        row?.price_id === this.coverOf(id).price &&
+        row.assistant_limit === limitOf(row.price_id) &&
+        row.amount_due === this.dueOf(id) &&
+        row.currency === invoice?.currency
+      );
+    });
+  }
+
+  /** What is due of a subscription's open invoices: next to a latest one that is paid, an older one is history. */
+  private dueOf(id: string): number {
+    const { latest_invoice, status, collection_method } = this.stripe.subscriptions.get(id) ?? {};
+    const isOwing =
+      collection_method === "send_invoice" ||
+      ["past_due", "unpaid"].includes(status ?? "") ||
+      (status === "paused" && this.stripe.invoices.get(latest_invoice ?? "")?.status === "open");
+    const open = [...this.stripe.invoices.values()].filter(
+      (one) =>
+        one.status === "open" &&
+        one.parent?.subscription_details.subscription === id &&
+        (isOwing || one.id === latest_invoice),
     );
+    return open.reduce((sum, { amount_remaining }) => sum + amount_remaining, 0);
+  }
+
+  /** What an owner's page says of money; `undefined` without an account. */
+  private async readPage({ email }: Owner, change?: string): Promise<BillingPage | undefined> {
+    const account = parseAccount(await this.rowOf(email));
+    if (account) this.figures.pages++;
+    return account && readBillingPage(this.db, account, this.nowMs, change);
+  }
+
+  /** Compares what an owner's page says of money with what Stripe has, and keeps what it says of the next payment. */
+  private async lookAtPage(owner: Owner): Promise<void> {
+    const page = await this.readPage(owner);
+    if (!page) return;
+    const [subscription, another] = this.subscriptionsOf(owner);
+    owner.told = undefined;
+    if (subscription && !another) {
+      const { id } = subscription;
+      if (page.next) owner.told = { id, next: page.next };
+      if (page.due)
+        this.compare(owner, "due", page.due, {
+          amount: this.dueOf(id),
+          currency: subscription.currency,
+        });
+      for (const [price, said] of page.changes)
+        this.compare(owner, `to ${price}`, said, costOf(price, subscription.currency));
+    }
+    for (const [price, said] of page.offers) this.compare(owner, price, said, costOf(price));
+    const account = await this.rowOf(owner.email);
+    const customers = this.db.selectFrom("billing_customers").select("customer_id");
+    const kept = await customers.where("account_id", "=", account?.id ?? "").executeTakeFirst();
+    const ofCustomer = [...this.stripe.invoices.values()].filter((one) => one.customer === kept?.customer_id);
+    const sent = ofCustomer.reverse().slice(0, page.invoices.length);
+    for (const [at, { state, total }] of page.invoices.entries()) {
+      const invoice = sent[at];
+      const says = `${state} of invoice ${invoice?.id} (${invoice?.status})`;
+      this.compare(owner, says, total, invoice && { ...invoice, amount: invoice.total });
+      const isOpen = invoice?.status === "open";
+      if (isOpen || state.startsWith("Open"))
+        this.compare(
+          owner,
+          says,
+          moneyIn(state),
+          invoice && { ...invoice, amount: invoice.amount_remaining },
+        );
+    }
+  }
+
+  private compareRenewal(owner: Owner, id: string): void {
+    const { told } = owner;
+    owner.told = undefined;
+    if (told?.id === id) this.compare(owner, "renewal", told.next, this.chargedFor(id));
+  }
+
+  /** What the latest invoice of a subscription has charged, or asks for. */
+  private chargedFor(id: string): Money | undefined {
+    const invoice = this.stripe.invoices.get(this.stripe.subscriptions.get(id)?.latest_invoice ?? "");
+    return invoice && { amount: invoice.amount_paid + invoice.amount_remaining, currency: invoice.currency };
+  }
+
+  private compare(owner: Owner, what: string, said: Money | undefined, is: Money | undefined): void {
+    this.figures.amounts++;
+    const isSame = said?.amount === is?.amount && (said?.amount === 0 || said?.currency === is?.currency);
+    if (isSame) return;
+    owner.amountsWrong.push(what);
+    owner.story.push(`${this.today()} the page says of ${what} ${JSON.stringify([said, is])}`);
   }
 
   /** Who runs unpaid beyond the grace, who paid and does not run after a day, who was charged twice, and whose credits are others after a day. */
@@ -656,7 +815,10 @@ class Life {
       chargedTwice: [] as Owner[],
       creditsWrong: [] as Owner[],
       termsWrong: [] as Owner[],
+      amountsWrong: [] as Owner[],
     };
+    const subscriptions = await this.db.selectFrom("billing_subscriptions").selectAll().execute();
+    const byId = new Map(subscriptions.map((one) => [one.id, one]));
     for (const owner of this.owners) {
       const row = byEmail.get(owner.email);
       const runs = row?.plan === "licensed";
@@ -673,13 +835,48 @@ class Life {
       const hasPaidCredits = Number(row?.credit_thousandths) === owner.creditsPaid;
       owner.creditsWrongSinceMs = hasPaidCredits ? undefined : (owner.creditsWrongSinceMs ?? this.nowMs);
       if (isOver(owner.creditsWrongSinceMs)) found.creditsWrong.push(owner);
-      const hasRightTerms = await this.hasRightTerms(owner, row?.assistant_limit);
+      const hasRightTerms = this.hasRightTerms(owner, row?.assistant_limit, byId);
       owner.termsWrongSinceMs = hasRightTerms ? undefined : (owner.termsWrongSinceMs ?? this.nowMs);
       if (isOver(owner.termsWrongSinceMs)) found.termsWrong.push(owner);
+      const isRenewed = this.subscriptionsOf(owner).some(
+        ({ id }) => this.periodEndMs(id) < this.nowMs + dayMs,
+      );
+      // What was done today may not have been heard of.
+      const isQuiet = this.nowMs - owner.actedAtMs > dayMs / 2;
+      if (isQuiet && (isRenewed || this.chance(pagesRead))) await this.lookAtPage(owner);
+      if (owner.amountsWrong.splice(0).length > 0) found.amountsWrong.push(owner);
     }
     return found;
   }
 }
+
+function sell(prices: string[]): void {
+  const sold = settings().billing?.licencePrices ?? [];
+  sold.splice(0, sold.length, ...prices);
+}
+
+/** What a price costs at Stripe, where it is sold in this currency. */
+function costOf(id: string, currency?: string): Money | undefined {
+  if (id === "price_pack") return { amount: 1000, currency: "eur" };
+  const { unit_amount, ...price } = licencePrices[id as LicencePrice];
+  return currency && currency !== price.currency
+    ? undefined
+    : { amount: unit_amount, currency: price.currency };
+}
+
+type Subscription = Tables["billing_subscriptions"];
+
+/** What the owners of one Stripe account live in. */
+type World = {
+  db: Db;
+  stage: Stage;
+  random: () => number;
+  figures: Record<
+    | ("acts" | "events" | "dropped" | "purchases" | "licensedDays" | "unpaidDays")
+    | ("restores" | "pages" | "amounts"),
+    number
+  >;
+};
 
 type Event = ReturnType<StripeStandIn["takeEvents"]>[number];
 

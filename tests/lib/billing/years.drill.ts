@@ -9,10 +9,10 @@ const days = process.env.YEARS ? 365 : 122;
 const seed = Number(process.env.SEED ?? 1);
 
 describe.each(engines)("the years after a purchase on $name", (engine) => {
-  it("let no one run unpaid beyond the grace, stop no one who pays, and charge no one twice", {
-    timeout: 120_000 + years * 10_000,
+  it("let no one run unpaid beyond the grace, stop no one who pays, charge no one twice, and say what is charged", {
+    timeout: 400_000 + years * 30_000,
   }, async () => {
-    const stage = await engine.prepare();
+    const stage = await engine.prepare({ conflicts: !process.env.YEARS });
     const beganAtMs = performance.now();
     const { examples, ...figures } = await liveYears(stage, years, seed, days);
     const ms = Math.round(performance.now() - beganAtMs);
@@ -25,6 +25,7 @@ describe.each(engines)("the years after a purchase on $name", (engine) => {
       chargedTwice: 0,
       creditsWrong: 0,
       termsWrong: 0,
+      amountsWrong: 0,
     });
     expect(figures.acts).toBeGreaterThan(years * 10);
   });

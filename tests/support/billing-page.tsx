@@ -1,0 +1,103 @@
+import { Billing } from "@/app/(pages)/home/billing/billing";
+import { Invoices } from "@/app/(pages)/home/billing/invoices";
+import { LicenceChange } from "@/app/(pages)/home/billing/licence-change";
+import { readChangesOf, readOffersTo, readTerms } from "@/app/(pages)/home/billing/offers";
+import type { Account } from "@/lib/accounts/account";
+import { readInvoicesOf } from "@/lib/billing/customer/invoices";
+import type { Db } from "@/lib/db/store";
+import { renderHtml } from "@/lib/http/render-html";
+import { currentLicence } from "@/lib/plans/licence-state";
+import { readBilling } from "@/lib/plans/purchases";
+import { standingOf } from "@/lib/plans/standing";
+
+/** An amount as a page says it, in the currency's smallest unit at Stripe. */
+export type Money = { amount: number; currency: string };
+
+/** The amounts that `/home/billing` says. */
+export type BillingPage = {
+  /** What is charged at the renewal; `undefined` if the page does not say so. */
+  next: Money | undefined;
+  due: Money | undefined;
+  /** What the change that was asked about costs at once. */
+  change: Money | undefined;
+  offers: Map<string, Money>;
+  changes: Map<string, Money>;
+  invoices: { state: string; total: Money | undefined }[];
+};
+
+/** Renders what `/home/billing` shows an owner of what they pay, and reads its amounts. */
+export async function readBillingPage(
+  db: Db,
+  account: Account,
+  nowMs: number,
+  change?: string,
+): Promise<BillingPage> {
+  const read = await readBilling(db, account.id);
+  const bought = { ...read, licence: currentLicence(read.subscriptions) };
+  const [offers, terms, changes, invoices] = await Promise.all([
+    readOffersTo(account, bought, nowMs),
+    readTerms(bought, nowMs),
+    readChangesOf(bought, change, nowMs),
+    readInvoicesOf(bought, nowMs),
+  ]);
+  const standing = standingOf(account, nowMs, bought.licence);
+  const html = await renderHtml(
+    <body>
+      <Billing account={account} bought={bought} offers={offers} terms={terms} standing={standing}>
+        {changes && <LicenceChange account={account} {...changes} />}
+      </Billing>
+      {bought.hasBought && <Invoices read={invoices} />}
+    </body>,
+  );
+  const [billing = "", listed = ""] = html.split('aria-labelledby="invoices"');
+  const words = wordsOf(billing);
+  return {
+    next: / UTC, and nothing is charged then/.test(words)
+      ? { amount: 0, currency: "" }
+      : moneyIn(/Renews on [^.]+? for ([^.]+(?:\.\d+)?)/.exec(words)?.[1]),
+    due: moneyIn(/(\S+(?: [\d,.]+)?) is due\b/.exec(words)?.[1]),
+    change: /You pay nothing now\. Continue/.test(words)
+      ? { amount: 0, currency: "" }
+      : moneyIn(/You pay ([^.]*?(?:\.\d+)?) now\. Continue/.exec(words)?.[1]),
+    offers: pricesIn(billing, /name="licence" value="(\w+)" aria-label="Buy/),
+    changes: pricesIn(billing, /href="[^"]*\?change=(\w+)#change/),
+    invoices: [...listed.matchAll(/<li>(.*?)<\/li>/g)].map(([, row = ""]) => {
+      const [, state = "", total] = /^<span>(.*?)<\/span>.*<b>(.*?)<\/b>/.exec(row) ?? [];
+      return { state, total: moneyIn(total) };
+    }),
+  };
+}
+
+/** The amounts next to the prices of a list, by what names a price in its row. */
+function pricesIn(html: string, named: RegExp): Map<string, Money> {
+  const rows = [...html.matchAll(/<li>(.*?)<\/li>/g)].map(([, row = ""]) => row);
+  return new Map(
+    rows.flatMap((row): [string, Money][] => {
+      const [, id] = named.exec(row) ?? [];
+      const money = moneyIn(/<p class="quiet">(.*?)<\/p>/.exec(row)?.[1]);
+      return id && money ? [[id, money]] : [];
+    }),
+  );
+}
+
+const wordsOf = (html: string) =>
+  html
+    .replace(/<[^>]*>/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/ ([.,])/g, "$1");
+
+/** By https://docs.stripe.com/currencies: how many of the smallest unit at Stripe are one. */
+const units: Record<string, [currency: string, inOne: number]> = {
+  "€": ["eur", 100],
+  "¥": ["jpy", 1],
+  HUF: ["huf", 100],
+  KWD: ["kwd", 1000],
+};
+
+/** The first amount in words. */
+export function moneyIn(words = ""): Money | undefined {
+  const [, sign, name = "", digits = ""] = /(-?)(€|¥|HUF|KWD)\s?([\d,]+(?:\.\d+)?)/.exec(words) ?? [];
+  const [currency, inOne] = units[name] ?? [];
+  if (!currency || !inOne) return undefined;
+  return { amount: (sign ? -1 : 1) * Math.round(Number(digits.replaceAll(",", "")) * inOne), currency };
+}
