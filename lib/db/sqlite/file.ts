@@ -1,12 +1,20 @@
-import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFolder } from "@/lib/runtime/data-dir";
 
 const retryDelayMs = 10;
 const maxLogBytes = 16 * 1024 * 1024; // of the write-ahead log, once no reader needs what is beyond
-const emptyForMs = 10_000; // that a store may be while it is made
 const maxStatements = 500; // that a connection keeps: lists of every length are statements of their own
 
 /** A store's file, which other processes also write to. */
@@ -44,18 +52,34 @@ export class SqliteFile {
       .join(" ");
   }
 
-  /** A store that lost its content, in a repair of its disk say, is not begun anew. One that is just made is empty for a moment. */
+  /** A store that lost its content, in a repair of its disk say, is not begun anew. */
   private rejectEmptied(): void {
-    const { size, mtimeMs } = statSync(this.path);
-    if (size === 0 && Date.now() - mtimeMs > emptyForMs)
-      throw new Error(`${this.path} is empty: restore a backup in its place, or delete it to begin anew`);
+    if (statSync(this.path).size > 0) return;
+    throw new Error(`${this.path} is empty: restore a backup in its place, or delete it to begin anew`);
   }
 
-  /** Never recreates a removed store: an empty one would look as if no account had ever existed. */
+  /**
+   * Never recreates a removed store: an empty one would look as if no account had ever existed. The file gets its name once
+   * it has its header, so it is never seen without content.
+   */
   private create(): void {
     if (this.hasBeenOpen) throw new Error("the store's file was removed while it was open");
-    createFolder(dirname(this.path));
-    writeFileSync(this.path, "", { flag: "a", mode: 0o600 });
+    const folder = dirname(this.path);
+    createFolder(folder);
+    const drafts = mkdtempSync(join(folder, "copy-"));
+    const draft = join(drafts, "store");
+    try {
+      writeFileSync(draft, "", { mode: 0o600 });
+      const db = new DatabaseSync(draft);
+      db.exec("PRAGMA journal_mode = WAL");
+      db.close();
+      linkSync(draft, this.path);
+    } catch (failure) {
+      // Another process was first.
+      if (!existsSync(this.path)) throw failure;
+    } finally {
+      rmSync(drafts, { recursive: true, force: true });
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -366,7 +366,6 @@ describe("npm run admin on its own", () => {
     const file = join(service.dataDir, "store.sqlite");
     const kept = readFileSync(file);
     writeFileSync(file, "");
-    utimesSync(file, 1, 1);
     const words = `${file} is empty: restore a backup in its place, or delete it to begin anew`;
     expect(await service.admin("account", "list")).toEqual({
       code: 1,

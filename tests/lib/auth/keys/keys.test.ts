@@ -132,6 +132,7 @@ describe.each(engines)("an APP_SECRET that changes, on $name", (engine) => {
     const stage = await engine.prepare({ isEmpty: true });
     const [first, second] = ["f".repeat(32), "s".repeat(33)];
     const before = await Service.make({ ...stage.environment, APP_SECRET: first });
+    await before.adminJson("migrate");
     await before.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
     const token = await before.token("ceo@example.com");
 
