@@ -139,8 +139,10 @@ describe.each(everyEngine)("POST /api/email/unsubscribe on $name", async (engine
     expectRefusal(service, await used(`${target}x`), invalid);
     // They count before their body is read.
     const tooLarge = { method: "POST", from, body: "x".repeat(4 * 1024 + 1) };
-    const others = Array.from({ length: 599 }, () => service.ask(target, tooLarge));
-    expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([413]));
+    for (let left = 599; left > 0; left -= 100) {
+      const others = Array.from({ length: Math.min(left, 100) }, () => service.ask(target, tooLarge));
+      expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([413]));
+    }
     expectRefusal(service, await used(`${target}x`), invalid);
     const refused = await used(target);
     expectRefusal(service, refused, {
