@@ -90,7 +90,12 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffe
 const listed = z.object({
   email: words(320).optional(),
   reference,
-  after: words(200).optional(),
+  // A program that has read nothing yet may send it empty.
+  after: z
+    .literal("")
+    .transform(() => undefined)
+    .or(words(200))
+    .optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
 });
 
