@@ -70,6 +70,7 @@ describe("a mail that is due", () => {
       SMTP_URL: `smtps://localhost:${inbox.port}`,
       NODE_EXTRA_CA_CERTS: trust(),
     });
+    await service.adminJson("migrate");
     await service.adminJson("account", "add", "ceo@example.com");
     expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 1, toRetry: 0, failed: 0 });
     expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 0 });
@@ -86,6 +87,7 @@ describe("a mail that is due", () => {
   it("fails visibly after a permanent refusal, and is retried later after a temporary failure", async () => {
     const stand = await startResendStandIn();
     const service = await Service.make({ ...world, ...stand.environment });
+    await service.adminJson("migrate");
     stand.fault = "422";
     await service.adminJson("account", "add", "refused@example.com");
     expect(await service.adminJson("emails", "send-due")).toEqual({ sent: 0, toRetry: 0, failed: 1 });
