@@ -112,13 +112,12 @@ describe("refusals that a hundred networks ask for as fast as they can", () => {
       await vi.waitUntil(() => count() > 500, { timeout: 60_000 });
       const [before, beganAtMs] = [count(), performance.now()];
       const seen = await repeat(40, () => service.ask("/api/entitlement", { headers: token }));
-      const perSecond = ((count() - before) * 1000) / (performance.now() - beganAtMs);
+      const [came, tookMs] = [count() - before, performance.now() - beganAtMs];
       await strangers.stop();
       expect(seen.statuses).toEqual({ 200: 40 });
       const { everyMs, inAll, ofNetwork } = refusalPace;
-      // Of each connection one waits as well. A round may begin or end in between.
-      const most = (inAll + 100 * ofNetwork + 100) * (1000 / everyMs);
-      expect(perSecond).toBeLessThan(1.5 * most);
+      // Of each connection one waits as well. A round may begin before and end after.
+      expect(came).toBeLessThan((inAll + 100 * ofNetwork + 100) * (tookMs / everyMs + 2));
     },
     180_000,
   );
