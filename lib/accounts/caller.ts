@@ -80,7 +80,7 @@ function sessionAtClerk({ ended_id }: CallerRow, token: VerifiedToken): CallerSe
   return ended_id === null ? { ...token, kind: "clerk" } : undefined;
 }
 
-/** The session of ours, whose end its use moves; `undefined` if it has ended or the token's key was revoked. */
+/** Our own session, whose end its use moves; `undefined` if it has ended or the token's key was revoked. */
 function ownSession(row: CallerRow, token: VerifiedToken, nowMs: number): CallerSession | undefined {
   const { session_id, key_id, expires_at_ms, last_date_ms, last_seen_at_ms } = row;
   // Another process has revoked the key: stop signing with it.

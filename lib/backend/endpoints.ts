@@ -79,8 +79,8 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
 };
 
 /**
- * Answers as `GET /api/entitlement` does for the owner of a token, and spends or holds in the same transaction if they may
- * run. A denial is that operation's, and charges nothing.
+ * Answers as `GET /api/entitlement` does for the owner of a token, and spends or holds if they may run. The entitlement is
+ * read just before that transaction: what ends in between still spends. A denial is that operation's, and charges nothing.
  */
 async function check(call: Call, backend: Backend): Promise<ResponseParts> {
   const { token, resource = "api", spend, hold } = parseInput(inputs.checks, call.body);

@@ -149,7 +149,7 @@ async function issueTokens(
   });
 }
 
-/** Refuses a code or token: because its session has ended, for a reason of ours, or as the library does. */
+/** Refuses a code or token: because its session has ended, for one of our reasons, or as the library does. */
 async function refuse(
   answer: KoaContextWithOIDC,
   credential: AdapterPayload | undefined,

@@ -9,7 +9,7 @@ export function findCustomer(db: Db, accountId: string): Promise<Tables["billing
 }
 
 /**
- * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence beside
+ * The purchases of an account, as last read at Stripe: its subscriptions, whether an operator gives it a licence next to
  * them, the checkout of credits that it began last, whether it has bought anything, the id of its customer, and when
  * something of it was last read.
  */

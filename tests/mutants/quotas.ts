@@ -82,7 +82,7 @@ export const quotas: Mistakes = {
   },
   "tests/app/connect-floods.drill.ts": {
     "lib/oauth/exchange-limit.ts": {
-      "strangers use up what an app that was let in may ask": ["if (!live) {", "if (live || !live) {"],
+      "strangers use up what an admitted app may ask": ["if (!live) {", "if (live || !live) {"],
     },
     "lib/http/register/oauth.ts": {
       "an address registers as many apps as it likes": 'limit: "registrations", ',

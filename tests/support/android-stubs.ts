@@ -1,27 +1,27 @@
 /**
- * The parts of Android that the Kotlin client calls, as declarations, so that it compiles without an Android SDK. Kotlin's
- * `TODO()` stands for the bodies and values, which never run.
+ * The parts of Android that the Kotlin client calls, as declarations, so that it compiles without an Android SDK. The bodies and
+ * values never run.
  */
 export const androidStubs = {
   "app.kt": `package android.app
 open class Activity : android.content.Context() {
-    val intent: android.content.Intent = TODO()
+    val intent: android.content.Intent = error("never runs")
     protected open fun onCreate(savedInstanceState: android.os.Bundle?) {}
     fun finish() {}
 }`,
   "content.kt": `package android.content
 open class Context {
-    val packageName: String = TODO()
-    val packageManager: PackageManager = TODO()
+    val packageName: String = error("never runs")
+    val packageManager: PackageManager = error("never runs")
     fun startActivity(intent: Intent) {}
-    fun getSharedPreferences(name: String, mode: Int): SharedPreferences = TODO()
+    fun getSharedPreferences(name: String, mode: Int): SharedPreferences = error("never runs")
     companion object { const val MODE_PRIVATE = 0 }
 }
-class PackageManager { fun getLaunchIntentForPackage(name: String): Intent? = TODO() }
+class PackageManager { fun getLaunchIntentForPackage(name: String): Intent? = error("never runs") }
 class Intent(action: String, data: android.net.Uri) {
-    val data: android.net.Uri? = TODO()
-    fun putExtras(extras: android.os.Bundle): Intent = TODO()
-    fun addFlags(flags: Int): Intent = TODO()
+    val data: android.net.Uri? = error("never runs")
+    fun putExtras(extras: android.os.Bundle): Intent = error("never runs")
+    fun addFlags(flags: Int): Intent = error("never runs")
     companion object {
         const val ACTION_VIEW = ""
         const val FLAG_ACTIVITY_NEW_TASK = 0
@@ -34,16 +34,16 @@ interface SharedPreferences {
     interface Editor { fun putString(key: String, value: String?): Editor; fun commit(): Boolean }
 }`,
   "net.kt": `package android.net
-class Uri { companion object { fun parse(text: String): Uri = TODO() } }`,
+class Uri { companion object { fun parse(text: String): Uri = error("never runs") } }`,
   "os.kt": `package android.os
 interface IBinder
 class Bundle { fun putBinder(key: String, value: IBinder?) {} }`,
   "keystore.kt": `package android.security.keystore
 class KeyGenParameterSpec : java.security.spec.AlgorithmParameterSpec {
     class Builder(alias: String, purposes: Int) {
-        fun setBlockModes(vararg modes: String): Builder = TODO()
-        fun setEncryptionPaddings(vararg paddings: String): Builder = TODO()
-        fun build(): KeyGenParameterSpec = TODO()
+        fun setBlockModes(vararg modes: String): Builder = error("never runs")
+        fun setEncryptionPaddings(vararg paddings: String): Builder = error("never runs")
+        fun build(): KeyGenParameterSpec = error("never runs")
     }
 }
 object KeyProperties {

@@ -79,6 +79,16 @@ type LicencePrice = keyof typeof licencePrices;
 
 const limitOf = (price: string) => licencePrices[price as LicencePrice].limit;
 
+/** What a life counts of what is wrong in it: nothing. */
+export const noneWrong = {
+  runsUnpaid: 0,
+  paidAndStopped: 0,
+  chargedTwice: 0,
+  creditsWrong: 0,
+  termsWrong: 0,
+  amountsWrong: 0,
+};
+
 /**
  * Lives years of owners day by day: they buy in four currencies, change, cancel, fail to pay and recover, leave payments
  * unfinished, get invoices by mail, are refunded, dispute, are paused in both ways, forgiven, erased and given something by
@@ -96,14 +106,7 @@ export async function liveYears(stage: Stage, years: number, seed = 1, daysOfEac
     ...{ years: 0, acts: 0, events: 0, dropped: 0, purchases: 0, licensedDays: 0, unpaidDays: 0 },
     ...{ restores: 0, pages: 0, amounts: 0 },
   };
-  const wrong = {
-    runsUnpaid: 0,
-    paidAndStopped: 0,
-    chargedTwice: 0,
-    creditsWrong: 0,
-    termsWrong: 0,
-    amountsWrong: 0,
-  };
+  const wrong = { ...noneWrong };
   const examples: string[] = [];
   for (let left = Math.round((years * 365) / daysOfEach); left > 0; left -= atOnce) {
     const life = await Life.begin({ db, stage, random, figures }, Math.min(left, atOnce), endedAtMs);

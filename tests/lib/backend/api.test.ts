@@ -51,7 +51,7 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       [undefined, "There is no assertion."],
       ["Basic d29ya2VyOg==", "The assertion is no JWT."],
       ["Bearer a.b.c", "The assertion is no JWT."],
-      [`Bearer ${await worker.sign({ iss: "nobody" })}`, "The 'iss' of the assertion is no backend"],
+      [`Bearer ${await worker.sign({ iss: "unknown" })}`, "The 'iss' of the assertion is no backend"],
       [`Bearer ${await stranger.sign()}`, "No key of this backend signed the assertion."],
       [
         `Bearer ${await worker.sign({ aud: service.url })}`,

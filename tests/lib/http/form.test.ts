@@ -38,7 +38,7 @@ describe("a form that is refused before it is read", () => {
       `${origin}${path}?token=shown`,
       "shown",
     ],
-    ["192.0.2.2", "takes no token from another page of ours", `${origin}/connect?token=other`, ""],
+    ["192.0.2.2", "takes no token from another of our pages", `${origin}/connect?token=other`, ""],
     ["192.0.2.3", "takes no token from a page elsewhere", `https://evil.example${path}?token=evil`, ""],
     ["192.0.2.4", "takes no token from a page that says nothing", "", ""],
   ])("from %s %s", async (name, _, referer, token) => {
