@@ -1,6 +1,7 @@
 import { accountAt, exportAccount } from "@/lib/accounts/account-columns";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { listCreditEntries } from "@/lib/accounts/ledger";
+import { exportHolds } from "@/lib/accounts/spending";
 import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
 import { listEndedApps } from "@/lib/auth/sessions/ended-app";
 import { listSessions } from "@/lib/auth/sessions/session";
@@ -37,6 +38,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     exportedAt: asIso(nowMs),
     account: row ? exportAccount(row) : null,
     credits: (await Array.fromAsync(listCreditEntries(db, id))).flat(),
+    holds: await exportHolds(db, id),
     billing: await exportBilling(db, id),
     unclaimedPurchases: (
       await db.selectFrom("billing_unclaimed").selectAll().where("email", "=", email).execute()

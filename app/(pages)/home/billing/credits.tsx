@@ -85,9 +85,9 @@ export function Balance({ account }: { account: Account }) {
         <dd>{formatCredits(credits)}</dd>
       </dl>
       <p className="quiet">
-        {credits > 0
-          ? "Credits measure the work of your assistants. At 0, apps that use them wait for more; whether your company may run does not depend on them."
-          : "Apps that use credits wait until you have some. Whether your company may run does not depend on them."}
+        Credits pay for what your assistants use.{" "}
+        {credits > 0 ? "What costs more than is left" : "Without any, what costs some"} is refused until you
+        have more; whether your company may run does not depend on them.
       </p>
     </>
   );
@@ -113,7 +113,7 @@ function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: LedgerPos
 
 const number = new Intl.NumberFormat("en");
 
-const formatCredits = (thousandths: number) => number.format(toCredits(thousandths)).replace("-", "−");
+export const formatCredits = (thousandths: number) => number.format(toCredits(thousandths)).replace("-", "−");
 
 type StepLineProps = { entries: readonly CreditEntry[]; balance: number; nowMs: number };
 

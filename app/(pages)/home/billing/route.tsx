@@ -11,6 +11,7 @@ import { Credits, readCredits } from "./credits";
 import { Invoices } from "./invoices";
 import { LicenceChange } from "./licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "./offers";
+import { isSpent, readSpendingOf, Spending } from "./spending";
 
 const problems = Object.fromEntries(
   explainedOnBilling.map((code) => {
@@ -32,6 +33,7 @@ export const { GET } = toPlatform(
         ])
       : [];
     const credits = await readCredits(account.id, query.before);
+    const spending = await readSpendingOf(account.id, nowMs);
     return (
       <>
         <h1>Billing</h1>
@@ -64,6 +66,7 @@ export const { GET } = toPlatform(
           </div>
           <div>
             <Credits account={account} read={credits} nowMs={nowMs} />
+            {isSpent(spending) && <Spending read={spending} />}
             {bought?.hasBought && <Invoices read={invoices} />}
           </div>
         </div>
