@@ -17,8 +17,8 @@ const waitAtMostMs = 500;
 const storedBanner = z.object({
   kind: z.enum(bannerKinds),
   message: z.string().min(1),
-  startsAtMs: z.int().nullable(),
-  endsAtMs: z.int().nullable(),
+  starts_at_ms: z.int().nullable(),
+  ends_at_ms: z.int().nullable(),
 });
 
 /** A notice and, where it has them, the instants between which it shows: Unix milliseconds, the end excluded. */
@@ -60,8 +60,8 @@ export async function readAnnouncement(
     await held.reading;
   }
   const { banner } = held;
-  if (!banner || nowMs < (banner.startsAtMs ?? nowMs)) return null;
-  if (nowMs >= (banner.endsAtMs ?? Number.POSITIVE_INFINITY)) return null;
+  if (!banner || nowMs < (banner.starts_at_ms ?? nowMs)) return null;
+  if (nowMs >= (banner.ends_at_ms ?? Number.POSITIVE_INFINITY)) return null;
   return banner;
 }
 
@@ -95,7 +95,7 @@ async function findAnnouncement(db: Db) {
 export async function findBanner(db: Db): Promise<StoredBanner | undefined> {
   const row = await db
     .selectFrom("site_banner")
-    .select(["kind", "message", "starts_at_ms as startsAtMs", "ends_at_ms as endsAtMs"])
+    .select(["kind", "message", "starts_at_ms", "ends_at_ms"])
     .where("id", "=", 1)
     .executeTakeFirst();
   return row && storedBanner.parse(row);
@@ -117,8 +117,8 @@ export async function setBanner(
   { banner, by = "operator", requireSame }: BannerChange,
   nowMs: number,
 ): Promise<void> {
-  const { startsAtMs = null, endsAtMs = null } = banner ?? {};
-  if (startsAtMs !== null && endsAtMs !== null && endsAtMs <= startsAtMs) {
+  const { starts_at_ms = null, ends_at_ms = null } = banner ?? {};
+  if (starts_at_ms !== null && ends_at_ms !== null && ends_at_ms <= starts_at_ms) {
     throw new ApiError("invalid_request", {
       message: "The banner would end before it starts.",
       hint: "Nothing was changed. Set its end to a later time than its start.",
@@ -133,7 +133,7 @@ export async function setBanner(
       return;
     }
     const { kind, message } = banner;
-    const row = { kind, message, starts_at_ms: startsAtMs, ends_at_ms: endsAtMs, announced_at_ms: nowMs };
+    const row = { kind, message, starts_at_ms, ends_at_ms, announced_at_ms: nowMs };
     await transaction
       .insertInto("site_banner")
       .values({ id: 1, ...row })

@@ -16,10 +16,10 @@ export const { GET, HEAD, OPTIONS } = toPlatform(
       checkedAt: asIso(nowMs),
       parts: parts.map(({ name, colour, says }) => ({ name, state: states[colour], says })),
       outages:
-        outages?.map(({ part, startedAtMs, endedAtMs }) => ({
+        outages?.map(({ part, started_at_ms, ended_at_ms }) => ({
           part,
-          startedAt: asIso(startedAtMs),
-          endedAt: asIso(endedAtMs),
+          startedAt: asIso(started_at_ms),
+          endedAt: asIso(ended_at_ms),
         })) ?? null,
       notice: notice?.message ?? null,
     };

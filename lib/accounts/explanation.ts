@@ -103,7 +103,7 @@ export function explain(facts: Facts) {
       deletes: at(account?.deletes_at_ms),
       credits: account ? toCredits(spendable(account)) : null,
       sessions: countSessions(sessions),
-      lastSeen: at(Math.max(0, ...sessions.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null),
+      lastSeen: at(Math.max(0, ...sessions.map(({ last_seen_at_ms }) => last_seen_at_ms ?? 0)) || null),
       codesInADay: codes.length,
       lastCode: at(codes[0]?.created_at_ms),
       lastMail: attempt
@@ -168,7 +168,10 @@ function explainSignIn(facts: Facts): string {
   const browsers = sessions.filter(({ kind }) => kind === "browser").length;
   const [code] = codes;
   const mail = attempts.find(({ kind }) => kind === "code");
-  if (!code || code.created_at_ms < Math.max(0, ...sessions.map(({ confirmedAtMs }) => confirmedAtMs ?? 0))) {
+  if (
+    !code ||
+    code.created_at_ms < Math.max(0, ...sessions.map(({ confirmed_at_ms }) => confirmed_at_ms ?? 0))
+  ) {
     if (browsers > 0) return `They are signed in, in ${browsers} browser${browsers === 1 ? "" : "s"}.`;
     return `Nothing stops them, and no code of theirs is open: they can sign in, at ${appUrl}${pages.signIn.path}.`;
   }

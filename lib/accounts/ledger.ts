@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Expression, type InferResult, type Insertable, sql } from "kysely";
-import { toFields } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
 import { listOf } from "@/lib/db/row-list";
@@ -61,8 +61,8 @@ export async function writeCreditEntry(
     });
   }
   const last = await selectLedger(transaction, entry.account_id, "<").limit(1).executeTakeFirst();
-  const atMs = Math.max(nowMs, last?.atMs ?? 0);
-  const place = last?.atMs === atMs ? last.place + 1 : 0;
+  const atMs = Math.max(nowMs, last?.created_at_ms ?? 0);
+  const place = last?.created_at_ms === atMs ? last.place + 1 : 0;
   await transaction
     .insertInto("credit_entries")
     .values({ id: randomUUID(), ...entry, created_at_ms: atMs, place })
@@ -114,14 +114,15 @@ export async function* listCreditEntries(db: Db, accountId: string) {
     selectLedger(db, accountId, ">", last).limit(limit).execute(),
   );
   for await (const page of pages) {
-    yield page.map(({ thousandths, reason, atMs, amount, currency, price_id: price, checkout, ...entry }) => {
-      const { backend_id: backend, reference } = entry;
+    yield page.map(({ thousandths, reason, amount, currency, price_id: price, checkout, ...entry }) => {
+      const { created_at_ms, backend_id: backend, reference } = entry;
       balance += thousandths;
       const paid = amount === null || currency === null ? null : moneyAsDecimal(amount, currency);
-      return toFields({
-        ...{ credits: toCredits(thousandths), reason, atMs, balance: toCredits(balance) },
+      const [credits, at] = [toCredits(thousandths), asIso(created_at_ms)];
+      return {
+        ...{ credits, reason, at, balance: toCredits(balance) },
         ...{ paid, currency: currency?.toUpperCase() ?? null, price, checkout, backend, reference },
-      });
+      };
     });
   }
 }
@@ -135,14 +136,14 @@ export function describeReason({ reason, amount, currency }: CreditEntry): strin
 export type CreditEntry = InferResult<ReturnType<typeof selectLedger>>[number];
 
 /** The order of an account's entries: by time, at one instant as they were written. */
-export type LedgerPosition = { atMs: number; place: number; id: string };
+export type LedgerPosition = Pick<Tables["credit_entries"], "created_at_ms" | "id"> & { place: number };
 
 /** What the lists of entries read. */
 export const entryColumns = [
   "id",
   "thousandths",
   "reason",
-  "created_at_ms as atMs",
+  "created_at_ms",
   "place",
   "number",
   "amount",
@@ -176,6 +177,6 @@ export function selectLedger(
     .orderBy("id", order);
   if (!from) return query;
   return query.where(({ eb, refTuple, tuple }) =>
-    eb(refTuple("created_at_ms", "place", "id"), direction, tuple(from.atMs, from.place, from.id)),
+    eb(refTuple("created_at_ms", "place", "id"), direction, tuple(from.created_at_ms, from.place, from.id)),
   );
 }

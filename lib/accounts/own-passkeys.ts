@@ -66,7 +66,7 @@ export async function signInWithPasskey(call: Call): Promise<Redirect> {
     });
   }
   const because = await transact(db, (transaction) =>
-    usePasskey(transaction, { ...signed, table: "passkeys", credentialId: passkey.credentialId }, nowMs),
+    usePasskey(transaction, { ...signed, table: "passkeys", credentialId: passkey.credential_id }, nowMs),
   );
   if (because === copied) {
     const about = { by: "visitor", what: "passkey refused", whom: passkey.email } as const;
@@ -82,11 +82,11 @@ async function requirePasskey(db: Db, credentialId: string) {
   const passkey = await db
     .selectFrom("passkeys")
     .innerJoin("accounts", "accounts.id", "passkeys.account_id")
-    .select(["passkeys.id", "credential_id as credentialId", "rp_id as rpId", "public_key as publicKey"])
+    .select(["passkeys.id", "credential_id", "rp_id", "public_key"])
     .select(["accounts.id as accountId", "accounts.email"])
     .where("credential_id", "=", credentialId)
     .executeTakeFirst();
-  if (passkey?.rpId === relyingParty().id) return passkey;
+  if (passkey?.rp_id === relyingParty().id) return passkey;
   const operators = db.selectFrom("operator_passkeys").select("rp_id");
   const isStored = passkey || (await hasRow(operators.where("credential_id", "=", credentialId)));
   // A store that is only read may be a copy without the newest passkeys.
@@ -104,7 +104,7 @@ export async function startPasskey(call: Call, owner: Owner): Promise<ResponsePa
   const passkeys = await listPasskeys(await store(), id);
   if (passkeys.length >= maxPasskeys) throw hasTooMany;
   const { challenge, cookie } = challengeBrowser(call, purposeOf(owner));
-  const ids = passkeys.map(({ credentialId }) => credentialId);
+  const ids = passkeys.map(({ credential_id }) => credential_id);
   const body = creationOptions(relyingParty(), challenge, { id, name: email }, ids);
   return { status: 200, body, headers: cookieHeaders([cookie]) };
 }

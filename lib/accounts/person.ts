@@ -2,13 +2,14 @@ import { accountAt, exportAccount } from "@/lib/accounts/account-columns";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { listCreditEntries } from "@/lib/accounts/ledger";
 import { exportHolds } from "@/lib/accounts/spending";
-import { listPasskeys } from "@/lib/auth/passkeys/passkeys";
-import { listEndedApps } from "@/lib/auth/sessions/ended-app";
-import { listSessions } from "@/lib/auth/sessions/session";
-import { asIso, toFields } from "@/lib/config/instants";
+import { describePasskey, listPasskeys } from "@/lib/auth/passkeys/passkeys";
+import { type EndedApp, listEndedApps } from "@/lib/auth/sessions/ended-app";
+import { listSessions, type Session } from "@/lib/auth/sessions/session";
+import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { listAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { describeMail, selectEmails } from "@/lib/mail/onboarding-outbox";
 import { attemptsTo } from "@/lib/mail/outbox";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
@@ -42,37 +43,104 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     billing: await exportBilling(db, id),
     unclaimedPurchases: (
       await db.selectFrom("billing_unclaimed").selectAll().where("email", "=", email).execute()
-    ).map(({ id, created_at_ms }) => toFields({ id, created_at_ms })),
+    ).map(({ id, created_at_ms }) => ({ id, createdAt: asIso(created_at_ms) })),
     mails: (await selectEmails(db, id).execute()).map(describeMail),
-    signInMails: (await attemptsTo(db, email).execute()).map(({ id: _, email: __, ...mail }) =>
-      toFields(mail),
-    ),
+    signInMails: (await attemptsTo(db, email).execute()).map(({ kind, at_ms, state, failure }) => ({
+      ...{ kind, at: asIso(at_ms), state, failure },
+    })),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
-    sessions: (await listSessions(db, id, nowMs)).map(({ id: _, isOperators: __, ...session }) =>
-      toFields(session),
-    ),
-    endedApps: (await listEndedApps(db, id, nowMs)).map(({ id: _, ...app }) => toFields(app)),
-    passkeys: (await listPasskeys(db, id)).map(({ name, rpId: host, addedAtMs, lastUsedAtMs }) =>
-      toFields({ name, host, addedAtMs, lastUsedAtMs }),
-    ),
-    waitlist: waiting ? toFields(waiting) : null,
-    invitations: invitations.map(toFields),
-    changes: changes.flat().map(({ at_ms, who, what }) => toFields({ at_ms, who, what })),
+    sessions: (await listSessions(db, id, nowMs)).map(describeSession),
+    endedApps: (await listEndedApps(db, id, nowMs)).map(describeEndedApp),
+    passkeys: (await listPasskeys(db, id)).map(describePasskey),
+    waitlist: waiting
+      ? {
+          joinedAt: asIso(waiting.joined_at_ms),
+          confirmationMailedAt: asIso(waiting.confirmation_mailed_at_ms),
+          confirmedAt: asIso(waiting.confirmed_at_ms),
+          unconfirmedUntil: asIso(waiting.unconfirmed_until_ms),
+          invitedAt: asIso(waiting.invited_at_ms),
+        }
+      : null,
+    invitations: invitations.map(({ plan, created_at_ms, expires_at_ms, accepted_at_ms }) => ({
+      ...{ plan, createdAt: asIso(created_at_ms), expiresAt: asIso(expires_at_ms) },
+      acceptedAt: asIso(accepted_at_ms),
+    })),
+    changes: changes.flat().map(({ at_ms, who, what }) => ({ at: asIso(at_ms), who, what })),
   };
+}
+
+function describeSession(session: Session) {
+  const { kind, name, told, startedIn, renewedFrom } = session;
+  return {
+    ...{ kind, name, origin: session.app_origin, begunAt: asIso(session.begun_at_ms) },
+    lastSeenAt: asIso(session.last_seen_at_ms),
+    endsAt: asIso(session.expires_at_ms),
+    lastDate: asIso(session.last_date_ms),
+    checkedAt: asIso(session.checked_at_ms),
+    told,
+    inTurnSince: asIso(session.in_turn_since_ms),
+    confirmedAt: asIso(session.confirmed_at_ms),
+    ...{ confirmedBy: session.confirmed_by, startedIn, renewedFrom },
+  };
+}
+
+function describeEndedApp({ name, app_origin, last_seen_at_ms, expires_at_ms, ending }: EndedApp) {
+  const [lastSeenAt, endedAt] = [asIso(last_seen_at_ms), asIso(expires_at_ms)];
+  return { name, origin: app_origin, lastSeenAt, endedAt, ending };
+}
+
+type PurchaseTable = "billing_customers" | "billing_subscriptions" | "billing_checkouts" | "billing_payments";
+type PurchaseColumn = { [Table in PurchaseTable]: keyof Tables[Table] }[PurchaseTable];
+
+/** What the columns of purchases are called where they are shown, if that is not their name. */
+const fieldNames: Record<Exclude<Extract<PurchaseColumn, `${string}_${string}`>, "account_id">, string> = {
+  customer_id: "customerId",
+  created_at_ms: "createdAt",
+  plan_before: "planBefore",
+  trial_ends_before_ms: "trialEndsBefore",
+  limit_before: "limitBefore",
+  limit_given: "limitGiven",
+  status_reason: "statusReason",
+  assistant_limit: "assistantLimit",
+  price_id: "priceId",
+  period_ends_ms: "periodEnds",
+  unpaid_since_ms: "unpaidSince",
+  ends_at_ms: "endsAt",
+  licence_until_ms: "licenceUntil",
+  ending_mail_ms: "endingMail",
+  last_event: "lastEvent",
+  last_event_at_ms: "lastEventAt",
+  invoice_id: "invoiceId",
+  invoice_status: "invoiceStatus",
+  amount_due: "amountDue",
+  open_invoices: "openInvoices",
+  session_id: "sessionId",
+  refunded_thousandths: "refundedThousandths",
+  taken_thousandths: "takenThousandths",
+  paid_at_ms: "paidAt",
+};
+
+/** A row of a purchase with the names that people get: times as ISO 8601. */
+function describePurchase({ account_id, ...row }: Tables["billing_customers"]): Record<string, unknown> {
+  const names: Record<string, string> = fieldNames;
+  const fields = Object.entries(row).map(([column, value]) => [
+    names[column] ?? column,
+    column.endsWith("_ms") ? asIso(value as number | null) : value,
+  ]);
+  return Object.fromEntries(fields);
 }
 
 /** The purchases of an account at Stripe, as we store them. */
 export async function exportBilling(db: Db, accountId: string) {
-  type Table = "billing_customers" | "billing_subscriptions" | "billing_checkouts" | "billing_payments";
-  const read = async (table: Table, time = "created_at_ms") => {
+  const read = async (table: PurchaseTable, time = "created_at_ms") => {
     const rows = await db
       .selectFrom(table as "billing_customers")
       .selectAll()
       .where("account_id", "=", accountId)
       .orderBy(time as "created_at_ms")
       .execute();
-    return rows.map(({ account_id, ...row }) => toFields(row));
+    return rows.map(describePurchase);
   };
   const [customer = null] = await read("billing_customers");
   const [subscriptions, checkouts] = [await read("billing_subscriptions"), await read("billing_checkouts")];

@@ -16,7 +16,7 @@ import { withTimeout } from "@/lib/runtime/timeout";
 /** The owner of an account, identified in their own browser. */
 export type Owner = {
   account: Account & { subject: string };
-  session: { sessionId: string; endsAtMs: number; confirmedAtMs: number | null } | undefined;
+  session: { sessionId: string; endsAtMs: number; confirmed_at_ms: number | null } | undefined;
   clerkSession: string | undefined;
   /** The owner, or someone who is signed in for them at Clerk and may not grant access. */
   by: "owner" | `impersonator ${string}`;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { toCredits } from "@/lib/accounts/ledger";
-import { toFields } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 
@@ -67,11 +67,16 @@ export function openHolds(db: Db, accountId: string, nowMs: number) {
 export async function exportHolds(db: Db, accountId: string) {
   const rows = await db
     .selectFrom("holds")
-    .select(["thousandths", "backend_id as backend", "reason", "reference", "created_at_ms", "expires_at_ms"])
-    .select(["closed_as", "closed_at_ms"])
+    .selectAll()
     .where("account_id", "=", accountId)
     .orderBy("created_at_ms")
     .orderBy("id")
     .execute();
-  return rows.map(({ thousandths, ...hold }) => ({ credits: toCredits(thousandths), ...toFields(hold) }));
+  return rows.map(({ reason, reference, closed_as, ...hold }) => ({
+    ...{ credits: toCredits(hold.thousandths), backend: hold.backend_id, reason, reference },
+    createdAt: asIso(hold.created_at_ms),
+    expiresAt: asIso(hold.expires_at_ms),
+    closedAs: closed_as,
+    closedAt: asIso(hold.closed_at_ms),
+  }));
 }

@@ -1,4 +1,4 @@
-import { toFields } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { auditedTransaction } from "@/lib/db/audit";
 import { paginate } from "@/lib/db/pagination";
@@ -86,5 +86,10 @@ type ListedWaiting = Pick<Tables["waitlist"], "email" | "joined_at_ms" | "confir
 /** Lists the waitlist page by page, oldest first. */
 export async function* listWaitlist(db: Db) {
   const rows = paginate<ListedWaiting>((last, limit) => selectWaitlist(db, last).limit(limit).execute());
-  for await (const page of rows) yield page.map(toFields);
+  for await (const page of rows) {
+    yield page.map(({ email, joined_at_ms, confirmed_at_ms, invited_at_ms }) => ({
+      ...{ email, joinedAt: asIso(joined_at_ms), confirmedAt: asIso(confirmed_at_ms) },
+      invitedAt: asIso(invited_at_ms),
+    }));
+  }
 }

@@ -2,7 +2,7 @@ import { Argument } from "commander";
 import { parseInstant, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Result } from "@/lib/admin/print";
-import { toFields } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
 
 /** `banner set|clear|show`. */
@@ -20,7 +20,7 @@ export function addBannerCommands(program: AdminCommand): void {
     .option("--starts <instant>", "when to start showing it", parseInstant)
     .option("--ends <instant>", "when to stop showing it", parseInstant)
     .does(async ({ db, confirm }, kind: StoredBanner["kind"], message: string, { starts, ends }: Times) => {
-      const stored = { kind, message, startsAtMs: starts ?? null, endsAtMs: ends ?? null };
+      const stored = { kind, message, starts_at_ms: starts ?? null, ends_at_ms: ends ?? null };
       const earlier = await findBanner(db);
       if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);
       await setBanner(db, { banner: stored }, Date.now());
@@ -39,6 +39,7 @@ type Times = { starts?: number; ends?: number };
 
 function toResult(stored: StoredBanner | undefined): Result {
   if (!stored) return { json: { banner: null }, text: "There is no banner." };
-  const banner = toFields(stored);
+  const { kind, message, starts_at_ms, ends_at_ms } = stored;
+  const banner = { kind, message, startsAt: asIso(starts_at_ms), endsAt: asIso(ends_at_ms) };
   return { json: { banner }, text: asLines(banner) };
 }

@@ -237,7 +237,7 @@ async function findStranded(
 ): Promise<CheckResult> {
   const stranded = await countStrandedPasskeys(await store(), table, party);
   if (stranded.length === 0) return fine(`for ${party.id}`);
-  const hosts = stranded.map(({ rpId, count }) => `${count} for ${rpId}`).join(", ");
+  const hosts = stranded.map(({ rp_id, count }) => `${count} for ${rp_id}`).join(", ");
   return warning(`made for another host than ${party.id}: ${hosts}`, remedy);
 }
 

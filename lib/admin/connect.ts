@@ -1,7 +1,7 @@
 import { matching, parser, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { toFields } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import { addClient, listClients, removeClient } from "@/lib/oauth/operator-clients";
 import { findRedirectFault } from "@/lib/oauth/redirect-uri";
 import { listRegisteredClients } from "@/lib/oauth/registered-clients";
@@ -29,9 +29,11 @@ export function addConnectCommands(program: AdminCommand): void {
       const clients = [
         ...(await listClients(db)).map((client) => ({ ...client, by: "operator", forgottenAtMs: null })),
         ...(await listRegisteredClients(db, Date.now())).map((client) => ({ ...client, by: "itself" })),
-      ].map(({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) =>
-        toFields({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }),
-      );
+      ].map(({ id, name, redirectUris, by, addedAtMs, forgottenAtMs }) => ({
+        ...{ id, name, redirectUris, by },
+        addedAt: asIso(addedAtMs),
+        forgottenAt: asIso(forgottenAtMs),
+      }));
       return { json: clients, text: asTable(clients, "No apps found.") };
     });
 

@@ -1,6 +1,6 @@
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { toFields } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import {
   endOperatorSessions,
   linkMinutes,
@@ -26,7 +26,10 @@ export function addOperatorCommands(program: AdminCommand): void {
   operator
     .add("list", "list the operators, with the numbers of their passkeys and sessions")
     .does(async ({ db }) => {
-      const operators = (await listOperators(db, Date.now())).map(toFields);
+      const operators = (await listOperators(db, Date.now())).map(({ added_at_ms, ...operator }) => ({
+        ...operator,
+        addedAt: asIso(added_at_ms),
+      }));
       return { json: operators, text: asTable(operators, "No operators found.") };
     });
 

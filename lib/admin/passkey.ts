@@ -1,8 +1,7 @@
 import { findAccount } from "@/lib/accounts/accounts";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { listPasskeys, removePasskeys } from "@/lib/auth/passkeys/passkeys";
-import { toFields } from "@/lib/config/instants";
+import { describePasskey, listPasskeys, removePasskeys } from "@/lib/auth/passkeys/passkeys";
 import { ApiError } from "@/lib/http/errors";
 
 /** `passkey list|remove`. */
@@ -11,9 +10,10 @@ export function addPasskeyCommands(program: AdminCommand): void {
 
   passkey.add("list <email>", "list the passkeys, oldest first").does(async ({ db }, email: string) => {
     const { id } = await findAccount(db, email);
-    const passkeys = (await listPasskeys(db, id)).map(({ id, name, rpId: host, addedAtMs, lastUsedAtMs }) =>
-      toFields({ id, name, host, addedAtMs, lastUsedAtMs }),
-    );
+    const passkeys = (await listPasskeys(db, id)).map(({ id, ...passkey }) => ({
+      id,
+      ...describePasskey(passkey),
+    }));
     return { json: passkeys, text: asTable(passkeys, "No passkeys found.") };
   });
 

@@ -4,7 +4,7 @@ import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { listSessions } from "@/lib/auth/sessions/session";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
-import { toFields } from "@/lib/config/instants";
+import { asIso } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 
 /** `session list|end`. */
@@ -18,9 +18,15 @@ export function addSessionCommands(program: AdminCommand): void {
     )
     .does(async ({ db }, email: string) => {
       const { id } = await findAccount(db, email);
-      const sessions = (await listSessions(db, id, Date.now())).map((session) =>
-        toFields(Object.fromEntries(shown.map((name) => [name, session[name]]))),
-      );
+      const sessions = (await listSessions(db, id, Date.now())).map((session) => ({
+        ...{ id: session.id, kind: session.kind, name: session.name, origin: session.app_origin },
+        confirmedBy: session.confirmed_by,
+        confirmedAt: asIso(session.confirmed_at_ms),
+        begunAt: asIso(session.begun_at_ms),
+        lastSeenAt: asIso(session.last_seen_at_ms),
+        endsAt: asIso(session.expires_at_ms),
+        lastDate: asIso(session.last_date_ms),
+      }));
       return { json: sessions, text: asTable(sessions, "No sessions found.") };
     });
 
@@ -45,8 +51,3 @@ export function addSessionCommands(program: AdminCommand): void {
       return { json: { email, ended: id ?? "all" }, text: `Ended ${ending} of ${email}.` };
     });
 }
-
-const shown = [
-  ...(["id", "kind", "name", "origin", "confirmedBy", "confirmedAtMs"] as const),
-  ...(["begunAtMs", "lastSeenAtMs", "endsAtMs", "lastDateMs"] as const),
-];

@@ -100,7 +100,7 @@ const toPage = (rows: CreditEntry[], after: string | undefined): EntryPage => ({
   next: rows.at(-1)?.id ?? after ?? null,
 });
 
-const describeEntry = ({ id, account_id, thousandths, atMs, reason, ...entry }: CreditEntry) => ({
+const describeEntry = ({ id, account_id, thousandths, created_at_ms, reason, ...entry }: CreditEntry) => ({
   id,
   account: account_id,
   credits: toCredits(thousandths),
@@ -109,5 +109,5 @@ const describeEntry = ({ id, account_id, thousandths, atMs, reason, ...entry }: 
   backend: entry.backend_id,
   hold: entry.hold_id,
   reverses: entry.reverses,
-  createdAt: asIso(atMs),
+  createdAt: asIso(created_at_ms),
 });

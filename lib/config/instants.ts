@@ -9,18 +9,6 @@ export function asIso(atMs: number | null | undefined): string | null {
   return Number.isNaN(date.getTime()) ? String(atMs) : date.toISOString();
 }
 
-/** A row, or a part of one, as JSON has it: times as ISO 8601, in fields without their unit. */
-export function toFields(row: object): Record<string, unknown> {
-  const fields = Object.entries(row).map(([column, value]) => {
-    const name = column.replace(/(?:_ms|Ms)$/, "");
-    return [
-      name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()),
-      name === column ? value : asIso(value),
-    ];
-  });
-  return Object.fromEntries(fields);
-}
-
 /** Formats a time in Unix milliseconds for people, with its distance from now; `null` without a time. */
 export function asInstant(atMs: number | null | undefined, nowMs: number): string | null {
   return atMs == null ? null : `${asIso(atMs)} (${describeDistance(atMs, nowMs)})`;

@@ -38,7 +38,7 @@ showCodesOnTerminal();
 const db = await store();
 const accounts = await makeAccounts(db, Date.now());
 const message = "This is the demo: four accounts, local sign-in, no mail is sent.";
-await setBanner(db, { banner: { kind: "promo", message, startsAtMs: null, endsAtMs: null } }, Date.now());
+await setBanner(db, { banner: { kind: "promo", message, starts_at_ms: null, ends_at_ms: null } }, Date.now());
 process.stdout.write(await describeDemo(db, accounts));
 
 /** Creates the four accounts, or resets those of an earlier demo. */

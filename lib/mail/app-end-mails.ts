@@ -50,7 +50,7 @@ export async function addressAppEndMail(db: Db, mail: AppEndMail, nowMs: number)
   const sessions = await db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "account_id")
-    .select(["email", "name", "app_origin as origin", lastDate.as("endsAtMs")])
+    .select(["email", "name", "app_origin", lastDate.as("endsAtMs")])
     .where("account_id", "=", mail.accountId)
     .where("kind", "=", "app")
     .where("expires_at_ms", ">", nowMs)
@@ -60,6 +60,8 @@ export async function addressAppEndMail(db: Db, mail: AppEndMail, nowMs: number)
     .orderBy(lastDate)
     .execute();
   const [owner] = sessions;
-  const apps = sessions.map(({ name, origin, endsAtMs }) => ({ name: name ?? "An app", origin, endsAtMs }));
+  const apps = sessions.map(({ name, app_origin: origin, endsAtMs }) => ({
+    ...{ name: name ?? "An app", origin, endsAtMs },
+  }));
   return owner && { ...mail, to: owner.email, apps };
 }

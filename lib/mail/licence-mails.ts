@@ -77,19 +77,21 @@ type Kind<Name> = Extract<ScheduledMail, { kind: Name }>;
 /** Addresses the mail about a failed payment; `undefined` if it was paid, or the licence has ended. */
 export async function addressPaymentFailed(db: Db, mail: Kind<"payment failed">, nowMs: number) {
   const licence = await ownedSubscriptions(db)
-    .select(["email as to", "licence_until_ms as stopsAtMs", "status_reason"])
+    .select(["email", "licence_until_ms", "status_reason"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("unpaid_since_ms", "=", mail.unpaidSinceMs)
     .where("licence_until_ms", ">", nowMs)
     .executeTakeFirst();
-  return licence && { ...mail, ...licence };
+  if (!licence) return undefined;
+  const { email: to, licence_until_ms: stopsAtMs, status_reason } = licence;
+  return { ...mail, to, stopsAtMs, status_reason };
 }
 
 /** Addresses the mail before a licence ends; `undefined` if it goes on, or the account has another one. */
 export async function addressLicenceEnding(db: Db, mail: Kind<"licence ending">) {
   const licence = await ownedSubscriptions(db)
     .innerJoin("billing_customers as customer", "customer.account_id", "accounts.id")
-    .select(["email as to", "plan_before as plan", "trial_ends_before_ms as trialEndsAtMs"])
+    .select(["email", "plan_before", "trial_ends_before_ms"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("subscription.status", "in", ["active", "trialing"])
     .where("ends_at_ms", "=", mail.endsAtMs)
@@ -105,19 +107,19 @@ export async function addressLicenceEnding(db: Db, mail: Kind<"licence ending">)
       ),
     )
     .executeTakeFirst();
-  const after = licence && afterLicence(licence, mail.endsAtMs);
-  return after && { ...mail, to: licence.to, after };
+  const after = licence && afterLicence(licence.plan_before, licence.trial_ends_before_ms, mail.endsAtMs);
+  return after && { ...mail, to: licence.email, after };
 }
 
 /** Addresses the mail at a licence's end; `undefined` if the account has a licence again. */
 export async function addressLicenceEnded(db: Db, mail: Kind<"licence ended">, nowMs: number) {
   const owner = await db
     .selectFrom("accounts")
-    .select(["email as to", "plan", "trial_ends_at_ms as trialEndsAtMs"])
+    .select(["email", "plan", "trial_ends_at_ms"])
     .where("accounts.id", "=", mail.accountId)
     .where("subject", "is not", null)
     .executeTakeFirst();
-  const after = owner && afterLicence(owner, nowMs);
+  const after = owner && afterLicence(owner.plan, owner.trial_ends_at_ms, nowMs);
   const subscriptions = db.selectFrom("billing_subscriptions").selectAll();
   const licence = currentLicence(await subscriptions.where("account_id", "=", mail.accountId).execute());
   const end = {
@@ -125,7 +127,7 @@ export async function addressLicenceEnded(db: Db, mail: Kind<"licence ended">, n
     atMs: mail.endedAtMs,
     how: licence ? endStateOf(licence) : "ended",
   } as const;
-  return after && { ...mail, to: owner.to, after, end };
+  return after && { ...mail, to: owner.email, after, end };
 }
 
 function ownedSubscriptions(db: Db) {
@@ -137,7 +139,8 @@ function ownedSubscriptions(db: Db) {
 
 /** What an account has after its licence, by the terms that an operator gives it; `undefined` if that is a licence. */
 function afterLicence(
-  { plan, trialEndsAtMs }: { plan: string | null; trialEndsAtMs: number | null },
+  plan: string | null,
+  trialEndsAtMs: number | null,
   endsAtMs: number,
 ): AfterLicence | undefined {
   if (plan === "licensed") return undefined;

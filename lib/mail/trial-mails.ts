@@ -58,10 +58,10 @@ export async function takeTrialMails(transaction: Db, nowMs: number): Promise<Du
 /** Addresses a mail to its owner; `undefined` if the trial does not end then any more. */
 export async function addressTrialMail(db: Db, mail: TrialMail) {
   const owner = await accountBy(db, "id", mail.accountId)
-    .select("email as to")
+    .select("email")
     .where("subject", "is not", null)
     .where("plan", "=", "trial")
     .where("trial_ends_at_ms", "=", mail.endsAtMs)
     .executeTakeFirst();
-  return owner && { ...mail, ...owner };
+  return owner && { ...mail, to: owner.email };
 }

@@ -116,12 +116,13 @@ async function warnOwner(transaction: Db, id: string, kind: "replayed app" | "ap
   const app = await transaction
     .selectFrom("local_sessions as session")
     .innerJoin("accounts", "accounts.id", "session.account_id")
-    .select(["session.name", "app_origin as origin", "email as to"])
+    .select(["session.name", "app_origin", "email"])
     .where("session.id", "=", id)
     .where("expires_at_ms", ">", nowMs)
     .executeTakeFirst();
   if (!app) return;
-  const mail = { kind, ...app, name: app.name ?? "An app", atMs: nowMs };
+  const { email: to, name, app_origin: origin } = app;
+  const mail = { kind, to, name: name ?? "An app", origin, atMs: nowMs };
   const mailId = deriveMailId(`${kind.replaceAll(" ", "-")}:v1:${id}`);
   await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
 }

@@ -121,7 +121,7 @@ export function Credits({ call, account, entries, most }: CreditsProps) {
         rows={entries}
         most={most}
         columns={{
-          When: ({ atMs }) => <Instant atMs={atMs} />,
+          When: ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
           Credits: ({ thousandths }) =>
             toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
           Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,

@@ -24,8 +24,9 @@ async function show(call: OfficeCall) {
         columns={{
           Text: ({ message }) => <UntrustedText>{message}</UntrustedText>,
           Kind: ({ kind }) => kind,
-          From: ({ startsAtMs }) => <Instant atMs={startsAtMs} />,
-          To: ({ endsAtMs }) => (endsAtMs === null ? "until it is removed" : <Instant atMs={endsAtMs} />),
+          From: ({ starts_at_ms }) => <Instant atMs={starts_at_ms} />,
+          To: ({ ends_at_ms }) =>
+            ends_at_ms === null ? "until it is removed" : <Instant atMs={ends_at_ms} />,
         }}
         whenEmpty="There is none now."
       />
@@ -33,8 +34,8 @@ async function show(call: OfficeCall) {
         <Field call={call} name="message" label="Text" current={current?.message} maxLength={500} />
         <div className="filter">
           <Choice call={call} name="kind" label="Kind" current={current?.kind} options={kindWords} />
-          <TimeField call={call} name="starts" label="From (UTC)" atMs={current?.startsAtMs} />
-          <TimeField call={call} name="ends" label="To (UTC)" atMs={current?.endsAtMs} />
+          <TimeField call={call} name="starts" label="From (UTC)" atMs={current?.starts_at_ms} />
+          <TimeField call={call} name="ends" label="To (UTC)" atMs={current?.ends_at_ms} />
         </div>
         <div className="actions">
           <button type="submit" className="plain" formAction={preview.path}>
@@ -95,8 +96,8 @@ const publish: OfficeAct = {
     const kind = bannerKinds.find((name) => name === input("kind"));
     const message = requireLine("The text", input("message"));
     if (!kind) throw invalid("Choose a kind.");
-    const [startsAtMs, endsAtMs] = [parseTime(input("starts")), parseTime(input("ends"))];
-    await replaceBanner(call, { kind, message, startsAtMs, endsAtMs });
+    const [starts_at_ms, ends_at_ms] = [parseTime(input("starts")), parseTime(input("ends"))];
+    await replaceBanner(call, { kind, message, starts_at_ms, ends_at_ms });
   },
 };
 

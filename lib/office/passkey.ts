@@ -110,7 +110,7 @@ export async function acceptPasskey(call: Call, session?: OfficeSession): Promis
   const cookie = await changeOperator(db, { what, name }, nowMs, async (transaction) => {
     const because = await usePasskey(
       transaction,
-      { ...signed, table: "operator_passkeys", credentialId: passkey.credentialId },
+      { ...signed, table: "operator_passkeys", credentialId: passkey.credential_id },
       nowMs,
     );
     if (because) throw new CeremonyError(because);
@@ -124,7 +124,7 @@ async function requirePasskey(db: Db, credentialId: string) {
   const passkey = await db
     .selectFrom("operator_passkeys")
     .innerJoin("operators", "operators.id", "operator_passkeys.operator_id")
-    .select(["operators.id", "operators.name", "credential_id as credentialId", "public_key as publicKey"])
+    .select(["operators.id", "operators.name", "credential_id", "public_key"])
     .where("credential_id", "=", credentialId)
     .executeTakeFirst();
   return passkey ?? Promise.reject(new CeremonyError("the passkey is not registered here"));

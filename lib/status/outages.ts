@@ -1,11 +1,12 @@
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
 
 /* Every instance writes what it sees of its parts; an outage ends when no instance has seen it for a while. */
 
-/** An outage of a part, in Unix milliseconds; it goes on if `endedAtMs` is null. */
-export type Outage = { part: string; startedAtMs: number; endedAtMs: number | null };
+/** An outage of a part; it goes on if `ended_at_ms` is null. */
+export type Outage = Pick<Tables["status_outages"], "part" | "started_at_ms" | "ended_at_ms">;
 
 export const outageDays = 90;
 
@@ -81,7 +82,7 @@ async function write(
 export function listOutages(db: Db, nowMs: number): Promise<Outage[]> {
   return db
     .selectFrom("status_outages")
-    .select(["part", "started_at_ms as startedAtMs", "ended_at_ms as endedAtMs"])
+    .select(["part", "started_at_ms", "ended_at_ms"])
     .where("seen_at_ms", ">=", nowMs - outageDays * dayMs)
     .orderBy("started_at_ms", "desc")
     .orderBy("part")

@@ -5,7 +5,8 @@ import { createFolder } from "@/tests/support/leash";
 
 const noonMs = Date.UTC(2026, 10, 21, 12);
 const twoHoursMs = 2 * 60 * 60 * 1000;
-const notice = (message: string) => ({ kind: "warning", message, startsAtMs: null, endsAtMs: null }) as const;
+const notice = (message: string) =>
+  ({ kind: "warning", message, starts_at_ms: null, ends_at_ms: null }) as const;
 
 process.env.DATA_DIR = createFolder();
 const db = await store();
@@ -20,7 +21,7 @@ it("keeps a copy of the notice for 15 seconds, also when the wall clock steps ba
 });
 
 it("shows a notice from its start, and no longer at its end", async () => {
-  const planned = { ...notice("planned"), startsAtMs: noonMs, endsAtMs: noonMs + twoHoursMs };
+  const planned = { ...notice("planned"), starts_at_ms: noonMs, ends_at_ms: noonMs + twoHoursMs };
   await setBanner(db, { banner: planned }, Date.now());
   const messageAt = async (nowMs: number) => (await readSiteBanner(nowMs, 2_000_000))?.message;
   expect(await messageAt(noonMs - 1)).toBeUndefined();

@@ -33,7 +33,7 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
       ),
     },
     {
-      isDone: apps.some(({ lastSeenAtMs }) => lastSeenAtMs !== null),
+      isDone: apps.some(({ last_seen_at_ms }) => last_seen_at_ms !== null),
       title: "Let it check whether your company may run",
       how: "It checks as soon as it is connected.",
     },

@@ -10,9 +10,9 @@ const waitsMs = 10 * 60 * 1000; // 10 minutes
 
 /** The app that was approved last: what it was told when it asked, and a line to try in it. */
 export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
-  const { name, origin, begunAtMs, checkedAtMs, told } = app;
-  const waits = checkedAtMs === null && nowMs - (begunAtMs ?? 0) < waitsMs;
-  const distance = describeDistance(checkedAtMs ?? nowMs, nowMs);
+  const { name, app_origin, begun_at_ms, checked_at_ms, told } = app;
+  const waits = checked_at_ms === null && nowMs - (begun_at_ms ?? 0) < waitsMs;
+  const distance = describeDistance(checked_at_ms ?? nowMs, nowMs);
   return (
     <div
       className="latest-app"
@@ -22,14 +22,14 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
       <Tick isDone={isYes(told)} />
       <div>
         <p role="status">
-          “{name}”{origin && `, ${origin},`}{" "}
-          {checkedAtMs !== null ? (
+          “{name}”{app_origin && `, ${app_origin},`}{" "}
+          {checked_at_ms !== null ? (
             `${distance === "now" ? "just asked" : `asked ${distance}`}: your company may ${isYes(told) ? "" : "not "}run.`
-          ) : begunAtMs === null ? (
+          ) : begun_at_ms === null ? (
             "is connected."
           ) : (
             <>
-              has been connected since <Clock atMs={begunAtMs} shows="day and time" />.
+              has been connected since <Clock atMs={begun_at_ms} shows="day and time" />.
             </>
           )}{" "}
           Try in it:

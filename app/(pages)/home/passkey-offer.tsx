@@ -8,9 +8,9 @@ type PasskeyOfferProps = { accountId: string; ways: SignInMethods; session: Sess
 
 /** Offers a passkey once after a sign-in by code, in a browser that could hold one, until the owner puts it away. */
 export function PasskeyOffer({ accountId, ways, session }: PasskeyOfferProps) {
-  const { begunAtMs, confirmedBy } = session;
-  const hasAdded = ways.passkeys.some(({ addedAtMs }) => addedAtMs >= (begunAtMs ?? 0));
-  if (confirmedBy !== "code" || ways.hasDeclined || hasAdded) return null;
+  const { begun_at_ms, confirmed_by } = session;
+  const hasAdded = ways.passkeys.some(({ added_at_ms }) => added_at_ms >= (begun_at_ms ?? 0));
+  if (confirmed_by !== "code" || ways.hasDeclined || hasAdded) return null;
   return (
     <div data-needs="own authenticator" hidden>
       <p className="quiet">

@@ -25,7 +25,7 @@ export const { GET } = toPlatform(
     const sessions = read?.sessions;
     const ways = isLocal ? await readSignInMethods(account.id) : undefined;
     const latest = sessions?.find(
-      ({ kind, begunAtMs }) => kind === "app" && nowMs - (begunAtMs ?? 0) < dayMs,
+      ({ kind, begun_at_ms }) => kind === "app" && nowMs - (begun_at_ms ?? 0) < dayMs,
     );
     const own = sessions?.find(({ id }) => id === sessionId);
     const terms = bought && state.mayRun ? await readTerms(bought, nowMs) : undefined;
@@ -62,7 +62,8 @@ export const { GET } = toPlatform(
 
 const maxApps = 4;
 
-const lastUse = ({ checkedAtMs, lastSeenAtMs }: Session) => Math.max(checkedAtMs ?? 0, lastSeenAtMs ?? 0);
+const lastUse = ({ checked_at_ms, last_seen_at_ms }: Session) =>
+  Math.max(checked_at_ms ?? 0, last_seen_at_ms ?? 0);
 
 /** The apps that were used last, with their last check, and without any the one that ended last. */
 function Apps({ read, nowMs }: { read: Awaited<ReturnType<typeof readSessions>>; nowMs: number }) {
@@ -76,7 +77,7 @@ function Apps({ read, nowMs }: { read: Awaited<ReturnType<typeof readSessions>>;
       {latest?.length === 0 && !ended && <p className="quiet">No apps connected yet.</p>}
       {ended && (
         <p className="quiet">
-          “{ended.name}” lost access on <Clock atMs={ended.endedAtMs} shows="date" />.
+          “{ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />.
         </p>
       )}
       <ul className="entries">

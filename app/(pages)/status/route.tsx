@@ -53,14 +53,15 @@ function History({ outages }: { outages: Outage[] | undefined }) {
   return (
     <>
       <ul>
-        {outages.map(({ part, startedAtMs, endedAtMs }) => (
-          <li key={`${part} ${startedAtMs}`}>
-            {part}: <Clock atMs={startedAtMs} shows="day and time" />{" "}
-            {endedAtMs === null ? (
+        {outages.map(({ part, started_at_ms, ended_at_ms }) => (
+          <li key={`${part} ${started_at_ms}`}>
+            {part}: <Clock atMs={started_at_ms} shows="day and time" />{" "}
+            {ended_at_ms === null ? (
               "until now"
             ) : (
               <>
-                to <Clock atMs={endedAtMs} shows="day and time" /> ({describeLength(endedAtMs - startedAtMs)})
+                to <Clock atMs={ended_at_ms} shows="day and time" /> (
+                {describeLength(ended_at_ms - started_at_ms)})
               </>
             )}
           </li>

@@ -145,7 +145,7 @@ export async function verifyRegistration(
  * handle in base64url, which an authenticator may leave out, and the signature counter, which the caller compares with the
  * stored one. Throws a {@link CeremonyError}.
  */
-export async function verifyAuthentication<Passkey extends { publicKey: string }>(
+export async function verifyAuthentication<Passkey extends { public_key: string }>(
   { id, origin }: RelyingParty,
   body: Buffer,
   isExpected: IsExpected,
@@ -155,7 +155,7 @@ export async function verifyAuthentication<Passkey extends { publicKey: string }
   const challenge = readChallenge(response.clientDataJSON, isExpected);
   const { userHandle, ...signed } = response;
   const passkey = await findPasskey(sent.id);
-  const publicKey = new Uint8Array(Buffer.from(passkey.publicKey, "base64url"));
+  const publicKey = new Uint8Array(Buffer.from(passkey.public_key, "base64url"));
   const { verifyAuthenticationResponse } = await loadLibrary(() => import("@simplewebauthn/server"));
   const { verified, authenticationInfo } = await refuseFailure(() =>
     verifyAuthenticationResponse({

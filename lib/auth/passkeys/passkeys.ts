@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { CeremonyError, type Credential, type RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
 import { consumeChallenge } from "@/lib/auth/passkeys/passkey-challenge";
+import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
@@ -28,12 +29,16 @@ export function relyingParty(): RelyingParty {
 export function listPasskeys(db: Db, accountId: string) {
   return db
     .selectFrom("passkeys")
-    .select(["id", "name", "credential_id as credentialId", "rp_id as rpId"])
-    .select(["added_at_ms as addedAtMs", "last_used_at_ms as lastUsedAtMs"])
+    .select(["id", "name", "credential_id", "rp_id", "added_at_ms", "last_used_at_ms"])
     .where("account_id", "=", accountId)
     .orderBy("added_at_ms")
     .orderBy("id")
     .execute();
+}
+
+/** A passkey as its owner's export and the operator's list name its parts. */
+export function describePasskey({ name, rp_id, added_at_ms, last_used_at_ms }: Omit<Passkey, "id">) {
+  return { name, host: rp_id, addedAt: asIso(added_at_ms), lastUsedAt: asIso(last_used_at_ms) };
 }
 
 /**
@@ -170,15 +175,15 @@ export async function countStrandedPasskeys(
   db: Db,
   table: "passkeys" | "operator_passkeys",
   { id }: RelyingParty,
-): Promise<{ rpId: string; count: number }[]> {
+): Promise<{ rp_id: string; count: number }[]> {
   const rows = await db
     .selectFrom(table)
-    .select(({ fn }) => ["rp_id as rpId", fn.countAll<number>().as("count")])
+    .select(({ fn }) => ["rp_id", fn.countAll<number>().as("count")])
     .where("rp_id", "!=", id)
     .groupBy("rp_id")
     .orderBy("rp_id")
     .execute();
-  return rows.map(({ rpId, count }) => ({ rpId, count: Number(count) }));
+  return rows.map(({ rp_id, count }) => ({ rp_id, count: Number(count) }));
 }
 
 /** Changes an account's passkeys. The audit has no names: their owners choose them. */
@@ -191,9 +196,7 @@ function changePasskeys<T>(
 ): Promise<T> {
   const readState = async (transaction: Db) => {
     const passkeys = await listPasskeys(transaction, id);
-    return Object.fromEntries(
-      passkeys.map(({ id, addedAtMs }) => [id, { addedAt: new Date(addedAtMs).toISOString() }]),
-    );
+    return Object.fromEntries(passkeys.map(({ id, added_at_ms }) => [id, { addedAt: asIso(added_at_ms) }]));
   };
   return auditedTransaction(db, { ...source, whom: email, readState }, nowMs, change);
 }

@@ -23,8 +23,7 @@ async function findBySecret(db: Db, secret: string, nowMs: number) {
   const row = await db
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
-    .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs"])
-    .select("local_sessions.confirmed_at_ms as confirmedAtMs")
+    .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs", "confirmed_at_ms"])
     .select(["accounts.id as accountId", "accounts.subject", "client_hash", "former_until_ms"])
     .where(({ or, and, eb }) =>
       or([

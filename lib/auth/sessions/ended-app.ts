@@ -62,15 +62,9 @@ export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow):
 /** The apps of an account that ended in the last 30 days, the newest first. */
 export async function listEndedApps(db: Db, accountId: string, nowMs: number) {
   const rows = await endedApps(db, accountId, nowMs)
-    .select(["id", "name", "app_origin as origin", "last_seen_at_ms as lastSeenAtMs"])
-    .select(["expires_at_ms", "last_date_ms", "ended_as"])
+    .select(["id", "name", "app_origin", "last_seen_at_ms", "expires_at_ms", "last_date_ms", "ended_as"])
     .execute();
-  return rows.map(({ expires_at_ms, last_date_ms, ended_as, ...app }) => ({
-    ...app,
-    name: app.name ?? "An app",
-    endedAtMs: expires_at_ms,
-    ending: readEnding({ expires_at_ms, last_date_ms, ended_as }),
-  }));
+  return rows.map((app) => ({ ...app, name: app.name ?? "An app", ending: readEnding(app) }));
 }
 
 /** The query of their rows. */

@@ -50,10 +50,12 @@ export function changeInTurn<T>(
   const readState = async (transaction: Db) =>
     Object.fromEntries(
       (await listSessions(transaction, accountId, nowMs)).map(
-        ({ id, kind, name, origin, lastDateMs, confirmedBy, confirmedAtMs }) => {
-          const lastDate = lastDateMs && { lastDate: asIso(lastDateMs) };
-          const confirmed = confirmedAtMs && { confirmed: { by: confirmedBy, at: asIso(confirmedAtMs) } };
-          return [id, { kind, name, ...(origin && { origin }), ...lastDate, ...confirmed }];
+        ({ id, kind, name, app_origin, last_date_ms, confirmed_by, confirmed_at_ms }) => {
+          const lastDate = last_date_ms && { lastDate: asIso(last_date_ms) };
+          const confirmed = confirmed_at_ms && {
+            confirmed: { by: confirmed_by, at: asIso(confirmed_at_ms) },
+          };
+          return [id, { kind, name, ...(app_origin && { origin: app_origin }), ...lastDate, ...confirmed }];
         },
       ),
     );

@@ -21,7 +21,7 @@ export async function makeRoom(
 ): Promise<void> {
   const isProgram = ({ kind }: Session) => Number(kind === "program");
   const lastAtMs = (session: Session) =>
-    (!isProgram(session) && session.lastSeenAtMs) || session.begunAtMs || 0;
+    (!isProgram(session) && session.last_seen_at_ms) || session.begun_at_ms || 0;
   const sessions = await listSessions(transaction, account.id, nowMs);
   if (sessions.length < maxSessions) return;
   sessions.sort((one, other) => isProgram(one) - isProgram(other) || lastAtMs(other) - lastAtMs(one));

@@ -42,11 +42,19 @@ export async function listSessions(db: Db, accountId: string, nowMs: number): Pr
 export function currentSessions(db: Db, nowMs: number) {
   return db
     .selectFrom("local_sessions")
-    .select(["id", "kind", "client_hash", "name", "app_origin as origin"])
-    .select(["begun_at_ms as begunAtMs", "begun_by", "begun_in", "network"])
-    .select(["last_seen_at_ms as lastSeenAtMs", "expires_at_ms as endsAtMs", "last_date_ms as lastDateMs"])
-    .select(["checked_at_ms as checkedAtMs", "told", "renewed_from", "in_turn_since_ms as inTurnSinceMs"])
-    .select(["confirmed_at_ms as confirmedAtMs", "confirmed_by as confirmedBy"])
+    .select([
+      "id",
+      "kind",
+      "client_hash",
+      "name",
+      "app_origin",
+      "begun_at_ms",
+      "begun_by",
+      "begun_in",
+      "network",
+    ])
+    .select(["last_seen_at_ms", "expires_at_ms", "last_date_ms", "checked_at_ms", "told", "renewed_from"])
+    .select(["in_turn_since_ms", "confirmed_at_ms", "confirmed_by"])
     .where("expires_at_ms", ">", nowMs)
     .where("ended_as", "is", null)
     .orderBy("expires_at_ms", "desc");
@@ -72,7 +80,7 @@ export function toSessions(rows: InferResult<ReturnType<typeof currentSessions>>
         renewedFrom: [...new Set(readNetworks(renewed_from))],
       };
     })
-    .sort((one, other) => (other.begunAtMs ?? 0) - (one.begunAtMs ?? 0));
+    .sort((one, other) => (other.begun_at_ms ?? 0) - (one.begun_at_ms ?? 0));
 }
 
 /** The kind of a session; it is derived for rows of builds that stored none. */

@@ -51,7 +51,7 @@ describe.each(everyEngine)("the audit on $name", async (engine) => {
     await stopLaterEmails(db, id, tick());
     await suppressEmail(db, "bounced@example.com", tick());
     await deleteAccount(db, email, "operator", tick());
-    const notice = { kind: "promo", message: "Hello", startsAtMs: null, endsAtMs: null } as const;
+    const notice = { kind: "promo", message: "Hello", starts_at_ms: null, ends_at_ms: null } as const;
     await setBanner(db, { banner: notice }, tick());
     await setBanner(db, { banner: undefined }, tick());
     expect(await summaries()).toEqual([

@@ -25,12 +25,12 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
     await record([], startMs - second);
     await record(["Mail"], startMs);
     await record(["Mail"], startMs + 10 * second);
-    const ongoing = { part: "Mail", startedAtMs: startMs, endedAtMs: null };
+    const ongoing = { part: "Mail", started_at_ms: startMs, ended_at_ms: null };
     expect(await list()).toEqual([ongoing]);
     await record([], startMs + 20 * second);
     expect(await list()).toEqual([ongoing]);
     await record([], startMs + 41 * second);
-    expect(await list()).toEqual([{ ...ongoing, endedAtMs: startMs + 10 * second }]);
+    expect(await list()).toEqual([{ ...ongoing, ended_at_ms: startMs + 10 * second }]);
   });
 
   it("are one while an instance sees them, whatever the others see", async () => {
@@ -39,7 +39,7 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
       await record(["Mail"], atMs);
       await record([], atMs + second, other);
     }
-    expect(await list()).toEqual([{ part: "Mail", startedAtMs: startMs, endedAtMs: null }]);
+    expect(await list()).toEqual([{ part: "Mail", started_at_ms: startMs, ended_at_ms: null }]);
   });
 
   it("are one when several instances see them first at the same time", async () => {
@@ -51,7 +51,7 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
     await record(["Mail"], startMs);
     await record(["Mail"], startMs - 60 * minute, new Map());
     await record([], startMs + 20 * second);
-    expect(await list()).toEqual([{ part: "Mail", startedAtMs: startMs, endedAtMs: null }]);
+    expect(await list()).toEqual([{ part: "Mail", started_at_ms: startMs, ended_at_ms: null }]);
   });
 
   it("are one when a part comes and goes within ten minutes, and two when it stays for longer", async () => {
@@ -61,8 +61,8 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
     await record([], startMs + 10 * minute);
     await record(["Mail"], startMs + 20 * minute);
     expect(await list()).toEqual([
-      { part: "Mail", startedAtMs: startMs + 20 * minute, endedAtMs: null },
-      { part: "Mail", startedAtMs: startMs, endedAtMs: startMs + 9 * minute },
+      { part: "Mail", started_at_ms: startMs + 20 * minute, ended_at_ms: null },
+      { part: "Mail", started_at_ms: startMs, ended_at_ms: startMs + 9 * minute },
     ]);
   });
 
@@ -72,8 +72,8 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
     await expect(record([], startMs + 10 * second, unwritten, away)).rejects.toThrow("the store is away");
     await record(["Rate limits"], startMs + minute);
     expect(await list()).toEqual([
-      { part: "Rate limits", startedAtMs: startMs + minute, endedAtMs: null },
-      { part: "Mail", startedAtMs: startMs, endedAtMs: startMs },
+      { part: "Rate limits", started_at_ms: startMs + minute, ended_at_ms: null },
+      { part: "Mail", started_at_ms: startMs, ended_at_ms: startMs },
     ]);
   });
 
@@ -84,7 +84,7 @@ describe.each(engines)("the outages of the last 90 days, on $name", async (engin
     for (let nth = 0; nth < 60; nth++) await record(["Mail"], startMs + nth * 20 * minute);
     const listed = await list();
     expect(listed).toHaveLength(50);
-    expect(listed[0]?.startedAtMs).toBe(startMs + 59 * 20 * minute);
+    expect(listed[0]?.started_at_ms).toBe(startMs + 59 * 20 * minute);
     expect(await stage.query("SELECT part FROM status_outages")).toHaveLength(60);
   });
 });

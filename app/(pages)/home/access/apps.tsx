@@ -58,8 +58,8 @@ function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean | un
 
 function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
   if (ended.length === 0) return null;
-  const isBack = ({ name, origin }: EndedApp) =>
-    apps.some((app) => app.name === name && app.origin === origin);
+  const isBack = ({ name, app_origin }: EndedApp) =>
+    apps.some((app) => app.name === name && app.app_origin === app_origin);
   return (
     <details className="fold" open>
       <summary>Ended in the last {sessionDays.ended} days</summary>
@@ -67,9 +67,9 @@ function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
         {ended.map((app) => (
           <li key={app.id} data-key={app.id}>
             <div>
-              <strong>{app.name}</strong> {app.origin && <span className="tag">{app.origin}</span>}
+              <strong>{app.name}</strong> {app.app_origin && <span className="tag">{app.app_origin}</span>}
               <p className="quiet">
-                Ended on <Clock atMs={app.endedAtMs} shows="day and time" />: {wordsForOwner[app.ending]}.
+                Ended on <Clock atMs={app.expires_at_ms} shows="day and time" />: {wordsForOwner[app.ending]}.
               </p>
             </div>
             {isBack(app) ? (

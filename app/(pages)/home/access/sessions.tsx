@@ -116,35 +116,36 @@ const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
 
 /** A session, with a button that ends it unless the page is shown in it. */
 export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
-  const { id, kind, name, origin, begunAtMs, startedIn, endsAtMs, lastDateMs, renewedFrom } = session;
+  const { id, kind, name, app_origin, begun_at_ms, startedIn, expires_at_ms, last_date_ms, renewedFrom } =
+    session;
   const isOwn = id === ownId;
   return (
     <li data-key={id}>
       <div>
-        <strong>{name}</strong> {origin && <span className="tag">{origin}</span>}
+        <strong>{name}</strong> {app_origin && <span className="tag">{app_origin}</span>}
         {isOwn && <span className="tag">This browser</span>}
-        {session.inTurnSinceMs !== null && <span className="tag">Several networks in turn</span>}
+        {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}
         <p className="quiet">
-          {begunAtMs !== null && (
+          {begun_at_ms !== null && (
             <>
-              {startWords[kind]} on <Clock atMs={begunAtMs} shows="day and time" />
+              {startWords[kind]} on <Clock atMs={begun_at_ms} shows="day and time" />
               {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
               {startedIn.network && ` from the address ${startedIn.network}`},{" "}
             </>
           )}
           {isOwn ? "in use now" : usedInWords(session, nowMs)}, until{" "}
-          <Clock atMs={endsAtMs} shows="day and time" />
-          {lastDateMs !== null && lastDateMs > endsAtMs && (
+          <Clock atMs={expires_at_ms} shows="day and time" />
+          {last_date_ms !== null && last_date_ms > expires_at_ms && (
             <>
               {" "}
-              without further use, <Clock atMs={lastDateMs} shows="date" /> at the latest
+              without further use, <Clock atMs={last_date_ms} shows="date" /> at the latest
             </>
           )}
           {renewedFrom.length > 0 && `. Its last tokens went to ${renewedFrom.join(", ")}`}
         </p>
-        {session.inTurnSinceMs !== null && (
+        {session.in_turn_since_ms !== null && (
           <p className="quiet">
-            Since <Clock atMs={session.inTurnSinceMs} shows="day and time" /> it gets them from several
+            Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it gets them from several
             networks in turn. That is usual for a phone or a laptop on the move, and for an agent in a data
             centre. If it runs in one place, someone else may have a copy: end it here, and connect it again.
           </p>
@@ -162,7 +163,7 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
 /** The operator's tokens as one row: their owner did not start them and cannot tell one from the other. */
 function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }) {
   const what = `${count(tokens, "token")} from the operator`;
-  const lastSeenAtMs = Math.max(...tokens.map(({ lastSeenAtMs }) => lastSeenAtMs ?? 0)) || null;
+  const lastSeenAtMs = Math.max(...tokens.map(({ last_seen_at_ms }) => last_seen_at_ms ?? 0)) || null;
   return (
     <ul className="rows">
       <li>
@@ -170,7 +171,10 @@ function OperatorsTokens({ tokens, ...shown }: ListProps & { tokens: Session[] }
           <strong>{what}</strong>
           <p className="quiet">
             {seenInWords(lastSeenAtMs, shown.nowMs)}, until{" "}
-            <Clock atMs={Math.max(...tokens.map(({ endsAtMs }) => endsAtMs))} shows="day and time" />
+            <Clock
+              atMs={Math.max(...tokens.map(({ expires_at_ms }) => expires_at_ms))}
+              shows="day and time"
+            />
           </p>
         </div>
         <EndAll {...shown} group="operator-tokens" what={what} />
@@ -185,9 +189,9 @@ const yeses: readonly (string | null)[] = ["licensed", "trial", "hobby"] satisfi
 export const isYes = (told: Session["told"]) => yeses.includes(told);
 
 /** The last check of an app, or else the last use of the session. */
-export function usedInWords({ checkedAtMs, told, lastSeenAtMs }: Session, nowMs: number): string {
-  if (checkedAtMs === null || told === null) return seenInWords(lastSeenAtMs, nowMs);
-  return `checked ${describeDistance(checkedAtMs, nowMs)}, told ${isYes(told) ? "yes" : "no"}`;
+export function usedInWords({ checked_at_ms, told, last_seen_at_ms }: Session, nowMs: number): string {
+  if (checked_at_ms === null || told === null) return seenInWords(last_seen_at_ms, nowMs);
+  return `checked ${describeDistance(checked_at_ms, nowMs)}, told ${isYes(told) ? "yes" : "no"}`;
 }
 
 /** The last use is stored to the hour. */

@@ -33,7 +33,7 @@ export type ProvingVisit = OwnVisit & { ways: SignInMethods | undefined; own: Se
 
 /** The account's passkeys, with forms that rename and remove them, and a button that adds one. */
 export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVisit) {
-  const isConfirmed = isRecentlyConfirmed(own?.confirmedAtMs, nowMs);
+  const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   const { passkeys } = ways ?? { passkeys: [] };
   return (
     <section id="ways" data-accepted={ways && JSON.stringify(acceptedOf(account.id, passkeys))}>
@@ -70,30 +70,30 @@ export function SignInMethodList({ account, query, ways, own, nowMs }: ProvingVi
 /** The passkeys that work here, for the browser: `AllAcceptedCredentialsOptions` of WebAuthn §5.1.10. */
 function acceptedOf(accountId: string, passkeys: Passkey[]) {
   const { id: rpId } = relyingParty();
-  const accepted = passkeys.filter((passkey) => passkey.rpId === rpId);
-  const allAcceptedCredentialIds = accepted.map(({ credentialId }) => credentialId);
+  const accepted = passkeys.filter((passkey) => passkey.rp_id === rpId);
+  const allAcceptedCredentialIds = accepted.map(({ credential_id }) => credential_id);
   return { rpId, userId: toUserHandle(accountId), allAcceptedCredentialIds };
 }
 
 type PasskeyRowProps = { passkey: Passkey; accountId: string; isConfirmed: boolean };
 
 function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
-  const { id, name, rpId, addedAtMs, lastUsedAtMs } = passkey;
+  const { id, name, rp_id, added_at_ms, last_used_at_ms } = passkey;
   const hidden = { account: accountId, passkey: id };
   return (
     <li data-key={id}>
       <div>
         <strong>{name}</strong>
         <p className="quiet">
-          Added <Clock atMs={addedAtMs} shows="day and time" />,{" "}
-          {lastUsedAtMs === null ? (
+          Added <Clock atMs={added_at_ms} shows="day and time" />,{" "}
+          {last_used_at_ms === null ? (
             "not used yet"
           ) : (
             <>
-              last used <Clock atMs={lastUsedAtMs} shows="day and time" />
+              last used <Clock atMs={last_used_at_ms} shows="day and time" />
             </>
           )}
-          {rpId !== relyingParty().id && `. It was made for ${rpId} and works only there`}
+          {rp_id !== relyingParty().id && `. It was made for ${rp_id} and works only there`}
         </p>
       </div>
       <details className="rename">

@@ -12,7 +12,7 @@ import { Confirm, type ProvingVisit } from "../access/sign-in-methods";
 export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: ProvingVisit) {
   const { id, deletes_at_ms: deletesAtMs } = account;
   const { supportEmail } = settings();
-  const isConfirmed = isRecentlyConfirmed(own?.confirmedAtMs, nowMs);
+  const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
   return (
     <section className="card" id="leave">

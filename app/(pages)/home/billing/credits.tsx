@@ -52,7 +52,7 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
             {read.page.map((entry) => (
               <li key={entry.id}>
                 <span>{describeReason(entry)}</span>
-                <Clock atMs={entry.atMs} shows="day and time" />
+                <Clock atMs={entry.created_at_ms} shows="day and time" />
                 <b>
                   {entry.thousandths > 0 && "+"}
                   {formatCredits(entry.thousandths)}
@@ -94,8 +94,9 @@ export function Balance({ account }: { account: Account }) {
 }
 
 function parseEntry(text = ""): LedgerPosition | undefined {
-  const [, atMs, place, id] = /^(\d{1,15})\.(\d{1,9})\.([\w-]{1,64})$/.exec(text) ?? [];
-  return atMs && place && id ? { atMs: Number(atMs), place: Number(place), id } : undefined;
+  const [, created_at_ms, place, id] = /^(\d{1,15})\.(\d{1,9})\.([\w-]{1,64})$/.exec(text) ?? [];
+  if (!created_at_ms || !place || !id) return undefined;
+  return { created_at_ms: Number(created_at_ms), place: Number(place), id };
 }
 
 function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: LedgerPosition | undefined }) {
@@ -105,7 +106,9 @@ function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: LedgerPos
     <p className="entry-links">
       {hasNewer && <a href={`${path}#credits`}>Latest entries</a>}
       {oldest && (
-        <a href={`${path}?before=${oldest.atMs}.${oldest.place}.${oldest.id}#credits`}>Older entries</a>
+        <a href={`${path}?before=${oldest.created_at_ms}.${oldest.place}.${oldest.id}#credits`}>
+          Older entries
+        </a>
       )}
     </p>
   );
@@ -125,17 +128,19 @@ const [wide, high] = [300, 64];
  */
 function StepLine({ entries, balance, nowMs }: StepLineProps) {
   const drawn = entries.slice(0, maxDrawn);
-  const oldestMs = drawn.at(-1)?.atMs ?? nowMs;
+  const oldestMs = drawn.at(-1)?.created_at_ms ?? nowMs;
   const monthMs = nowMs - drawnDays * dayMs;
   const isCut = entries.length > drawn.length && oldestMs > monthMs;
   const sinceMs = Math.min(nowMs - 1, Math.max(monthMs, oldestMs));
-  const recent = drawn.filter(({ atMs }) => atMs > sinceMs);
+  const recent = drawn.filter(({ created_at_ms }) => created_at_ms > sinceMs);
   const balances = [balance]; // newest first
   for (const { thousandths } of recent) balances.push((balances.at(-1) ?? 0) - thousandths);
   const [lowest, highest] = [Math.min(...balances), Math.max(...balances)];
   const y = (value: number) => Math.round(high - 3 - (value / Math.max(1, highest)) * (high - 8));
   const x = (atMs: number) => Math.round(((Math.min(atMs, nowMs) - sinceMs) / (nowMs - sinceMs)) * wide);
-  const steps = balances.map((value, at) => `V${y(value)} H${x(recent[at]?.atMs ?? sinceMs)}`).join(" ");
+  const steps = balances
+    .map((value, at) => `V${y(value)} H${x(recent[at]?.created_at_ms ?? sinceMs)}`)
+    .join(" ");
   const period = isCut ? `The latest ${maxDrawn} entries` : `The last ${drawnDays} days`;
   const label = `${period}: between ${formatCredits(lowest)} and ${formatCredits(highest)} credits.`;
   return (

@@ -43,10 +43,10 @@ function created(body: Buffer, challenge: string) {
 }
 
 /** The counter of an authentication, or why it proves nothing. */
-function proved(body: Buffer, challenge: string, publicKey: string) {
+function proved(body: Buffer, challenge: string, public_key: string) {
   return attempt(async () => {
     const isExpected = (sent: string) => sent === challenge;
-    const { counter } = await verifyAuthentication(party, body, isExpected, async () => ({ publicKey }));
+    const { counter } = await verifyAuthentication(party, body, isExpected, async () => ({ public_key }));
     return { counter };
   });
 }

@@ -27,7 +27,7 @@ describe("when a session was last used", async () => {
     );
   const seen = async () => {
     const sessions = await listSessions(db, accountId, nowMs);
-    return Object.fromEntries(sessions.map(({ id, lastSeenAtMs }) => [id, lastSeenAtMs]));
+    return Object.fromEntries(sessions.map(({ id, last_seen_at_ms }) => [id, last_seen_at_ms]));
   };
   const eventually = (expected: object) => expect.poll(seen).toEqual(expected);
 
@@ -47,7 +47,7 @@ describe("when a session was last used", async () => {
   });
 
   const ends = async (id: string) =>
-    (await listSessions(db, accountId, nowMs)).find((session) => session.id === id)?.endsAtMs;
+    (await listSessions(db, accountId, nowMs)).find((session) => session.id === id)?.expires_at_ms;
 
   it("moves the end neither of a session without a last date nor of one that has ended: lifetimes.test.ts has others", async () => {
     const change = (change: object) =>
