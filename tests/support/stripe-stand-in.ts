@@ -59,6 +59,7 @@ type Invoice = Pick<
   | "amount_paid"
   | "amount_remaining"
   | "due_date"
+  | "next_payment_attempt"
   | "hosted_invoice_url"
   | "invoice_pdf"
 > & { lines: { data: Line[] } } & {
@@ -368,6 +369,16 @@ export class StripeStandIn {
     this.change(id, { status: "paused", status_details: { paused } }, "customer.subscription.paused");
   }
 
+  /** A paused subscription goes on, if its period is over with a new one that begins now and is paid. */
+  resume(id: string): void {
+    const item = this.itemOf(id);
+    if (item.current_period_end <= this.nowSeconds()) {
+      item.current_period_end = this.nowSeconds();
+      this.renew(id);
+    }
+    this.change(id, { status: "active" }, "customer.subscription.resumed");
+  }
+
   /** A day has passed in which the first payment was not finished. */
   expireUnfinished(id: string): void {
     for (const invoice of this.openInvoicesOf(id)) invoice.status = "void";
@@ -399,7 +410,9 @@ export class StripeStandIn {
     const invoice = this.bill(id, "subscription_cycle", this.sumOf(id).total, isPaid);
     if (pause_collection) invoice.status = "void";
     const isDue = invoice.status === "open" && (collection_method !== "send_invoice" || status !== "active");
-    this.change(id, { status: isDue && status === "unpaid" ? status : isDue ? "past_due" : "active" });
+    // A voided invoice does not change the status.
+    const isKept = invoice.status === "void" || (isDue && status === "unpaid");
+    this.change(id, { status: isKept ? status : isDue ? "past_due" : "active" });
   }
 
   /** The customer pays what is open, so the subscription is active again. */
@@ -561,6 +574,7 @@ export class StripeStandIn {
         total: amount,
         amount_paid: 0,
         amount_remaining: due,
+        next_payment_attempt: days === null ? this.nowSeconds() + 3 * daySeconds : null,
       },
       ...{ parent: { subscription_details: { subscription: id } }, intents: [] },
       ...{ due_date: days === null ? null : this.nowSeconds() + days * daySeconds, lines: { data: [] } },
@@ -655,7 +669,8 @@ export class StripeStandIn {
     const id = this.newId("in");
     this.invoices.set(id, {
       ...{ id, object: "invoice", status: "paid", billing_reason: "manual", created: this.nowSeconds() },
-      ...{ currency: currency ?? "eur", total, amount_paid: total, amount_remaining: 0, due_date: null },
+      ...{ currency: currency ?? "eur", total, amount_paid: total, amount_remaining: 0 },
+      ...{ due_date: null, next_payment_attempt: null },
       ...{ customer: String(customer), parent: null, intents: [intent.id], lines: { data: [] } },
       ...this.linksOf(id),
     });

@@ -44,10 +44,9 @@ async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before |
   const { known } = asked;
   const invoice = await findUnpaidChange(asked);
   if (!invoice) return undefined;
-  if (known?.status_reason === "change") {
-    const { price_id, assistant_limit, unpaid_since_ms, period_ends_ms } = known;
-    return { price_id, assistant_limit, paidUntilMs: unpaid_since_ms ?? period_ends_ms };
-  }
+  const paidUntilMs = known?.status_reason === "change" && (known.unpaid_since_ms ?? known.period_ends_ms);
+  // A later one is the change of another period.
+  if (known && paidUntilMs && invoice.created * 1000 <= paidUntilMs) return { ...known, paidUntilMs };
   return (
     (await findReplaced(db, invoice, nowMs)) ?? (known && { ...known, paidUntilMs: known.period_ends_ms })
   );
@@ -55,18 +54,21 @@ async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before |
 
 const isChange = ({ billing_reason }: Stripe.Invoice) => billing_reason === "subscription_update";
 
-/** The invoice of the first change that is not paid; a later one may be open as well, or a draft. */
+/** Whether an invoice makes its subscription active at Stripe, whatever is open from before: a void one does not count. */
+const settles = (invoice: Stripe.Invoice) =>
+  invoice.status === "paid" || (invoice.status === "uncollectible" && !isChange(invoice));
+
+/** The invoice of the first change that is not paid since one was settled; later ones may be open as well. */
 async function findUnpaidChange({ subscription, open, known }: Asked): Promise<Stripe.Invoice | undefined> {
   const { id, status, latest_invoice: latest } = subscription;
   if (!latest || typeof latest === "string") return undefined;
-  if (isChange(latest) && ["void", "uncollectible"].includes(latest.status ?? "")) return latest;
-  if (!["past_due", "unpaid", "paused"].includes(status) || open.length === 0) return undefined;
-  const unpaid = open.findLast(isChange);
-  if (unpaid || known?.status_reason !== "change") return unpaid;
-  // It was dropped, or paid while a later invoice is open.
+  const isOwing = ["past_due", "unpaid", "paused"].includes(status) && open.length > 0;
+  const isUnpaidChange = isOwing && (open.some(isChange) || known?.status_reason === "change");
+  const isDropped = isChange(latest) && ["void", "uncollectible"].includes(latest.status ?? "");
+  if (!isUnpaidChange && !isDropped) return undefined;
   const { data } = await callStripe((stripe) => stripe.invoices.list({ subscription: id, limit: 100 }));
-  const change = data.find(isChange) ?? latest;
-  return change.status === "paid" ? undefined : change;
+  const settled = data.findIndex(settles);
+  return data.slice(0, settled < 0 ? data.length : settled).findLast(isChange);
 }
 
 /** The invoice of a change credits what is left of what it replaces: a line with a negative amount. */

@@ -114,6 +114,48 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     }
   });
 
+  it("keeps what a later period has settled when another change or renewal is not paid", async () => {
+    addPrice("price_big", "50", 9900);
+    const settlements = {
+      "a renewal that was paid": (id: string) => stripe.renew(id),
+      "a renewal that was written off": (id: string) => {
+        stripe.renew(id, { isPaid: false });
+        const { latest_invoice } = stripe.subscriptions.get(id) ?? {};
+        Object.assign(stripe.invoices.get(latest_invoice ?? "") ?? {}, { status: "uncollectible" });
+        stripe.change(id, { status: "active" });
+      },
+    };
+    for (const [how, settle] of Object.entries(settlements)) {
+      for (const isHeard of [true, false]) {
+        const { buyer, subscription } = await shop.admitLicensed(...ended);
+        const hear = async () => (isHeard ? shop.deliverAll() : void stripe.takeEvents());
+        stripe.switchPrice(subscription, "price_small");
+        await shop.deliverAll();
+        shop.pass(10 * dayMs);
+        stripe.switchPrice(subscription, "price_big", { isPaid: false });
+        await shop.deliverAll();
+        shop.pass(20 * dayMs);
+        settle(subscription);
+        await hear();
+        shop.pass(20 * dayMs);
+        stripe.switchPrice(subscription, "price_team", { isPaid: false });
+        await shop.deliverAll();
+        expect([await plan(buyer), await limit(buyer)], how).toEqual(["licensed", 50]);
+        shop.pass(10 * dayMs);
+        await shop.reconcile();
+        expect([await plan(buyer), await limit(buyer)], `${how}, in grace`).toEqual(["licensed", 50]);
+      }
+      const { buyer, subscription } = await shop.admitLicensed(...ended);
+      stripe.switchPrice(subscription, "price_big", { isPaid: false });
+      shop.pass(30 * dayMs);
+      settle(subscription);
+      shop.pass(30 * dayMs);
+      stripe.renew(subscription, { isPaid: false });
+      await shop.deliverAll();
+      expect([await plan(buyer), await limit(buyer)], `${how}, then none`).toEqual(["licensed", 50]);
+    }
+  });
+
   it("does not give an upgrade whose invoice was voided, and gives the next period what that pays", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     stripe.switchPrice(subscription, "price_small");
