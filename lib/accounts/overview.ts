@@ -71,7 +71,6 @@ export async function readOverview(db: Db, nowMs: number) {
     unsubscribedIn30Days: await countOf(suppressions.where("created_at_ms", ">=", sinceMs)),
     customers: await countFilters(db, nowMs),
     billing: {
-      pastDue: await countOf(subscriptions.where("status", "in", ["past_due", "unpaid"])),
       unclaimed: await countOf(db.selectFrom("billing_unclaimed")),
       unknownToStripe: await countOf(subscriptions.where("status", "=", "gone")),
       unsettledForADay: await countOf(

@@ -1,5 +1,5 @@
 import { Billing } from "@/app/(pages)/home/billing/billing";
-import { Invoices } from "@/app/(pages)/home/billing/invoices";
+import { hasOpen, Invoices } from "@/app/(pages)/home/billing/invoices";
 import { LicenceChange } from "@/app/(pages)/home/billing/licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "@/app/(pages)/home/billing/offers";
 import type { Account } from "@/lib/accounts/account";
@@ -43,13 +43,13 @@ export async function readBillingPage(
   const standing = standingOf(account, nowMs, bought.licence);
   const html = await renderHtml(
     <body>
-      <Billing account={account} bought={bought} offers={offers} terms={terms} standing={standing}>
+      <Billing {...{ account, bought, offers, terms, standing }} hasOpenInvoice={hasOpen(invoices)}>
         {changes && <LicenceChange account={account} {...changes} />}
       </Billing>
       {bought.hasBought && <Invoices read={invoices} />}
     </body>,
   );
-  const [billing = "", listed = ""] = html.split('aria-labelledby="invoices"');
+  const [billing = "", listed = ""] = html.split('aria-labelledby="invoices-heading"');
   const words = wordsOf(billing);
   return {
     next: / UTC, and nothing is charged then/.test(words)

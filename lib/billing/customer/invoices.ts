@@ -11,7 +11,8 @@ const maxPagesOfCharges = 3;
 
 /**
  * An invoice of a licence or of credits, with its amounts in the currency's smallest unit. `pdf` and `page` are Stripe's
- * addresses of its document and of the page on which it is paid.
+ * addresses of its document and of the page on which it is paid. An open one is `charged` at that time, or `mailed` to be paid
+ * by then, or charged no more.
  */
 export type Invoice = {
   id: string;
@@ -24,6 +25,7 @@ export type Invoice = {
   refunded: number;
   pdf: string | undefined;
   page: string | undefined;
+  next: { what: "charged" | "mailed"; atMs: number } | undefined;
 };
 
 export type Invoices = { listed: Invoice[]; hasMore: boolean };
@@ -61,7 +63,13 @@ function toInvoice(invoice: Stripe.Invoice, refunded: Map<string, number>): Invo
     ...{ id, atMs: created * 1000, status: status as Invoice["status"], currency, total },
     ...{ due: amount_remaining, paid: amount_paid, refunded: Math.min(returned, amount_paid) },
     ...{ pdf: secureAddress(invoice.invoice_pdf), page: secureAddress(invoice.hosted_invoice_url) },
+    next: nextOf(invoice),
   };
+}
+
+function nextOf({ next_payment_attempt, due_date }: Stripe.Invoice): Invoice["next"] {
+  if (next_payment_attempt) return { what: "charged", atMs: next_payment_attempt * 1000 };
+  return due_date ? { what: "mailed", atMs: due_date * 1000 } : undefined;
 }
 
 const secureAddress = (address: string | null | undefined) =>

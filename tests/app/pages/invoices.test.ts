@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { formatInstant } from "@/app/(pages)/instant";
+import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
 import type { Buyer } from "@/tests/support/shop";
 
@@ -15,7 +18,9 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
     await browser.post("/sign-in/renew");
     const { status, text } = await browser.open("/home/billing");
     expect(status).toBe(200);
-    const [section] = /<section class="card" aria-labelledby="invoices">.*?<\/section>/s.exec(text) ?? [];
+    const [section] =
+      /<section class="card" id="invoices" aria-labelledby="invoices-heading">.*?<\/section>/s.exec(text) ??
+      [];
     return section?.replaceAll("<!-- -->", "");
   };
   /** Each invoice in words, and then its links. */
@@ -93,6 +98,41 @@ describe.each(engines.slice(0, 1))("the invoices on /home/billing", async (engin
     Object.assign(open, { status: "draft" });
     shop.pass(6 * 60_000);
     expect(await invoicesFor(buyer), "a draft is none yet").toEqual([paid]);
+  });
+
+  it("say what Stripe does about an open one, also next to a licence that is paid", async () => {
+    const [{ buyer, customer, subscription }, bystander] = [await admit(), await admit()];
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription, { isPaid: false });
+    const open = newestOf(customer);
+    await shop.deliverAll();
+    const words = async (who = buyer) => {
+      who.browser = await Browser.signIn(shop.service, who.email);
+      const { text } = await who.browser.open("/home/billing");
+      return text.replace(/<[^>]*>/g, "").replaceAll(/\s+/g, " ");
+    };
+    const dayOf = (seconds: number) => formatInstant(seconds * 1000, "date", "UTC");
+    const again = `Stripe charges it again on ${dayOf(open.created + 3 * 86_400)} UTC.`;
+    const earlier = "An earlier invoice is open, which is not part of that: see Invoices.";
+    expect(await words()).toContain("€49.00 is due.");
+    expect(await words()).toContain(again);
+    expect(await words(), "it is what is due").not.toContain(earlier);
+    shop.pass(30 * dayMs);
+    stripe.renew(subscription);
+    await shop.deliverAll();
+    expect(await words()).not.toContain("is due.");
+    expect(await words()).toContain(again);
+    expect(await words()).toContain(earlier);
+    Object.assign(open, { next_payment_attempt: null });
+    shop.pass(6 * 60_000); // they are kept for five minutes
+    expect(await words()).toContain("Stripe does not charge it again by itself.");
+    Object.assign(open, { due_date: open.created + 30 * 86_400 });
+    shop.pass(6 * 60_000);
+    expect(await words()).toContain(`It is due on ${dayOf(open.created + 30 * 86_400)} UTC.`);
+    stripe.payOpen(subscription);
+    await shop.deliverAll();
+    expect(await words()).not.toContain(earlier);
+    expect(await words(bystander.buyer)).not.toContain(earlier);
   });
 
   it("link to no address that is not secure", async () => {

@@ -112,7 +112,8 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
     expect(detail).toContain("Stripe no longer knows 1 of the subscriptions");
     expect(detail).toContain("1 subscriptions stay past due although their licences ended");
     expect(await shop.service.adminJson("overview")).toMatchObject({
-      billing: { pastDue: 1, unknownToStripe: 1, orphanedIn30Days: 0 },
+      customers: { "past-due": 0, unpaid: 1 },
+      billing: { unknownToStripe: 1, orphanedIn30Days: 0 },
     });
     shop.stripe.end(ids[1] ?? "");
     await shop.deliverAll();

@@ -138,7 +138,6 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
         ...{ ending: 0, refunded: 0, disputed: 0, unknown: 0 },
       },
       billing: {
-        pastDue: 0,
         unclaimed: 0,
         unknownToStripe: 0,
         unsettledForADay: 0,

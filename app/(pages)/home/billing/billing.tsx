@@ -19,12 +19,22 @@ type BillingProps = {
   offers: Offers;
   terms: Terms | undefined;
   standing: Standing;
+  /** Whether an invoice is open, as far as Stripe says so. */
+  hasOpenInvoice: boolean;
   /** The change of the licence. */
   children: ReactNode;
 };
 
 /** The licence that an account has bought, and what is sold to it. */
-export function Billing({ account, bought, offers, terms, standing, children }: BillingProps) {
+export function Billing({
+  account,
+  bought,
+  offers,
+  terms,
+  standing,
+  hasOpenInvoice,
+  children,
+}: BillingProps) {
   const { licences, credits } = offers;
   const state = bought.licence && licenceStateOf(bought.licence);
   const due = bought.licence && describeDue(bought.licence);
@@ -46,6 +56,11 @@ export function Billing({ account, bought, offers, terms, standing, children }: 
         <LicenceTerms account={account} licence={bought.licence} {...terms} />
         {state === "renews" && !terms?.next && (
           <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
+        )}
+        {hasOpenInvoice && paid.length > 0 && !due && (
+          <p>
+            An earlier invoice is open, which is not part of that: see <a href="#invoices">Invoices</a>.
+          </p>
         )}
         {state === "unfinished" && (
           <PostForm action={forms.openPortal.path} hidden={{ account: account.id, for: "unfinished" }}>

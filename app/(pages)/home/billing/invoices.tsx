@@ -7,8 +7,8 @@ import { formatInstant } from "../../instant";
 export function Invoices({ read }: { read: Read | undefined }) {
   if (read?.listed.length === 0) return null;
   return (
-    <section className="card" aria-labelledby="invoices">
-      <h2 id="invoices">Invoices</h2>
+    <section className="card" id="invoices" aria-labelledby="invoices-heading">
+      <h2 id="invoices-heading">Invoices</h2>
       {read ? (
         <ol className="entries">
           {read.listed.map((invoice) => (
@@ -27,8 +27,11 @@ export function Invoices({ read }: { read: Read | undefined }) {
   );
 }
 
+export const hasOpen = (read: Read | undefined) =>
+  (read?.listed ?? []).some(({ status }) => status === "open");
+
 function InvoiceEntry(invoice: Invoice) {
-  const { atMs, status, currency, total, pdf, page } = invoice;
+  const { atMs, status, currency, total, pdf, page, next } = invoice;
   const day = formatInstant(atMs, "date", "UTC");
   return (
     <li>
@@ -36,6 +39,7 @@ function InvoiceEntry(invoice: Invoice) {
       <Clock atMs={atMs} shows="date" />
       <b>{moneyInWords(total, currency)}</b>
       <small>
+        {status === "open" && <NextStep next={next} />}
         {status === "open" && page && (
           <a href={page} rel="noopener noreferrer" aria-label={`Pay the invoice of ${day}`}>
             Pay
@@ -48,6 +52,17 @@ function InvoiceEntry(invoice: Invoice) {
         )}
       </small>
     </li>
+  );
+}
+
+/** What Stripe does about an open invoice: a subscription is active next to an older one, which may be charged yet. */
+function NextStep({ next }: Pick<Invoice, "next">) {
+  if (!next) return <>Stripe does not charge it again by itself. </>;
+  return (
+    <>
+      {next.what === "charged" ? "Stripe charges it again on" : "It is due on"}{" "}
+      <Clock atMs={next.atMs} shows="date" />.{" "}
+    </>
   );
 }
 

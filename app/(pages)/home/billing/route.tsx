@@ -8,7 +8,7 @@ import { ownerPage } from "../owner-page";
 import { Billing } from "./billing";
 import { CheckoutNote } from "./checkout-note";
 import { Credits, readCredits } from "./credits";
-import { Invoices } from "./invoices";
+import { hasOpen, Invoices } from "./invoices";
 import { LicenceChange } from "./licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "./offers";
 import { isSpent, readSpendingOf, Spending } from "./spending";
@@ -41,7 +41,10 @@ export const { GET } = toPlatform(
         <div className="columns">
           <div>
             {bought && offers ? (
-              <Billing account={account} bought={bought} offers={offers} terms={terms} standing={state}>
+              <Billing
+                {...{ account, bought, offers, terms, standing: state }}
+                hasOpenInvoice={hasOpen(invoices)}
+              >
                 {changes && account.deletes_at_ms === null && (
                   <LicenceChange account={account} {...changes} />
                 )}
