@@ -44,7 +44,8 @@ type Owner = {
   /** Since when a licence has to run by what was paid, and since when it must not. */
   mustRunSinceMs: number | undefined;
   mayNotSinceMs: number | undefined;
-  creditsPaid: number;
+  /** The checkouts of credits that were paid, or will be by a bank. */
+  packs: string[];
   /** Since when the balance is another one. */
   creditsWrongSinceMs: number | undefined;
   wasTwice: boolean;
@@ -191,7 +192,7 @@ class Life {
     return {
       ...{ email, dunning, cardFails: false, isGiven: false },
       ...{ mustRunSinceMs: undefined, mayNotSinceMs: undefined },
-      ...{ creditsPaid: 0, creditsWrongSinceMs: undefined, wasTwice: false, story: [] },
+      ...{ packs: [], creditsWrongSinceMs: undefined, wasTwice: false, story: [] },
       ...{ termsWrongSinceMs: undefined, given: undefined, told: undefined, amountsWrong: [], actedAtMs: 0 },
     };
   }
@@ -284,6 +285,7 @@ class Life {
       if (!(await this.rowOf(email))) await addAccount(this.db, email, terms, this.nowMs);
       if (given) await setAccount(this.db, email, given, this.nowMs);
     }
+    await this.refundUnnamed();
     await reconcile(this.db, this.nowMs);
   }
 
@@ -435,7 +437,7 @@ class Life {
     }
     if (!id) Object.assign(acts, { begin: () => this.beginElsewhere(owner) });
     if (id && subscription?.status === "paused")
-      Object.assign(acts, { goOn: () => this.goOn(id), goOnAgain: () => this.goOn(id) });
+      Object.assign(acts, { goOn: () => this.goOn(owner, id), goOnAgain: () => this.goOn(owner, id) });
     else if (id && (!isActive || (isByMail && this.dueMsOf(id) !== undefined)))
       Object.assign(acts, { pay: () => this.recover(owner, id), payAgain: () => this.recover(owner, id) });
     if (id && (subscription?.status === "past_due" || subscription?.status === "unpaid"))
@@ -471,8 +473,7 @@ class Life {
   private payLink(owner: Owner, live: string | undefined): void {
     this.figures.purchases++;
     if (live) {
-      this.stripe.payLink(owner.email.toUpperCase(), "price_pack", 2);
-      owner.creditsPaid += 1_000_000;
+      owner.packs.push(this.stripe.payLink(owner.email.toUpperCase(), "price_pack", 2));
       return;
     }
     const session = this.stripe.payLink(owner.email, this.oneOf(settings().billing?.licencePrices ?? []));
@@ -511,9 +512,12 @@ class Life {
     if (this.stripe.subscriptions.get(id)?.status === "incomplete") this.recover(owner, id);
   }
 
-  /** A subscription that was paused goes on: in its period, or with the next one. */
-  private goOn(id: string): void {
-    this.stripe.change(id, { status: "active" }, "customer.subscription.resumed");
+  /** A subscription that was paused goes on: in its period, or with one that begins now, once that is paid. */
+  private goOn({ cardFails }: Owner, id: string): void {
+    const isOver = this.periodEndMs(id) <= this.nowMs;
+    if (isOver && cardFails) return;
+    this.stripe.resume(id);
+    if (isOver) this.note(id, true);
   }
 
   private openSession(address: string | undefined): string | undefined {
@@ -541,23 +545,36 @@ class Life {
     if (!session) return;
     const byBank = this.chance(0.3);
     this.stripe.pay(session, { byBank });
-    const settle = (isPaid: boolean) => {
-      if (byBank) this.stripe.settleAtBank(session, isPaid);
-      if (isPaid) owner.creditsPaid += 500_000;
-    };
-    if (!byBank) settle(true);
-    else this.after(this.random() * 10, () => settle(this.chance(0.8)));
-    if (this.chance(0.3))
-      this.after(15, () => {
-        if (this.stripe.sessions.get(session)?.payment_status !== "paid") return;
-        this.stripe.refund(session, 500);
-        owner.creditsPaid -= 250_000;
-        if (!this.chance(0.3)) return;
-        this.after(5, () => {
-          this.stripe.failRefund(this.stripe.chargeOf(session));
-          owner.creditsPaid += 250_000;
-        });
-      });
+    owner.packs.push(session);
+    if (byBank) this.after(this.random() * 10, () => this.stripe.settleAtBank(session, this.chance(0.8)));
+    if (!this.chance(0.3)) return;
+    this.after(15, () => {
+      if (this.paidIn(session) === 0) return;
+      this.stripe.refund(session, 500);
+      if (this.chance(0.3)) this.after(5, () => this.failRefund(session));
+    });
+  }
+
+  /** What was paid for credits and not refunded, in thousandths of a credit: two for a cent. */
+  private paidIn(session: string): number {
+    const { mode, payment_status } = this.stripe.sessions.get(session) ?? {};
+    if (mode !== "payment" || payment_status !== "paid") return 0;
+    const { amount, amount_refunded } = this.stripe.chargeOf(session);
+    return (amount - amount_refunded) * 500;
+  }
+
+  private failRefund(session: string): void {
+    if (this.paidIn(session) > 0) this.stripe.failRefund(this.stripe.chargeOf(session));
+  }
+
+  /**
+   * Credits of a customer whom an operator deleted at Stripe, and of an account that the restored store does not have: nothing
+   * says any more whose they are. The audit names their checkout, and the operator refunds it.
+   */
+  private async refundUnnamed(): Promise<void> {
+    const audit = this.db.selectFrom("audit_entries").select("whom");
+    for (const { whom } of await audit.where("what", "=", "purchase without account").execute())
+      if (whom && this.paidIn(whom) > 0) this.stripe.refundCharge(this.stripe.chargeOf(whom));
   }
 
   private after(days: number, run: () => void): void {
@@ -835,7 +852,8 @@ class Life {
       if (!runs && (isOver(owner.mustRunSinceMs) || owner.isGiven)) found.paidAndStopped.push(owner);
       if (owner.wasTwice) found.chargedTwice.push(owner);
       owner.wasTwice = false;
-      const hasPaidCredits = Number(row?.credit_thousandths) === owner.creditsPaid;
+      const paid = owner.packs.reduce((sum, session) => sum + this.paidIn(session), 0);
+      const hasPaidCredits = Number(row?.credit_thousandths) === paid;
       owner.creditsWrongSinceMs = hasPaidCredits ? undefined : (owner.creditsWrongSinceMs ?? this.nowMs);
       if (isOver(owner.creditsWrongSinceMs)) found.creditsWrong.push(owner);
       const hasRightTerms = this.hasRightTerms(owner, row?.assistant_limit, byId);

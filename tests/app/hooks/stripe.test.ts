@@ -563,7 +563,12 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
       if (++waiting === 12) letGo();
       return waiting <= 12 ? all : undefined;
     };
-    await Promise.all(Array.from({ length: 12 }, () => deliver(event as object)));
+    // Stripe's deadline may pass before all have come, on a busy machine: it then delivers again.
+    const deliverUntilTaken = async (): Promise<void> => {
+      const { status } = await shop.stripe.deliver(shop.service, event as object);
+      if (status !== 200) await deliverUntilTaken();
+    };
+    await Promise.all(Array.from({ length: 12 }, deliverUntilTaken));
     shop.stripe.whenDone = () => {};
     expect(await credits(buyer)).toBe(500);
     expect(await credits(stranger)).toBe(0);
