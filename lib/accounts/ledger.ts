@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Expression, type InferResult, type Insertable, sql } from "kysely";
+import { noteBalance } from "@/lib/accounts/credit-watch";
 import { asIso } from "@/lib/config/instants";
 import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
 import { paginate } from "@/lib/db/pagination";
@@ -67,7 +68,10 @@ export async function writeCreditEntry(
     .insertInto("credit_entries")
     .values({ id: randomUUID(), ...entry, created_at_ms: atMs, place })
     .execute();
-  return spendable(account);
+  const after = spendable(account);
+  const before = after - entry.thousandths;
+  await noteBalance(transaction, entry.account_id, { before, after }, nowMs);
+  return after;
 }
 
 /**

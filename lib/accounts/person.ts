@@ -1,5 +1,6 @@
 import { accountAt, exportAccount } from "@/lib/accounts/account-columns";
 import { namesOf } from "@/lib/accounts/audit-trail";
+import { exportCreditLimits } from "@/lib/accounts/credit-limits";
 import { listCreditEntries } from "@/lib/accounts/ledger";
 import { exportHolds } from "@/lib/accounts/spending";
 import { describePasskey, listPasskeys } from "@/lib/auth/passkeys/passkeys";
@@ -40,6 +41,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     account: row ? exportAccount(row) : null,
     credits: (await Array.fromAsync(listCreditEntries(db, id))).flat(),
     holds: await exportHolds(db, id),
+    creditLimits: await exportCreditLimits(db, id, nowMs),
     billing: await exportBilling(db, id),
     unclaimedPurchases: (
       await db.selectFrom("billing_unclaimed").selectAll().where("email", "=", email).execute()

@@ -1,4 +1,5 @@
 import type { ExpressionBuilder } from "kysely";
+import { limitColumns, mailLowCredits } from "@/lib/accounts/credit-watch";
 import { closeExpiredHolds } from "@/lib/accounts/ledger";
 import {
   type AccountState,
@@ -66,6 +67,8 @@ export async function executeWrites(
     }
   });
   await storeDraft(transaction, draft);
+  for (const { account, left } of draft.fallen)
+    await mailLowCredits(transaction, { ...account, account_id: account.id }, left, nowMs);
   await keepAnswers(transaction, written);
   return results;
 }
@@ -145,7 +148,8 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   const rows = await readInOneQuery(transaction, {
     accounts: transaction
       .selectFrom("accounts")
-      .select(["id", "credit_thousandths", "held_thousandths"])
+      .leftJoin("credit_limits", "credit_limits.account_id", "accounts.id")
+      .select(["id", "credit_thousandths", "held_thousandths", ...limitColumns])
       .select((eb) => [last(eb, "created_at_ms").as("last_at_ms"), last(eb, "place").as("last_place")])
       .where("id", "in", listOf(transaction, accountIds)),
     holds: holds.select(holdColumns),
@@ -171,6 +175,18 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   return { draft, kept };
 }
 
+const accountTypes = {
+  id: "text",
+  credit_thousandths: "bigint",
+  held_thousandths: "bigint",
+  last_at_ms: "bigint",
+  last_place: "bigint",
+  monthly_thousandths: "bigint",
+  month_ms: "bigint",
+  spent_thousandths: "bigint",
+  mail_below_thousandths: "bigint",
+  low_since_ms: "bigint",
+} as const satisfies Record<keyof AccountState, "text" | "bigint">;
 const entryTypes = {
   id: "text",
   account_id: "text",
@@ -217,18 +233,22 @@ async function storeDraft(transaction: Db, draft: LedgerDraft): Promise<void> {
   const accounts = changed.filter((row): row is AccountState => draft.accounts.has(row.id));
   const holds = changed.filter((row): row is HoldRow => draft.holds.has(row.id));
   const entries = changed.filter((row): row is EntryRow => draft.entries.has(row.id));
+  const limited = accounts.filter(({ month_ms }) => month_ms !== null);
+  if (limited.length > 0)
+    await transaction
+      .updateTable("credit_limits")
+      .from(rowsOf(transaction, limited, accountTypes))
+      .set(({ ref }) => ({
+        month_ms: ref("rows.month_ms").$notNull(),
+        spent_thousandths: ref("rows.spent_thousandths").$notNull(),
+        low_since_ms: ref("rows.low_since_ms"),
+      }))
+      .whereRef("credit_limits.account_id", "=", "rows.id")
+      .execute();
   if (accounts.length > 0)
     await transaction
       .updateTable("accounts")
-      .from(
-        rowsOf(transaction, accounts, {
-          id: "text",
-          credit_thousandths: "bigint",
-          held_thousandths: "bigint",
-          last_at_ms: "bigint",
-          last_place: "bigint",
-        }),
-      )
+      .from(rowsOf(transaction, accounts, accountTypes))
       .set(({ ref }) => ({
         credit_thousandths: ref("rows.credit_thousandths"),
         held_thousandths: ref("rows.held_thousandths"),

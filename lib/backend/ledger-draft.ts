@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Selectable } from "kysely";
+import { type LimitState, monthOf, spentInMonth, watchBalance } from "@/lib/accounts/credit-watch";
 import { maxThousandths, spendable, toCredits } from "@/lib/accounts/ledger";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
@@ -25,7 +26,7 @@ export type AccountState = Pick<Tables["accounts"], "id" | "credit_thousandths" 
   /** The time and place of its last entry; null if it has none. */
   last_at_ms: number | null;
   last_place: number | null;
-};
+} & LimitState;
 export type HoldRow = Tables["holds"];
 /** An entry without what was paid for it. */
 export type EntryRow = Omit<
@@ -66,6 +67,8 @@ export class LedgerDraft {
   readonly newEntries: EntryRow[] = [];
   readonly newHolds: HoldRow[] = [];
   readonly changed = new Set<AccountState | HoldRow | EntryRow>();
+  /** The accounts whose balance has fallen so low that their owners want to know, and what was left. */
+  readonly fallen: { account: AccountState; left: number }[] = [];
   private readonly undo: (() => void)[] = [];
 
   constructor(
@@ -73,7 +76,10 @@ export class LedgerDraft {
     readonly holds: ReadonlyMap<string, HoldRow>,
     readonly entries: ReadonlyMap<string, EntryRow>,
     private readonly nowMs: number,
-  ) {}
+  ) {
+    // Holds may have expired since the last write.
+    for (const account of accounts.values()) this.watch(account, false);
+  }
 
   /** Runs work, and takes back what it has changed if it throws. */
   attempt<T>(work: () => T): T {
@@ -89,22 +95,36 @@ export class LedgerDraft {
   /** Does what a backend asks. Throws a {@link Refusal}. */
   write(backend: string, write: CreditWrite): Outcome {
     return this.attempt(() => {
-      switch (write.kind) {
-        case "spend":
-          return this.spend(this.account(write.account), {
-            ...ofBackend(backend, write),
-            thousandths: -write.thousandths,
-          });
-        case "hold":
-          return this.hold(backend, write);
-        case "settle":
-          return this.settle(backend, write);
-        case "release":
-          return this.close(this.openHold(write.hold), "released");
-        case "reverse":
-          return this.reverse(backend, write);
-      }
+      const outcome = this.execute(backend, write);
+      this.watch(this.account(outcome.account), write.kind === "reverse");
+      return outcome;
     });
+  }
+
+  private execute(backend: string, write: CreditWrite): Outcome {
+    switch (write.kind) {
+      case "spend":
+        return this.spend(this.account(write.account), {
+          ...ofBackend(backend, write),
+          thousandths: -write.thousandths,
+        });
+      case "hold":
+        return this.hold(backend, write);
+      case "settle":
+        return this.settle(backend, write);
+      case "release":
+        return this.close(this.openHold(write.hold), "released");
+      case "reverse":
+        return this.reverse(backend, write);
+    }
+  }
+
+  /** Notes whether a balance has fallen below what its owner wants to hear of. */
+  private watch(account: AccountState, isGiven: boolean): void {
+    const left = spendable(account);
+    const { low_since_ms, hasFallen } = watchBalance(account, left, isGiven, this.nowMs);
+    if (low_since_ms !== account.low_since_ms) this.change(account, { low_since_ms });
+    if (hasFallen) this.push(this.fallen, { account, left });
   }
 
   private account(id: string): AccountState {
@@ -113,19 +133,42 @@ export class LedgerDraft {
     return account;
   }
 
-  /** Throws unless an account can spend or hold this much. */
-  private require(account: AccountState, thousandths: number): void {
+  /** Throws unless an account can spend or hold this much, and its owner's limit allows it, or as much was `promised`. */
+  private require(account: AccountState, thousandths: number, promised = 0): void {
     const balance = spendable(account);
     if (thousandths > balance) throw new Refusal("insufficient_credits", { balance: toCredits(balance) });
+    const { monthly_thousandths: limit, held_thousandths } = account;
+    if (limit === null || thousandths <= promised) return;
+    const { month_ms, spent_thousandths } = spentInMonth(account, this.timeOf(account));
+    const left = Math.max(0, limit - spent_thousandths - held_thousandths);
+    if (thousandths > left)
+      throw new Refusal("monthly_limit_reached", {
+        ...{ balance: toCredits(balance), limit: toCredits(limit), left: toCredits(left) },
+        resetsAt: asIso(monthOf(month_ms, 1)),
+      });
+  }
+
+  /** When the next entry of an account is written: not before its last one, also if the clock went back. */
+  private timeOf({ last_at_ms }: AccountState): number {
+    return Math.max(this.nowMs, last_at_ms ?? 0);
+  }
+
+  /** Counts what is spent of a month, or given back of what was spent in it. */
+  private count(account: AccountState, thousandths: number, spentAtMs = this.timeOf(account)): void {
+    if (account.month_ms === null) return;
+    const { month_ms, spent_thousandths } = spentInMonth(account, this.timeOf(account));
+    const more = spentAtMs >= month_ms ? thousandths : 0;
+    this.change(account, { month_ms, spent_thousandths: spent_thousandths + more });
   }
 
   private spend(account: AccountState, entry: NewEntry): Outcome {
     this.require(account, -entry.thousandths);
+    this.count(account, -entry.thousandths);
     return this.toOutcome(account, toEntry(this.add(account, entry)));
   }
 
   private add(account: AccountState, entry: NewEntry): EntryRow {
-    const atMs = Math.max(this.nowMs, account.last_at_ms ?? 0);
+    const atMs = this.timeOf(account);
     const place = atMs === account.last_at_ms ? (account.last_place ?? 0) + 1 : 0;
     const row = {
       ...blankEntry,
@@ -165,7 +208,8 @@ export class LedgerDraft {
     const taken = thousandths ?? hold.thousandths;
     const account = this.account(hold.account_id);
     this.change(account, { held_thousandths: account.held_thousandths - hold.thousandths });
-    this.require(account, taken);
+    this.require(account, taken, hold.thousandths);
+    this.count(account, taken);
     const { reason, reference } = hold;
     const entry = { backend_id: backend, reason, reference, hold_id: id, thousandths: -taken };
     const entry_id = taken > 0 ? this.add(account, entry).id : null;
@@ -197,6 +241,7 @@ export class LedgerDraft {
     const account = this.account(spent.account_id);
     if (account.credit_thousandths + given > maxThousandths) throw new Refusal("balance_too_large");
     this.change(spent, { reversed_thousandths: spent.reversed_thousandths + given });
+    this.count(account, -given, spent.created_at_ms);
     const { reference } = spent;
     const entry = { backend_id: backend, reason, reference, reverses: id, thousandths: given };
     return this.toOutcome(account, toEntry(this.add(account, entry)));

@@ -18,6 +18,12 @@ export const refusals = {
     message: "The account has too few credits.",
     hint: "Spend at most `balance`, or tell the owner to add credits.",
   },
+  monthly_limit_reached: {
+    status: 409,
+    when: "The owner limits what is spent and held in a month (UTC), and the request would exceed that. `left` says how much it allows yet, until `resetsAt`.",
+    message: "The owner's monthly limit does not allow this.",
+    hint: "Spend at most `left`, wait until `resetsAt`, or ask the owner to raise the limit on their billing page.",
+  },
   account_not_found: {
     status: 404,
     when: "No account has this id, email or reference.",

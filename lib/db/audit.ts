@@ -85,6 +85,7 @@ const progress: Columns = {
 const ofLedger: Columns = {
   accounts: ["credit_thousandths", "held_thousandths"],
   credit_entries: ["reversed_thousandths", "number"],
+  credit_limits: ["month_ms", "spent_thousandths", "low_since_ms"],
 };
 const ledger = "credit_entries";
 

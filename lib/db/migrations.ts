@@ -427,6 +427,11 @@ export const migrations: Record<string, SchemaChange> = {
     "alter table accounts add column reference text",
     "create unique index accounts_reference on accounts (reference) where reference is not null",
   ],
+  "228-credit-limits": [
+    `create table credit_limits (account_id text primary key references accounts (id) on delete cascade,
+        monthly_thousandths bigint, month_ms bigint not null, spent_thousandths bigint not null,
+        mail_below_thousandths bigint, low_since_ms bigint)`,
+  ],
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

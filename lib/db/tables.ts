@@ -93,6 +93,19 @@ export type Tables = {
     /** The entry with which it was settled; null if that took nothing. */
     entry_id: string | null;
   };
+  /** What owners set for their credits. */
+  credit_limits: {
+    account_id: string;
+    /** What backends may spend and hold in a month (UTC); null if the owner sets no limit. */
+    monthly_thousandths: number | null;
+    /** The first instant of the month that was counted last, and what backends spent in it and did not give back. */
+    month_ms: number;
+    spent_thousandths: number;
+    /** Fewer credits than this are told by mail; null if none is wanted. */
+    mail_below_thousandths: number | null;
+    /** When there were fewer; null if there were not, since the last that were given or for an hour. */
+    low_since_ms: number | null;
+  };
   /** What backends wrote, by the key of their request, with its first answer. Rows last as long as the account. */
   backend_writes: {
     backend_id: string;

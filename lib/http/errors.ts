@@ -153,7 +153,12 @@ export const errorCatalogue = {
     hint: "Nothing was changed. Try again in a moment.",
   },
   limit_required: { ...reserved, message: "A spending limit has to be set first." },
-  limit_failed: { ...reserved, message: "The spending limit could not be changed." },
+  limit_failed: {
+    status: 400,
+    when: "The form on `/home/billing` that sets limits was sent with something that is no amount of credits.",
+    message: "The spending limit could not be changed.",
+    hint: "Type a number of credits with at most three decimals and without separators, or nothing for none.",
+  },
   fulfilment_failed: {
     status: 500,
     when: "An event in Stripe's webhook could not be processed, so Stripe delivers it again. Only Stripe calls this address.",

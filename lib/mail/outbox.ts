@@ -7,7 +7,7 @@ import { takeDueRows } from "@/lib/mail/due-rows";
 import type { ClaimOptions } from "@/lib/mail/outbox-runner";
 import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
-/** Mails that a date makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
+/** Mails that a date or a backend makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
 const scheduledMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
   /** The apps whose last dates are from `firstMs` to `lastMs`. */
@@ -15,6 +15,14 @@ const scheduledMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("payment failed"), subscriptionId: z.string(), unpaidSinceMs: z.int() }),
   z.object({ kind: z.literal("licence ending"), subscriptionId: z.string(), endsAtMs: z.int() }),
   z.object({ kind: z.literal("licence ended"), accountId: z.string(), endedAtMs: z.int() }),
+  /** The credits that were left, and the threshold, in thousandths. */
+  z.object({
+    kind: z.literal("low credits"),
+    accountId: z.string(),
+    below: z.int(),
+    left: z.int(),
+    atMs: z.int(),
+  }),
 ]);
 
 export type ScheduledMail = z.infer<typeof scheduledMail>;
@@ -58,6 +66,9 @@ const queuedMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("account deletion"), to: z.string(), token: z.string(), deletesAtMs: z.int() }),
   ...scheduledMail.options,
 ]);
+
+/** How long a mail about credits that are few is tried. */
+export const lowCreditsMailMs = 2 * dayMs;
 
 /** How long a mail about a new session or a change of the passkeys is tried. */
 export const securityMailMs = 3 * dayMs;

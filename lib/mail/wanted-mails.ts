@@ -27,6 +27,7 @@ import type { Outbox, WantedMail } from "@/lib/mail/outbox-runner";
 import { retryDelays } from "@/lib/mail/retry-delays";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail, appInTurnMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
+import { lowCreditsMail } from "@/lib/mail/texts/credits";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
@@ -119,6 +120,7 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
   "payment failed": about(addressPaymentFailed, paymentFailedMail),
   "licence ending": about(addressLicenceEnding, licenceEndingMail),
   "licence ended": about(addressLicenceEnded, licenceEndedMail),
+  "low credits": about(addressLowCredits, lowCreditsMail),
 };
 
 function about<Queued, Wanted extends { to: string }>(
@@ -141,6 +143,17 @@ function wantedIf<Queued extends { to: string }>(
 /** Whether someone can sign in to an account with this email. */
 function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
   return hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null));
+}
+
+/** To an owner who still wants to hear of it. */
+async function addressLowCredits(db: Db, mail: Extract<QueuedMail, { kind: "low credits" }>) {
+  const owner = await accountBy(db, "id", mail.accountId)
+    .innerJoin("credit_limits", "account_id", "id")
+    .select("email as to")
+    .where("subject", "is not", null)
+    .where("mail_below_thousandths", "is not", null)
+    .executeTakeFirst();
+  return owner && { ...mail, ...owner };
 }
 
 function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {

@@ -34,7 +34,11 @@ const tasks: Task[] = [
     "the onboarding mails could not be read; the runner retries shortly",
     sendFrom(onboardingOutbox),
   ],
-  [minute, "the mails that are due could not be read; the runner retries shortly", sendFrom(scheduledOutbox)],
+  [
+    5 * second,
+    "the mails that are due could not be read; the runner retries shortly",
+    sendFrom(scheduledOutbox),
+  ],
   [minute, "expired codes could not be deleted", inStore((db, nowMs) => sweepCodes(db, nowMs))],
   [minute, "the accounts to delete could not be read", inStore(eraseLeavers)],
   [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],

@@ -15,6 +15,7 @@ let keys = 0;
 export class BackendCaller {
   readonly port: number;
   readonly url: string;
+  nowMs = () => Date.now();
 
   constructor(
     { environment }: Service,
@@ -33,7 +34,7 @@ export class BackendCaller {
 
   /** Signs an assertion of a minute, unless the claims say otherwise. */
   sign(claims: Record<string, unknown> = {}, alg = "EdDSA"): Promise<string> {
-    const nowSeconds = Math.floor(Date.now() / 1000);
+    const nowSeconds = Math.floor(this.nowMs() / 1000);
     return new SignJWT({ iss: this.id, aud: this.url, iat: nowSeconds, exp: nowSeconds + 60, ...claims })
       .setProtectedHeader({ alg })
       .sign(this.privateKey);

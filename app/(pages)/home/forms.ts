@@ -1,4 +1,5 @@
 import { switchAppEndMails } from "@/lib/accounts/app-end-switch";
+import { parseLimit, setCreditLimits } from "@/lib/accounts/credit-limits";
 import { leave, stay } from "@/lib/accounts/leaving";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
 import { byOwner } from "@/lib/accounts/owner-form";
@@ -34,6 +35,7 @@ export const explainedOnBilling = [
   "billing_not_configured",
   "credits_not_configured",
   "checkout_failed",
+  "limit_failed",
   "paid_only",
   "portal_failed",
 ] as const;
@@ -159,6 +161,19 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
       const kind = field("credits") ? "credits" : "licence";
       const url = await beginCheckout(await store(), owner.account, { kind, priceId: field(kind) }, nowMs);
       return url ? { away: url } : { to: `${billing}?checkout=licensed` };
+    },
+    { ...byOwner, explained: explainedOnBilling },
+  ),
+
+  setCreditLimits: handleForm(
+    ownerForms.setCreditLimits,
+    async ({ field, nowMs }, owner) => {
+      const [monthly_thousandths, mail_below_thousandths] = [
+        parseLimit(field("limit")),
+        parseLimit(field("below")),
+      ];
+      await setCreditLimits(await store(), owner, { monthly_thousandths, mail_below_thousandths }, nowMs);
+      return { to: `${billing}?limits#limits` };
     },
     { ...byOwner, explained: explainedOnBilling },
   ),

@@ -38,6 +38,8 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
     "Every change of your credits: amount, reason and time, which of our systems spent them for what, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
   holds:
     "Credits that one of our systems holds for work that goes on: amount, reason, times and what came of it | With the account",
+  credit_limits:
+    "What you set for your credits: how much may be spent in a month and was, and below how many you want a mail, with when they last were | Until your data is erased",
   backend_writes:
     "What our systems asked about your credits, as a digest, and were answered | With the account; what concerns several accounts stays, after an erasure without anything that names you",
   waitlist: `The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | ${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
@@ -48,7 +50,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   sign_in_emails:
     isLocal() &&
     `That codes were requested for an email, and a hash of its long code | Until the long code expires, after at most ${describeSeconds(longCodeHours * 60 * 60)}`,
-  sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey or the end of your trial or licence, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
+  sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey the end of your trial or licence, or credits that are few, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   sign_in_mail_attempts: `When such a mail was sent to your email, and why not if it was not | ${retention()}`,
   local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, the minute and the answer of an app's last check, the last coarse networks that it got tokens from and when they were in turn, and for a browser when and how you last confirmed that it is you, with hashes of its secrets | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
   billing_customers:

@@ -49,6 +49,12 @@ export const ownerForms = {
   leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },
   stay: { path: "/home/account/keep", ...ownAccount },
   beginCheckout: { path: "/home/checkout", ...onBilling, notImpersonated: "checkout refused" },
+  setCreditLimits: {
+    ...owners,
+    path: "/home/credits/limits",
+    page: ownerPages.billing.path,
+    notImpersonated: "credit limits refused",
+  },
   openPortal: { path: "/home/portal", ...onBilling, notImpersonated: "billing portal refused" },
   mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
 } as const satisfies Record<string, Route>;

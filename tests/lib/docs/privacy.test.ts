@@ -24,6 +24,8 @@ for bought ones what was paid, the price and Stripe's id | credit_entries: amoun
 which of our systems spent them for what | credit_entries: backend_id reference hold_id reverses reversed_thousandths
 holds for work that goes on: amount, reason | holds: backend_id thousandths reason reference
 times and what came of it | holds: created_at closed_as closed_at entry_id
+What you set for your credits: how much may be spent in a month and was | credit_limits: monthly_thousandths month spent_thousandths
+below how many you want a mail, with when they last were | credit_limits: mail_below_thousandths low_since
 What our systems asked about your credits | backend_writes: backend_id key_hash body_digest
 and were answered | backend_writes: answer written_at
 The waitlist: your email, when you joined | waitlist: email joined_at

@@ -7,6 +7,7 @@ import { explainedOnBilling } from "../forms";
 import { ownerPage } from "../owner-page";
 import { Billing } from "./billing";
 import { CheckoutNote } from "./checkout-note";
+import { CreditLimits, readLimitsOf } from "./credit-limits";
 import { Credits, readCredits } from "./credits";
 import { hasOpen, Invoices } from "./invoices";
 import { LicenceChange } from "./licence-change";
@@ -34,6 +35,7 @@ export const { GET } = toPlatform(
       : [];
     const credits = await readCredits(account.id, query.before);
     const spending = await readSpendingOf(account.id, nowMs);
+    const limits = await readLimitsOf(account.id, nowMs);
     return (
       <>
         <h1>Billing</h1>
@@ -69,7 +71,17 @@ export const { GET } = toPlatform(
           </div>
           <div>
             <Credits account={account} read={credits} nowMs={nowMs} />
-            {isSpent(spending) && <Spending read={spending} />}
+            {isSpent(spending) && (
+              <>
+                <Spending read={spending} />
+                <CreditLimits
+                  account={account}
+                  read={limits}
+                  isSaved={query.limits !== undefined}
+                  nowMs={nowMs}
+                />
+              </>
+            )}
             {bought?.hasBought && <Invoices read={invoices} />}
           </div>
         </div>

@@ -1,0 +1,96 @@
+import type { Account } from "@/lib/accounts/account";
+import { readCreditLimits } from "@/lib/accounts/credit-limits";
+import { monthOf } from "@/lib/accounts/credit-watch";
+import { toCredits } from "@/lib/accounts/ledger";
+import { forms } from "@/lib/http/register/forms";
+import { formatInstant } from "../../instant";
+import { PostForm } from "../../post-form";
+import { readPart } from "../../read-part";
+import { formatCredits } from "./credits";
+
+/** What an owner has set for their credits: null before they do, `undefined` if it cannot be read. */
+export const readLimitsOf = (accountId: string, nowMs: number) =>
+  readPart(
+    "the limits of credits could not be read",
+    async (db) => (await readCreditLimits(db, accountId, nowMs)) ?? null,
+  );
+
+type Limits = Awaited<ReturnType<typeof readLimitsOf>>;
+
+type CreditLimitsProps = { account: Account; read: Limits; isSaved: boolean; nowMs: number };
+
+/** The form with which an owner limits what a month may cost, and asks for a mail when few credits are left. */
+export function CreditLimits({ account, read, isSaved, nowMs }: CreditLimitsProps) {
+  return (
+    <section className="card" aria-labelledby="limits">
+      <h2 id="limits">Limit and mail</h2>
+      {isSaved && <p role="status">Saved.</p>}
+      {read === undefined && <p className="quiet">We cannot show what you have set at the moment.</p>}
+      {read && <Used {...read} held={account.held_thousandths} nowMs={nowMs} />}
+      {read !== undefined && (
+        <PostForm action={forms.setCreditLimits.path} hidden={{ account: account.id }} className="stack">
+          <AmountField
+            name="limit"
+            label="At most this many credits a month"
+            set={read?.monthly_thousandths}
+          />
+          <AmountField
+            name="below"
+            label="A mail when fewer than this many are left"
+            set={read?.mail_below_thousandths}
+          />
+          <p className="quiet">Leave a field empty for no limit, and for no mail. Months are those of UTC.</p>
+          <button type="submit" className="plain">
+            Save
+          </button>
+        </PostForm>
+      )}
+    </section>
+  );
+}
+
+type AmountFieldProps = { name: string; label: string; set: number | null | undefined };
+
+function AmountField({ name, label, set }: AmountFieldProps) {
+  const value = set == null ? "" : String(toCredits(set));
+  return (
+    <div>
+      <label htmlFor={name}>{label}</label>
+      <input
+        id={name}
+        name={name}
+        inputMode="decimal"
+        autoComplete="off"
+        maxLength={20}
+        defaultValue={value}
+      />
+    </div>
+  );
+}
+
+/** What this month has used of its limit, and what it means that nothing is left. */
+function Used({
+  monthly_thousandths: limit,
+  spent_thousandths,
+  held,
+  nowMs,
+}: NonNullable<Limits> & { held: number; nowMs: number }) {
+  if (limit === null) return null;
+  const used = spent_thousandths + held;
+  const next = formatInstant(monthOf(nowMs, 1), "date", "UTC");
+  return (
+    <>
+      <p>
+        This month used {formatCredits(used)} of {formatCredits(limit)} credits
+        {held > 0 && `, ${formatCredits(held)} of them held`}. It counts from the first of the month, also
+        what was used before you set the limit.
+      </p>
+      {used >= limit && (
+        <p className="problem ours" role="alert">
+          Your limit is reached: work that costs credits is refused until {next} UTC, or until you raise the
+          limit.
+        </p>
+      )}
+    </>
+  );
+}
