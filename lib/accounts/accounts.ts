@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
-import { spendable, writeCreditEntry } from "@/lib/accounts/ledger";
+import { spendable, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
@@ -116,9 +116,10 @@ export async function setAccount(
 }
 
 /**
- * Adds an amount to an account's balance, or takes it away. Throws an {@link ApiError} if there is no such account or its
- * balance would leave its bounds.
+ * Adds an amount to an account's balance, or takes it away. Throws an {@link ApiError} if there is no such account, its
+ * balance would leave its bounds, or the ledger has an entry with this id.
  *
+ * @param id - of the new entry, so that what is sent twice counts once
  * @returns what the account can spend then, in thousandths
  */
 export async function addCredits(
@@ -128,16 +129,24 @@ export async function addCredits(
     thousandths,
     reason,
     by = "operator",
-    requireSame,
-  }: { thousandths: number; reason: string } & Act<Account>,
+    id,
+  }: { thousandths: number; reason: string; by?: Operator; id?: string },
   nowMs: number,
 ): Promise<number> {
   const { whom, readState } = auditedAccount(email);
   const about = { by, what: "credits add", whom, readState, facts: { reason } };
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email, nowMs);
-    requireSame?.(account);
-    return writeCreditEntry(transaction, { account_id: account.id, thousandths, reason }, nowMs);
+    const entries = transaction.selectFrom("credit_entries").select("id");
+    if (id && (await hasRow(entries.where("id", "=", id)))) {
+      throw new ApiError("forbidden", {
+        status: 409,
+        message: `This was done before. The balance is now ${toCredits(spendable(account))}.`,
+        hint: "What you typed is still in the form. Send it again if it should be done once more.",
+      });
+    }
+    const entry = { account_id: account.id, thousandths, reason, ...(id && { id }) };
+    return writeCreditEntry(transaction, entry, nowMs);
   });
 }
 

@@ -43,7 +43,7 @@ export function spendable(account: { credit_thousandths: number; held_thousandth
  */
 export async function writeCreditEntry(
   transaction: Db,
-  entry: Omit<Insertable<Tables["credit_entries"]>, "id" | "created_at_ms" | "place">,
+  entry: Omit<Insertable<Tables["credit_entries"]>, "id" | "created_at_ms" | "place"> & { id?: string },
   nowMs: number,
 ): Promise<number> {
   await closeExpiredHolds(transaction, [entry.account_id], nowMs);

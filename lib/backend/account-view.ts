@@ -72,7 +72,7 @@ export function setReference(
   // The audit outlives the account, so it has no words of it.
   const readState = async () => null;
   const about = { by: `backend ${backend}`, what: "account reference", whom: id, readState } as const;
-  return auditedTransaction(db, about, nowMs, async (transaction) => {
+  const setting = auditedTransaction(db, about, nowMs, async (transaction) => {
     const known = await findAnswer(transaction, request);
     if (known) return known;
     const named = transaction.selectFrom("accounts").select("id").where("reference", "=", reference);
@@ -84,4 +84,10 @@ export function setReference(
     await keepAnswers(transaction, [{ ...kept, account_id: id, written_at_ms: nowMs }]);
     return answer;
   });
+  return setting.catch((failure) => {
+    throw failure.code === uniqueViolation ? new Refusal("reference_taken") : failure;
+  });
 }
+
+/** PostgreSQL's SQLSTATE for a name that another transaction took at the same time. SQLite's writers take turns. */
+const uniqueViolation = "23505";

@@ -1,7 +1,7 @@
 import { type CreditEntry, entryColumns, selectLedger, toCredits } from "@/lib/accounts/ledger";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
-import { ledgerTransaction } from "@/lib/db/audit";
+import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import { rowsOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 

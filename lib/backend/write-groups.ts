@@ -1,6 +1,6 @@
 import { executeWrites, type WriteRequest, type WriteResult } from "@/lib/backend/credit-writes";
 import { maxWaitingWrites, maxWritesAtOnce } from "@/lib/config/limits";
-import { ledgerTransaction } from "@/lib/db/audit";
+import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import type { Db } from "@/lib/db/store";
 import { StoreOutage } from "@/lib/db/store-outage";
 

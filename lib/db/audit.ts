@@ -42,7 +42,7 @@ export const unauditedInserts: Partial<Record<keyof Tables, string>> = {
   waitlist: "anyone may join, and the row has the same facts",
 };
 
-type Columns = { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] };
+export type Columns = { [Table in keyof Tables]?: readonly (keyof Tables[Table])[] };
 
 /** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: Columns = {
@@ -80,14 +80,6 @@ const progress: Columns = {
     "failure",
   ],
 };
-
-/** What a {@link ledgerTransaction} may update next to these, and the table whose rows it may add. */
-const ofLedger: Columns = {
-  accounts: ["credit_thousandths", "held_thousandths"],
-  credit_entries: ["reversed_thousandths", "number"],
-  credit_limits: ["month_ms", "spent_thousandths", "low_since_ms"],
-};
-const ledger = "credit_entries";
 
 /** An operator's command, or an operator in the office by name. */
 export type Operator = "operator" | `operator ${string}`;
@@ -148,17 +140,6 @@ export function auditedTransaction<T>(
 }
 
 /**
- * Runs what a backend spends, holds or gives back, in one transaction. The ledger is its record: each entry says which
- * backend wrote it, when and why, and stays longer than the audit would. Nothing else can be written in it.
- */
-export function ledgerTransaction<T>(
-  db: Kysely<Tables>,
-  work: (transaction: Kysely<Tables>) => Promise<T>,
-): Promise<T> {
-  return transact(db, (guarded) => work(guarded.withoutPlugins().withPlugin(rejectOthers)));
-}
-
-/**
  * Writes an audit entry. One of a decision that changes no audited table, for example that an owner declined an app, has
  * no state before.
  */
@@ -181,16 +162,6 @@ export const rejectUnaudited: KyselyPlugin = {
   },
   async transformResult({ result }) {
     return result;
-  },
-};
-
-/** Rejects what is not the ledger's in a {@link ledgerTransaction}. */
-const rejectOthers: KyselyPlugin = {
-  ...rejectUnaudited,
-  transformQuery({ node, queryId }) {
-    const isEntry = InsertQueryNode.is(node) && node.into?.table.identifier.name === ledger;
-    if (isEntry || (UpdateQueryNode.is(node) && updatesOnly(node, ofLedger))) return node;
-    return rejectUnaudited.transformQuery({ node, queryId });
   },
 };
 
@@ -227,7 +198,7 @@ function auditedTable(node: QueryNode): string | undefined {
 const isReading = ({ sqlFragments }: RawNode) => /^\s*(?:select|pragma)\b/i.test(sqlFragments[0] ?? "");
 
 /** Whether an update changes these columns of its table alone. */
-function updatesOnly(node: QueryNode, allowed: Columns): boolean {
+export function updatesOnly(node: QueryNode, allowed: Columns): boolean {
   if (!UpdateQueryNode.is(node) || !node.table || !TableNode.is(node.table)) return false;
   const columns: readonly string[] | undefined = allowed[node.table.table.identifier.name as keyof Tables];
   const names = (node.updates ?? []).map(({ column }) => ColumnNode.is(column) && column.column.name);

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import * as z from "zod";
 import { SessionRow } from "@/app/(pages)/home/access/sessions";
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { type Account, trialEndOf } from "@/lib/accounts/account";
@@ -110,7 +112,7 @@ export function Credits({ call, account, entries, most }: CreditsProps) {
       )}
       <PostForm
         action={giveCredits.path}
-        hidden={{ email: account.email, seen: describeBalance(account) }}
+        hidden={{ email: account.email, once: randomUUID() }}
         className="filter"
       >
         <Field call={call} name="amount" label="Amount to add, or to take with a minus" inputMode="decimal" />
@@ -136,9 +138,6 @@ export function Credits({ call, account, entries, most }: CreditsProps) {
   );
 }
 
-/** The balance that a form was made from, so that a form that is sent twice counts once. */
-const describeBalance = ({ id, credit_thousandths }: Account) => `${id} ${credit_thousandths}`;
-
 const giveCredits: OfficeAct = {
   ...formWithProof("/account/credits"),
   name: "change the balance",
@@ -149,11 +148,10 @@ const giveCredits: OfficeAct = {
     const thousandths = parseThousandths(input("amount") ?? "");
     if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
     const reason = requireLine("The reason", input("reason"));
-    const requireSame = (current: Account) => {
-      const now = toCredits(spendable(current));
-      requireSeen(call, describeBalance(current), `The balance has changed meanwhile: it is now ${now}.`);
-    };
-    await addCredits(db, email, { thousandths, reason, by, requireSame }, nowMs);
+    // Of the page that the form is on: a form that is sent twice counts once, whatever was spent meanwhile.
+    const id = z.uuid().safeParse(input("once")).data;
+    if (!id) throw invalid("The form is incomplete.");
+    await addCredits(db, email, { thousandths, reason, by, id }, nowMs);
   },
 };
 

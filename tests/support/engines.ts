@@ -16,6 +16,8 @@ export type Stage = OpenStore & {
   freeze: () => void;
   freezeStopsReads: boolean;
   thaw: () => void;
+  /** Changes something in a transaction, which stays open until what this returns is called. */
+  change: (sql: string) => Promise<() => Promise<void>>;
   clear: () => Promise<void>;
 };
 
@@ -49,7 +51,7 @@ const embedded: Engine = {
   async prepare({ isEmpty = false, until = "file" } = {}) {
     const dataDir = makeFolderInMemory(until);
     if (!isEmpty) cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
-    const { environment, query, begin, rollBack } = openEmbedded(dataDir);
+    const { environment, query, begin, rollBack, change } = openEmbedded(dataDir);
     const opened = openedStores({ dataDir });
     return {
       environment,
@@ -58,6 +60,7 @@ const embedded: Engine = {
       freezeStopsReads: false,
       freeze: () => begin(),
       thaw: rollBack,
+      change,
       clear: opened.close,
     };
   },
@@ -73,7 +76,7 @@ const postgres = (serverUrl: string): Engine => ({
     const proxy = await startTcpProxy(Number(new URL(databaseUrl).port), port, meddle);
     const behindProxy = new URL(databaseUrl);
     behindProxy.port = String(port);
-    const { environment, query, close } = openPostgres(databaseUrl, behindProxy.href);
+    const { environment, query, change, close } = openPostgres(databaseUrl, behindProxy.href);
     const opened = openedStores({ databaseUrl: conflicts ? behindProxy.href : databaseUrl, dataDir: "" });
     return {
       environment,
@@ -82,6 +85,7 @@ const postgres = (serverUrl: string): Engine => ({
       freezeStopsReads: true,
       freeze: proxy.freeze,
       thaw: proxy.thaw,
+      change,
       async clear() {
         await opened.close();
         await close();

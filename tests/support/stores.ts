@@ -35,6 +35,14 @@ export function openEmbedded(dataDir: string) {
       holder?.exec("ROLLBACK");
       holder?.close();
     },
+    async change(sql: string) {
+      const db = open();
+      db.exec(`BEGIN IMMEDIATE; ${sql}`);
+      return async () => {
+        db.exec("COMMIT");
+        db.close();
+      };
+    },
   };
 }
 
@@ -48,6 +56,14 @@ export function openPostgres(databaseUrl: string, reachedAt = databaseUrl) {
   return {
     environment: { ...besideDatabaseUrl, DATABASE_URL: reachedAt, SIGN_IN: "local" } as Environment,
     query: async (sql: string): Promise<Rows> => (await direct.query(sql)).rows,
+    async change(sql: string) {
+      const client = await direct.connect();
+      await client.query(`BEGIN; ${sql}`);
+      return async () => {
+        await client.query("COMMIT");
+        client.release();
+      };
+    },
     close: () => direct.end(),
   };
 }

@@ -205,8 +205,8 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       await signedIn(bob);
       await makeStale();
       const credit = async () => {
-        const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/credits");
-        return ann.submit("/account/credits", { email, seen, amount: "1", reason: "proof" });
+        const once = hiddenField(await ann.open(`/account?email=${email}`), "once");
+        return ann.submit("/account/credits", { email, once, amount: "1", reason: "proof" });
       };
       expect((await bob.prove()).status).toBe(200);
       expect((await credit()).status).toBe(403);
@@ -332,9 +332,9 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
 
     it("gives credits once, however often the form is sent", async () => {
       await provedAnn();
-      const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/credits");
+      const once = hiddenField(await ann.open(`/account?email=${email}`), "once");
       const before = (await show()) as { credits: number };
-      const send = () => ann.submit("/account/credits", { email, seen, amount: "5", reason: "twice" });
+      const send = () => ann.submit("/account/credits", { email, once, amount: "5", reason: "twice" });
       const statuses = (await Promise.all([send(), send(), send()])).map(({ status }) => status).sort();
       expect(statuses).toEqual([303, 409, 409]);
       expect((await send()).status).toBe(409);
@@ -460,9 +460,9 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
 
   it("does not read as signed out while the store is away, and a form says that its outcome is not known", async () => {
     await signedIn(ann);
-    const seen = seenBy(await ann.open(`/account?email=${email}`), "/account/credits");
+    const once = hiddenField(await ann.open(`/account?email=${email}`), "once");
     stage.freeze();
-    const sent = await ann.submit("/account/credits", { email, seen, amount: "1", reason: "away" });
+    const sent = await ann.submit("/account/credits", { email, once, amount: "1", reason: "away" });
     const page = stage.freezeStopsReads ? await ann.open("/audit") : { status: 503 };
     stage.thaw();
     expect(sent.status).toBe(503);
