@@ -8,6 +8,7 @@ import { type Resource, readCredential, readPageCredential } from "@/lib/auth/to
 import type { VerifiedToken } from "@/lib/auth/tokens/verifier";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { listOf } from "@/lib/db/row-list";
 import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -58,12 +59,22 @@ async function identify(call: Call, resource: Resource | undefined, headers: Sen
     : call.once(readPageCredential));
   if (!("is" in found)) {
     call.subject = found.subject;
-    const row = await readCaller(await store(), { ...found, nowMs });
-    return row ? callerOf(row, found, nowMs) : { is: "unreadable" };
+    return callerOfToken(await store(), found, nowMs);
   }
   if (found.is !== "renewable") return found;
   await requireAnswer(await store(), nowMs);
   return { ...found, is: "signed-out" };
+}
+
+/**
+ * Identifies the caller of a verified token. Throws while the store is away.
+ *
+ * @param db - in a transaction, the session is locked until its end: what ends the session comes before this, or after all
+ * that the transaction does
+ */
+export async function callerOfToken(db: Db, token: VerifiedToken, nowMs: number): Promise<Caller> {
+  const row = await readCaller(db, { ...token, nowMs });
+  return row ? callerOf(row, token, nowMs) : { is: "unreadable" };
 }
 
 function callerOf(row: CallerRow, token: VerifiedToken, nowMs: number): Caller {
@@ -108,7 +119,8 @@ type Waiting = {
   reject: (failure: unknown) => void;
 };
 
-const batches = new WeakMap<Db, { query: Query; waiting: Waiting[] }>();
+const batches = new WeakMap<Db, Waiting[]>();
+const queries = new Map<boolean, Query>();
 
 /**
  * Reads the account, and whether its session, the token's key and the user at Clerk are still valid. A token of Clerk's
@@ -118,11 +130,11 @@ const batches = new WeakMap<Db, { query: Query; waiting: Waiting[] }>();
  * If the query fails, it fails for the whole batch, so pass only values that a client cannot make up.
  */
 export function readCaller(db: Db, named: Named): Promise<CallerRow | undefined> {
-  const { query, waiting } = batches.get(db) ?? { query: compile(db), waiting: [] };
-  batches.set(db, { query, waiting });
+  const waiting = batches.get(db) ?? [];
+  batches.set(db, waiting);
   return new Promise((resolve, reject) => {
     waiting.push({ named, resolve, reject });
-    if (waiting.length === 1) setImmediate(() => execute(db, query, waiting.splice(0)));
+    if (waiting.length === 1) setImmediate(() => execute(db, waiting.splice(0)));
   });
 }
 
@@ -131,8 +143,11 @@ async function requireAnswer(db: Db, nowMs: number): Promise<void> {
   await readCaller(db, { subject: "", sessionId: "", nowMs });
 }
 
-async function execute(db: Db, query: Query, together: readonly Waiting[]): Promise<void> {
+async function execute(db: Db, together: readonly Waiting[]): Promise<void> {
   try {
+    const query = queries.get(isPostgres(db)) ?? compile(db);
+    queries.set(isPostgres(db), query);
+    if (db.isTransaction) await lockSessions(db, together);
     const asked = JSON.stringify(
       together.map(({ named: { subject, sessionId, keyId, nowMs } }, place) => [
         place,
@@ -152,11 +167,20 @@ async function execute(db: Db, query: Query, together: readonly Waiting[]): Prom
   }
 }
 
+async function lockSessions(transaction: Db, together: readonly Waiting[]): Promise<void> {
+  const ids = together.map(({ named }) => named.sessionId);
+  const query = transaction
+    .selectFrom("local_sessions")
+    .select("id")
+    .where("id", "in", listOf(transaction, ids));
+  await query.orderBy("id").forShare().execute();
+}
+
 /** Stands in the compiled query for what a batch names, which is one array of JSON. */
 const inputs = Symbol("inputs");
 
 /**
- * Compiles the query, once per database; PostgreSQL plans it once per connection. It names its columns, because one that
+ * Compiles the query, once per engine; PostgreSQL plans it once per connection. It names its columns, because one that
  * is added later must not change its result.
  */
 function compile(db: Db): Query {

@@ -46,7 +46,7 @@ export async function writeCreditEntry(
   entry: Omit<Insertable<Tables["credit_entries"]>, "id" | "created_at_ms" | "place"> & { id?: string },
   nowMs: number,
 ): Promise<number> {
-  await closeExpiredHolds(transaction, [entry.account_id], nowMs);
+  await closeExpiredHolds(transaction, await lockAccounts(transaction, [entry.account_id]), nowMs);
   const account = await transaction
     .updateTable("accounts")
     .set((column) => ({ credit_thousandths: column("credit_thousandths", "+", entry.thousandths) }))
@@ -74,23 +74,23 @@ export async function writeCreditEntry(
   return after;
 }
 
-/**
- * Locks these accounts, in the caller's transaction, and closes their holds that have expired by `nowMs`, so that
- * `held_thousandths` is what is held then.
- */
-export async function closeExpiredHolds(
-  transaction: Db,
-  accountIds: readonly string[],
-  nowMs: number,
-): Promise<void> {
-  // All that write to an account's ledger lock the account first, and several in this order.
-  const locked = await transaction
+/** Locks accounts until the end of the caller's transaction: all that write to a ledger do, and several in one order. */
+export function lockAccounts(transaction: Db, ids: readonly string[]) {
+  return transaction
     .selectFrom("accounts")
     .select(["id", "held_thousandths"])
-    .where("id", "in", listOf(transaction, accountIds))
+    .where("id", "in", listOf(transaction, ids))
     .orderBy("id")
     .forUpdate()
     .execute();
+}
+
+/** Closes the holds of locked accounts that have expired by `nowMs`, so that `held_thousandths` is what is held then. */
+export async function closeExpiredHolds(
+  transaction: Db,
+  locked: Awaited<ReturnType<typeof lockAccounts>>,
+  nowMs: number,
+): Promise<void> {
   const holding = locked.filter(({ held_thousandths }) => held_thousandths > 0).map(({ id }) => id);
   if (holding.length === 0) return;
   const expired = await transaction

@@ -1,6 +1,6 @@
 import type { ExpressionBuilder } from "kysely";
 import { limitColumns, mailLowCredits } from "@/lib/accounts/credit-watch";
-import { closeExpiredHolds } from "@/lib/accounts/ledger";
+import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/ledger";
 import {
   type AccountState,
   type CreditWrite,
@@ -14,6 +14,7 @@ import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { listOf, rowsOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
 
 /** A request that writes, with the key that makes its repetition harmless. */
 export type WriteRequest = {
@@ -23,6 +24,11 @@ export type WriteRequest = {
   /** Of what it asks for. */
   digest: string;
   writes: readonly CreditWrite[];
+  /**
+   * Reads what else decides whether it may be written: in its transaction, at an instant at which the accounts are locked.
+   * Throws an {@link ApiError} to refuse.
+   */
+  decide?: (transaction: Db, nowMs: number) => Promise<void>;
   /**
    * Makes the answer of what came of each write. The answer is stored, so a repetition gets the same bytes. If it throws,
    * nothing of the request is written.
@@ -42,24 +48,31 @@ type KeptWrite = Tables["backend_writes"];
  * Executes requests one after the other, in the caller's transaction: each is answered by its own result. The locks of the
  * accounts and of the keys are kept until the end of the transaction, so of two requests with one key the second waits for
  * the first.
+ *
+ * @param now - the clock, which is read once nothing has to be waited for any more
  */
 export async function executeWrites(
   transaction: Db,
   requests: readonly WriteRequest[],
-  nowMs: number,
+  now: () => number,
 ): Promise<WriteResult[]> {
-  const { draft, kept } = await readDraft(transaction, requests, nowMs);
+  const { draft, kept, nowMs } = await readDraft(transaction, requests, now);
+  const keptOf = ({ backend, keyHash }: WriteRequest) => kept.get(keyOf(backend, keyHash));
+  const denials = await Promise.all(
+    requests.map((request) => (keptOf(request) ? undefined : readDenial(transaction, request, nowMs))),
+  );
   const written: KeptWrite[] = [];
-  const results = requests.map((request): WriteResult => {
-    const id = keyOf(request.backend, request.keyHash);
-    const known = kept.get(id);
+  const results = requests.map((request, at): WriteResult => {
+    const known = keptOf(request);
     if (known) return known.body_digest === request.digest ? known : { refusal: new Refusal("key_reused") };
+    const denial = denials[at];
+    if (denial) return { refusal: denial };
     try {
       const answer = draft.attempt(() =>
         request.answer(request.writes.map((write) => outcomeOf(draft, request, write))),
       );
       const row = toKept(request, draft, answer, nowMs);
-      kept.set(id, row);
+      kept.set(keyOf(request.backend, request.keyHash), row);
       written.push(row);
       return { answer };
     } catch (refusal) {
@@ -86,6 +99,19 @@ export async function findAnswer(
     .executeTakeFirst();
   if (known && known.body_digest !== digest) throw new Refusal("key_reused");
   return known?.answer;
+}
+
+async function readDenial(
+  transaction: Db,
+  { decide }: WriteRequest,
+  nowMs: number,
+): Promise<ApiError | undefined> {
+  try {
+    await decide?.(transaction, nowMs);
+  } catch (failure) {
+    if (failure instanceof ApiError) return failure;
+    throw failure;
+  }
 }
 
 function outcomeOf(draft: LedgerDraft, { backend }: WriteRequest, write: CreditWrite): Outcome | Refusal {
@@ -119,7 +145,7 @@ function accountOf(write: CreditWrite, { holds, entries, accounts }: LedgerDraft
 }
 
 /** Locks what the requests concern, then reads it, and what was answered to their keys before. */
-async function readDraft(transaction: Db, requests: readonly WriteRequest[], nowMs: number) {
+async function readDraft(transaction: Db, requests: readonly WriteRequest[], now: () => number) {
   const writes = requests.flatMap(({ writes }) => writes);
   const holdIds = writes.flatMap((write) => ("hold" in write ? [write.hold] : []));
   const entryIds = writes.flatMap((write) => ("entry" in write ? [write.entry] : []));
@@ -131,7 +157,9 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   ];
   const named = writes.flatMap((write) => ("account" in write ? [write.account] : []));
   const accountIds = [...new Set([...named, ...owners.map(({ account_id }) => account_id)])];
-  await closeExpiredHolds(transaction, accountIds, nowMs);
+  const locked = await lockAccounts(transaction, accountIds);
+  const nowMs = now();
+  await closeExpiredHolds(transaction, locked, nowMs);
   const last = ({ selectFrom }: ExpressionBuilder<Tables, "accounts">, column: "created_at_ms" | "place") =>
     selectFrom("credit_entries")
       .select(column)
@@ -172,7 +200,7 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   const kept = new Map(
     rows.kept.map((row): [string, KeptWrite] => [keyOf(row.backend_id, row.key_hash), row]),
   );
-  return { draft, kept };
+  return { draft, kept, nowMs };
 }
 
 const accountTypes = {

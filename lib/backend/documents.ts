@@ -17,7 +17,8 @@ const summaries: Record<BackendName, string> = {
   account: "Reads an account.",
   accountEntries: "Lists the ledger of an account, oldest first.",
   entries: "Lists the ledgers of all accounts, each entry once.",
-  checks: "Says whether the owner of a token may run, and spends or holds if they may.",
+  checks:
+    "Says whether the owner of a token may run, and spends or holds if they may, in one transaction: whatever ends the session, the trial or the licence comes before it or after it.",
   spends: "Spends credits.",
   holds: "Holds credits until they are settled or released, or expire.",
   reference: "Sets your own name for an account, which no other has; `null` takes it away.",

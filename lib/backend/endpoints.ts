@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { identifyCaller } from "@/lib/accounts/caller";
+import { callerOfToken, identifyCaller } from "@/lib/accounts/caller";
 import { answerEntitlement } from "@/lib/accounts/entitlement";
 import { listForBackend, readForBackend, setReference } from "@/lib/backend/account-view";
 import { type backendRoutes, findBackendRoute } from "@/lib/backend/addresses";
@@ -16,6 +16,7 @@ import { ApiError } from "@/lib/http/errors";
 import type { Work } from "@/lib/http/handler";
 import { operations } from "@/lib/http/register/operations";
 import type { ResponseParts } from "@/lib/http/response";
+import type { EntitlementAllowed } from "@/lib/plans/entitlement";
 
 /** The work of each address of the backend API. */
 export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
@@ -68,38 +69,53 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
       thousandths: credits,
       ...spend,
     }));
-    return write(call, backend, writes, (outcomes) => {
+    const toAnswer: Wanted["toAnswer"] = (outcomes) => {
       const index = outcomes.findIndex((outcome) => outcome instanceof Refusal);
       const refusal = outcomes[index];
       if (isWhole && refusal instanceof Refusal)
         throw new Refusal(refusal.refusal, { ...refusal.fields, index });
       return { results: outcomes };
-    });
+    };
+    return write(call, backend, { writes, toAnswer });
   },
 };
 
 /**
- * Answers as `GET /api/entitlement` does for the owner of a token, and spends or holds if they may run. The entitlement is
- * read just before that transaction: what ends in between still spends. A denial is that operation's, and charges nothing.
+ * Answers as `GET /api/entitlement` does for the owner of a token, and spends or holds if they may run. That is decided in the
+ * transaction that spends, so what ends the session, the trial or the licence comes before it or after it. A denial is that
+ * operation's, and charges nothing.
  */
 async function check(call: Call, backend: Backend): Promise<ResponseParts> {
   const { token, resource = "api", spend, hold } = parseInput(inputs.checks, call.body);
   const cost = hold ?? spend;
   if (cost) requirePermission(backend, "spend");
-  // The first answer is that of a token that has expired since.
-  const known = cost && (await findAnswer(await store(), toRequest(call, backend)));
-  if (known) return answer(known);
+  const request = cost && toRequest(call, backend);
   const caller = await identifyCaller(new Call(asOwner(call, token), call.site), resource);
-  const entitlement = await answerEntitlement(caller, call.nowMs);
-  if (!cost || caller.is !== "account") return answer(entitlement);
+  let entitlement: EntitlementAllowed;
+  try {
+    entitlement = await answerEntitlement(caller, call.nowMs);
+  } catch (denial) {
+    // The token may have expired, or the trial ended, since the first answer.
+    const known = request && (await findAnswer(await store(), request));
+    if (known) return answer(known);
+    throw denial;
+  }
+  if (!cost || caller.is !== "account" || !caller.session) return answer(entitlement);
+  const { account, session } = caller;
   const { credits, ...words } = cost;
-  const asked = { account: caller.account.id, thousandths: credits, ...words };
+  const asked = { account: account.id, thousandths: credits, ...words };
   const wanted: CreditWrite = hold
     ? { ...asked, kind: "hold", expiresInSeconds: hold.expiresInSeconds }
     : { ...asked, kind: "spend" };
-  return write(call, backend, [wanted], ([outcome]) => {
-    if (outcome instanceof Error) throw outcome;
-    return { ...entitlement, [hold ? "hold" : "entry"]: outcome };
+  return write(call, backend, {
+    writes: [wanted],
+    async decide(transaction, nowMs) {
+      entitlement = await answerEntitlement(await callerOfToken(transaction, session, nowMs), nowMs);
+    },
+    toAnswer([outcome]) {
+      if (outcome instanceof Error) throw outcome;
+      return { ...entitlement, [hold ? "hold" : "entry"]: outcome };
+    },
   });
 }
 
@@ -118,24 +134,24 @@ function asOwner({ requestId }: Call, token: string): Source {
 }
 
 function writeOne(call: Call, backend: Backend, asked: CreditWrite): Promise<ResponseParts> {
-  return write(call, backend, [asked], ([outcome]) => {
+  const toAnswer: Wanted["toAnswer"] = ([outcome]) => {
     if (outcome instanceof Error) throw outcome;
     return outcome as Outcome;
-  });
+  };
+  return write(call, backend, { writes: [asked], toAnswer });
 }
 
-async function write(
-  call: Call,
-  backend: Backend,
-  writes: readonly CreditWrite[],
-  toAnswer: (outcomes: readonly (Outcome | Error)[]) => object,
-): Promise<ResponseParts> {
-  const request = {
+type Wanted = Pick<WriteRequest, "writes" | "decide"> & {
+  toAnswer: (outcomes: readonly (Outcome | Error)[]) => object;
+};
+
+async function write(call: Call, backend: Backend, { toAnswer, ...wanted }: Wanted): Promise<ResponseParts> {
+  const request: WriteRequest = {
     ...toRequest(call, backend),
-    writes,
-    answer: (outcomes: readonly (Outcome | Error)[]) => JSON.stringify(toAnswer(outcomes)),
+    ...wanted,
+    answer: (outcomes) => JSON.stringify(toAnswer(outcomes)),
   };
-  return answer(await writeCredits(await store(), request, call.nowMs));
+  return answer(await writeCredits(await store(), request));
 }
 
 /** What tells a request from others, and its repetition by: the address and the bytes of its body. */

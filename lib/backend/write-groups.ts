@@ -6,7 +6,7 @@ import { StoreOutage } from "@/lib/db/store-outage";
 
 type Waiting = {
   request: WriteRequest;
-  nowMs: number;
+  now: () => number;
   resolve: (result: WriteResult) => void;
   reject: (failure: unknown) => void;
 };
@@ -18,15 +18,20 @@ const groups = new WeakMap<Db, { waiting: Waiting[]; isRunning: boolean }>();
  * the disk: an account that all write to is locked once for all of them. Throws a {@link Refusal} or, if the store is away,
  * a {@link StoreOutage}: then the request may have been executed, and its repetition finds out.
  *
+ * @param now - the clock
  * @returns the answer, a repeated one byte for byte
  */
-export async function writeCredits(db: Db, request: WriteRequest, nowMs: number): Promise<string> {
+export async function writeCredits(
+  db: Db,
+  request: WriteRequest,
+  now: () => number = Date.now,
+): Promise<string> {
   const group = groups.get(db) ?? { waiting: [], isRunning: false };
   groups.set(db, group);
   const count = group.waiting.reduce((sum, { request }) => sum + request.writes.length, 0);
   if (count >= maxWaitingWrites) throw new StoreOutage(new Error("too many writes are waiting"));
   const { promise, resolve, reject } = Promise.withResolvers<WriteResult>();
-  group.waiting.push({ request, nowMs, resolve, reject });
+  group.waiting.push({ request, now, resolve, reject });
   if (!group.isRunning) executeAll(db, group);
   const result = await promise;
   if ("refusal" in result) throw result.refusal;
@@ -51,9 +56,9 @@ function takeGroup(waiting: Waiting[]): Waiting[] {
 
 async function execute(db: Db, group: Waiting[]): Promise<void> {
   const requests = group.map(({ request }) => request);
-  const nowMs = Math.max(...group.map(({ nowMs }) => nowMs));
+  const now = () => Math.max(...group.map((one) => one.now()));
   try {
-    const results = await ledgerTransaction(db, (transaction) => executeWrites(transaction, requests, nowMs));
+    const results = await ledgerTransaction(db, (transaction) => executeWrites(transaction, requests, now));
     for (const [at, { resolve }] of group.entries()) resolve(results[at] as WriteResult);
   } catch (failure) {
     // One request that the store cannot take must not fail the others.

@@ -25,7 +25,7 @@ const toRequest = (key: string, write: CreditWrite): WriteRequest => ({
 let keys = 0;
 
 async function write(db: Db, write: CreditWrite, { key = `key-${keys++}`, atMs = startMs } = {}) {
-  return JSON.parse(await writeCredits(db, toRequest(key, write), atMs));
+  return JSON.parse(await writeCredits(db, toRequest(key, write), () => atMs));
 }
 
 const spend = (credits: number, account = "acc_1") =>
@@ -76,11 +76,11 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     const stage = await engine.prepare();
     const db = await open(stage, 5);
     const request = toRequest("one", spend(1));
-    const together = await Promise.all([1, 2, 3].map(() => writeCredits(db, request, startMs)));
+    const together = await Promise.all([1, 2, 3].map(() => writeCredits(db, request, () => startMs)));
     const [first] = together;
     expect(new Set(together)).toEqual(new Set([first]));
     const other = await stage.open();
-    expect(await writeCredits(other, request, startMs + 7 * 86_400_000)).toBe(first);
+    expect(await writeCredits(other, request, () => startMs + 7 * 86_400_000)).toBe(first);
     expect(await balanceOf(db)).toBe(4);
     await expect(write(db, spend(2), { key: "one" })).rejects.toMatchObject({ refusal: "key_reused" });
     // What was refused wrote nothing, so its key can be used once there is enough.
@@ -90,7 +90,7 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
     await addCredits(db, "ceo1@example.com", { thousandths: 2000, reason: "a present" }, startMs);
     expect(await write(db, spend(6), { key: "two" })).toMatchObject({ balance: 0 });
     // The first answer also comes where nothing is left.
-    expect(await writeCredits(other, request, startMs)).toBe(first);
+    expect(await writeCredits(other, request, () => startMs)).toBe(first);
     await stage.clear();
   });
 
@@ -220,16 +220,16 @@ describe.each(engines)("the writes of backends on $name", (engine) => {
         );
       },
     });
-    await expect(writeCredits(db, batch("whole", true), startMs)).rejects.toMatchObject({
+    await expect(writeCredits(db, batch("whole", true), () => startMs)).rejects.toMatchObject({
       fields: { balance: 0 },
     });
     expect([await balanceOf(db), await balanceOf(db, startMs, "ceo2@example.com")]).toEqual([600, 500]);
-    const answer = await writeCredits(db, batch("each", false), startMs);
+    const answer = await writeCredits(db, batch("each", false), () => startMs);
     expect(JSON.parse(answer)).toEqual([
       ...writes.map((_, at) => (at % 2 ? 499 : 599) - Math.floor(at / 2)),
       "The account has too few credits.",
     ]);
-    expect(await writeCredits(db, batch("each", false), startMs)).toBe(answer);
+    expect(await writeCredits(db, batch("each", false), () => startMs)).toBe(answer);
     await stage.clear();
   });
 
