@@ -1,22 +1,25 @@
 import { executeWrites, type WriteRequest, type WriteResult } from "@/lib/backend/credit-writes";
-import { maxWaitingWrites, maxWritesAtOnce } from "@/lib/config/limits";
+import { WriteQueue } from "@/lib/backend/write-queue";
+import { answersWithinMs, maxWaitingWrites } from "@/lib/config/limits";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import type { Db } from "@/lib/db/store";
 import { StoreOutage } from "@/lib/db/store-outage";
+import { tooManyRequests } from "@/lib/http/errors";
 
 type Waiting = {
   request: WriteRequest;
   now: () => number;
+  sinceMs: number;
   resolve: (result: WriteResult) => void;
   reject: (failure: unknown) => void;
 };
 
-const groups = new WeakMap<Db, { waiting: Waiting[]; isRunning: boolean }>();
+const groups = new WeakMap<Db, { queue: WriteQueue<Waiting>; isRunning: boolean }>();
 
 /**
  * Executes a request of a backend. Requests that come while a transaction is under way share the next one, and its wait for
- * the disk: an account that all write to is locked once for all of them. Throws a {@link Refusal} or, if the store is away,
- * a {@link StoreOutage}: then the request may have been executed, and its repetition finds out.
+ * the disk: an account that all write to is locked once for all of them. Throws an {@link ApiError} that refuses it or, if
+ * the store is away, a {@link StoreOutage}: then the request may have been executed, and its repetition finds out.
  *
  * @param now - the clock
  * @returns the answer, a repeated one byte for byte
@@ -26,35 +29,34 @@ export async function writeCredits(
   request: WriteRequest,
   now: () => number = Date.now,
 ): Promise<string> {
-  const group = groups.get(db) ?? { waiting: [], isRunning: false };
+  const group = groups.get(db) ?? { queue: new WriteQueue<Waiting>(maxWaitingWrites), isRunning: false };
   groups.set(db, group);
-  const count = group.waiting.reduce((sum, { request }) => sum + request.writes.length, 0);
-  if (count >= maxWaitingWrites) throw new StoreOutage(new Error("too many writes are waiting"));
   const { promise, resolve, reject } = Promise.withResolvers<WriteResult>();
-  group.waiting.push({ request, now, resolve, reject });
+  const waiting = { request, now, sinceMs: performance.now(), resolve, reject };
+  if (!group.queue.add(request.backend, request.writes.length, waiting))
+    throw tooManyRequests(1, "Too many writes of this backend are waiting.");
   if (!group.isRunning) executeAll(db, group);
   const result = await promise;
   if ("refusal" in result) throw result.refusal;
   return result.answer;
 }
 
-async function executeAll(db: Db, group: { waiting: Waiting[]; isRunning: boolean }): Promise<void> {
+async function executeAll(db: Db, group: { queue: WriteQueue<Waiting>; isRunning: boolean }): Promise<void> {
   group.isRunning = true;
-  while (group.waiting.length > 0) await execute(db, takeGroup(group.waiting));
+  for (let next = group.queue.take(); next.length > 0; next = group.queue.take())
+    await execute(db, next.filter(isInTime));
   group.isRunning = false;
 }
 
-/** The next requests, oldest first, with at most so many writes together. */
-function takeGroup(waiting: Waiting[]): Waiting[] {
-  let writes = 0;
-  const end = waiting.findIndex(({ request }) => {
-    writes += request.writes.length;
-    return writes > maxWritesAtOnce;
-  });
-  return waiting.splice(0, end === -1 ? waiting.length : Math.max(1, end));
+/** Refuses what has waited for as long as a query may take: while the store is away, the queue would wait for each group. */
+function isInTime({ sinceMs, reject }: Waiting): boolean {
+  const isLate = performance.now() > sinceMs + answersWithinMs.store;
+  if (isLate) reject(new StoreOutage(new Error("the writes before this one took too long")));
+  return !isLate;
 }
 
 async function execute(db: Db, group: Waiting[]): Promise<void> {
+  if (group.length === 0) return;
   const requests = group.map(({ request }) => request);
   const now = () => Math.max(...group.map((one) => one.now()));
   try {

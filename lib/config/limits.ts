@@ -17,10 +17,10 @@ export const connectionLimits = {
 /** From a request's headers until its response has been read: 45 s, then the connection is destroyed. */
 export const exchangeWithinMs = 45_000;
 
-/** How many spends one request of a backend has at most, and one transaction. */
+/** How many spends one request of a backend has at most; and a transaction, unless its last request has more. */
 export const maxWritesAtOnce = 1000;
 
-/** How many writes of backends wait in one process; beyond them it answers 503. */
+/** How many writes of backends wait in one process; beyond them, a backend that has its share of them gets a 429. */
 export const maxWaitingWrites = 20_000;
 
 /** How long a hold lasts at most: 24 hours. */

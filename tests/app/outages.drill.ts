@@ -1,8 +1,4 @@
-import { cpSync, renameSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import pg from "pg";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { routes } from "@/lib/http/register/all-routes";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { operations } from "@/lib/http/register/operations";
@@ -10,77 +6,9 @@ import type { Method } from "@/lib/http/route";
 import { Authenticator } from "@/tests/support/authenticator";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
-import { besideDatabaseUrl, createDatabase, eventually } from "@/tests/support/databases";
-import { createFolder } from "@/tests/support/leash";
+import { eventually } from "@/tests/support/databases";
+import { illStores } from "@/tests/support/ill-stores";
 import { signInWith } from "@/tests/support/passkeys";
-import { reservePort } from "@/tests/support/port";
-import { limitFiles } from "@/tests/support/process-limits";
-import type { Environment, Service } from "@/tests/support/service";
-import { startTcpProxy } from "@/tests/support/tcp-proxy";
-
-/** A store, what can happen to it, and how each ends. */
-type Ill = { environment: Environment; states: Record<string, [begin: Act, end: Act]> };
-type Act = (service: Service) => unknown;
-
-async function preparePostgres(): Promise<Ill> {
-  const databaseUrl = await createDatabase(inject("postgresUrl") ?? "", inject("postgresTemplate"));
-  const { port, pathname } = new URL(databaseUrl);
-  const proxyPort = await reservePort();
-  const proxy = await startTcpProxy(Number(port), proxyPort);
-  const direct = new pg.Client(databaseUrl);
-  await direct.connect();
-  afterAll(async () => {
-    await direct.end();
-    await proxy.cut();
-  });
-  const refuseWrites = (how: "on" | "off") =>
-    direct.query(
-      `ALTER DATABASE ${pathname.slice(1)} SET default_transaction_read_only = ${how}; SELECT
-       pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    );
-  return {
-    environment: {
-      ...besideDatabaseUrl,
-      DATABASE_URL: databaseUrl.replace(`:${port}/`, `:${proxyPort}/`),
-    },
-    states: {
-      away: [proxy.cut, proxy.mend],
-      frozen: [proxy.freeze, proxy.thaw],
-      "read-only": [() => refuseWrites("on"), () => refuseWrites("off")],
-      slow: [() => proxy.slow(1200), () => proxy.slow(0)],
-    },
-  };
-}
-
-async function prepareEmbedded(): Promise<Ill> {
-  const dataDir = join(createFolder(), "data");
-  cpSync(inject("embeddedTemplate"), dataDir, { recursive: true });
-  const file = join(dataDir, "store.sqlite");
-  let lock: DatabaseSync;
-  const move = (from: string, to: string) => {
-    for (const end of ["", "-wal", "-shm"]) renameSync(`${file}${from}${end}`, `${file}${to}${end}`);
-  };
-  return {
-    environment: { DATA_DIR: dataDir },
-    states: {
-      away: [() => move("", ".away"), () => move(".away", "")],
-      frozen: [
-        () => {
-          lock = new DatabaseSync(file);
-          lock.exec("BEGIN IMMEDIATE");
-        },
-        () => lock.close(),
-      ],
-      // As of a disk that its system has made read-only: a write of a file fails.
-      "read-only": [({ pid }) => limitFiles(pid, "0"), ({ pid }) => limitFiles(pid, "unlimited")],
-    },
-  };
-}
-
-const stores = [
-  { name: "the embedded store", prepare: prepareEmbedded },
-  ...(inject("postgresUrl") ? [{ name: "PostgreSQL", prepare: preparePostgres }] : []),
-];
 
 /** Every address of the registers, by each of its methods that does something. */
 const asked: { method: Method; path: string }[] = [
@@ -111,7 +39,7 @@ const toolCall = {
   params: { name: "get_entitlement", arguments: {} },
 };
 
-describe.each(stores)("while the store is ill, on $name", async ({ name, prepare }) => {
+describe.each(illStores)("while the store is ill, on $name", async ({ name, prepare }) => {
   const ill = await prepare();
   const settings = { ...ill.environment, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" };
   const service = await startService(settings, { expectErrors: true });
