@@ -30,6 +30,7 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   trial_mail_done_ms: { exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },
   trial_mail_next_at_ms: { exported: ["nextTrialMailAttemptAt", asIso], kept: true, audited: true },
   deletes_at_ms: { exported: ["deletesAt", asIso], kept: false, audited: true },
+  trial_end_told_ms: { exported: ["trialEndToldAs", asIso], kept: false, audited: false },
 };
 
 /** Every column of an account, for a query of a whole row. */

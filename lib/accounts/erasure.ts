@@ -99,6 +99,7 @@ async function closeAccount(transaction: Db, email: string, nowMs: number): Prom
     subject: null,
     plan: "trial",
     trial_ends_at_ms: nowMs,
+    trial_end_told_ms: nowMs,
     held_thousandths: 0,
   };
   await transaction

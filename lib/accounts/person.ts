@@ -34,6 +34,12 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     .where("email", "=", email)
     .orderBy("created_at_ms")
     .execute();
+  const events = await db
+    .selectFrom("events")
+    .select(["type", "at_ms", "data"])
+    .where("account_id", "=", id)
+    .orderBy("seq")
+    .execute();
   const changes = await Array.fromAsync(listAudit(db, { whom: namesOf(db, email) }));
   return {
     email,
@@ -55,6 +61,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     sessions: (await listSessions(db, id, nowMs)).map(describeSession),
     endedApps: (await listEndedApps(db, id, nowMs)).map(describeEndedApp),
     passkeys: (await listPasskeys(db, id)).map(describePasskey),
+    events: events.map(({ type, at_ms, data }) => ({ type, at: asIso(at_ms), ...JSON.parse(data) })),
     waitlist: waiting
       ? {
           joinedAt: asIso(waiting.joined_at_ms),

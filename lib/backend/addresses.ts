@@ -14,6 +14,7 @@ export const backendRoutes = {
   account: { ...reads, path: "/v1/accounts/{id}" },
   accountEntries: { ...reads, path: "/v1/accounts/{id}/entries" },
   entries: { ...reads, path: "/v1/entries" },
+  events: { ...reads, path: "/v1/events" },
   /** A check that neither spends nor holds needs `read` alone. */
   checks: { ...writes, path: "/v1/checks", needs: "read" },
   spends: { ...writes, path: "/v1/accounts/{id}/spends" },

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { plans } from "@/lib/accounts/account";
+import { eventTypeNames } from "@/lib/events/event";
 
 const id = z.string();
 const credits = z.number().describe("In credits, with at most three decimals; below 0 if they were spent.");
@@ -50,6 +51,22 @@ export const answers = {
   accounts: z.object({ accounts: z.array(account), next }),
   accountEntries: z.object({ entries: z.array(listed), next, balance }),
   entries: z.object({ entries: z.array(listed), next }),
+  events: z.object({
+    events: z.array(
+      z.object({
+        id: id.describe("The `webhook-id` of its webhooks."),
+        type: z.enum(eventTypeNames),
+        timestamp: instant,
+        data: z
+          .looseObject({
+            account: id,
+            number: z.int().describe("Its place among the events of the account."),
+          })
+          .describe("What else it has depends on `type`."),
+      }),
+    ),
+    next,
+  }),
   checks: z
     .object({ ok: z.literal(true), entry: entry.optional(), hold: hold.optional() })
     .describe("The answer of `GET /api/entitlement`, with the entry or the hold."),

@@ -4,10 +4,12 @@ import { answers } from "@/lib/backend/answers";
 import { assertionSeconds } from "@/lib/backend/assertion";
 import { inputs } from "@/lib/backend/inputs";
 import { refusals } from "@/lib/backend/refusals";
+import { eventDays } from "@/lib/config/lifetimes";
 import { maxWritesAtOnce } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { renderDocument } from "@/lib/docs/html";
 import { code, table } from "@/lib/docs/markdown";
+import { eventTypeNames, eventTypes } from "@/lib/events/event";
 import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
 
@@ -17,6 +19,7 @@ const summaries: Record<BackendName, string> = {
   account: "Reads an account.",
   accountEntries: "Lists the ledger of an account, oldest first.",
   entries: "Lists the ledgers of all accounts, each entry once.",
+  events: "Lists what happened, oldest first: see [Events](#events).",
   checks:
     "Says whether the owner of a token may run, and spends or holds if they may, in one transaction: whatever ends the session, the trial or the licence comes before it or after it.",
   spends: "Spends credits.",
@@ -103,6 +106,15 @@ Each write needs an \`Idempotency-Key\` of up to 255 characters. The same key wi
 ${table(["Address", "What it does"], addresses)}
 
 Lists take \`after\` and \`limit\` (1 to 1,000). \`next\` is the \`after\` of what follows; keep it, and ask again later for new entries. [The description](/openapi.json) has every field.
+
+## Events
+
+\`GET /v1/events?after=\` has what happened of all accounts, complete and in order: none comes before one that was listed earlier, and those of an account have \`number\`s without a gap. Keep \`next\` and send it as \`after\`. Events are kept for ${eventDays} days; if some after \`after\` are gone, the answer is 410.
+
+${table(
+  ["Type", "`data`, next to `account` and `number`"],
+  eventTypeNames.map((type) => [`\`${type}\``, eventTypes[type]] as const),
+)}
 
 ## Errors
 
@@ -203,7 +215,7 @@ function parametersOf(name: BackendName): object[] {
     required,
     schema: { type: "string" },
   });
-  const isList = path.endsWith("/accounts") || path.endsWith("/entries");
+  const isList = path.endsWith("/accounts") || path.endsWith("/entries") || path.endsWith("/events");
   return [
     ...(path.includes("{id}") ? [text("id", "path", true)] : []),
     ...(isWrite(name) ? [text("Idempotency-Key", "header", name !== "checks")] : []),

@@ -6,6 +6,7 @@ import { type backendRoutes, findBackendRoute } from "@/lib/backend/addresses";
 import type { Backend } from "@/lib/backend/backends";
 import { findAnswer, type WriteRequest } from "@/lib/backend/credit-writes";
 import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
+import { listEvents } from "@/lib/backend/event-list";
 import { inputs, parseInput, parseList, readKey } from "@/lib/backend/inputs";
 import type { CreditWrite, Outcome } from "@/lib/backend/ledger-draft";
 import { Refusal } from "@/lib/backend/refusals";
@@ -35,6 +36,10 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
   async entries({ query }) {
     const { after, limit } = parseList(query);
     return answer(await listAllEntries(await store(), after, limit));
+  },
+  async events({ query }) {
+    const { after, limit } = parseList(query);
+    return answer(await listEvents(await store(), after, limit));
   },
   checks: check,
   async spends(call, backend) {

@@ -1,3 +1,4 @@
+import { eventDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ApiError, type CatalogueEntry } from "@/lib/http/errors";
 
@@ -65,6 +66,12 @@ export const refusals = {
     when: "The balance would go above a trillion credits.",
     message: "The balance would be too large.",
     hint: "Reverse less.",
+  },
+  events_gone: {
+    status: 410,
+    when: `The events after this one are not all here any more: they are kept for ${eventDays} days, and a store that was restored has others.`,
+    message: "What followed this event is no longer here.",
+    hint: "Read the accounts that you need anew, and the events without `after`.",
   },
   key_reused: {
     status: 422,

@@ -49,3 +49,6 @@ export const oauthSeconds = {
   /** A registered client after its last approval: as long as a grant, so that it can connect again without registering. */
   usedClient: (sessionDays.app + sessionDays.ended) * daySeconds,
 } as const;
+
+/** How long events are kept for the operator's systems. */
+export const eventDays = 30;

@@ -23,6 +23,9 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_unclaimed: "nothing is given; what is given once there is an account is audited",
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   billing_licence_prices: "the operator decides at Stripe and in the settings; this remembers what was sold",
+  events: "each is the consequence of another write, and tells it",
+  event_numbers: "the service numbers the events",
+  event_counters: "as event_numbers",
   holds: "each says itself whose it is, why and until when; what it takes is in the ledger",
   ledger_numbers: "the service numbers the entries, and no one decides about that",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
@@ -46,7 +49,7 @@ export type Columns = { [Table in keyof Tables]?: readonly (keyof Tables[Table])
 
 /** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: Columns = {
-  accounts: ["trial_mail_done_ms"],
+  accounts: ["trial_mail_done_ms", "trial_end_told_ms"],
   billing_subscriptions: [
     "ending_mail_ms",
     "last_event",
@@ -65,6 +68,7 @@ const progress: Columns = {
     "end_mail_at_ms",
     "renewed_from",
     "in_turn_since_ms",
+    "end_told_ms",
   ],
   operator_passkeys: ["counter", "last_used_at_ms"],
   operator_sessions: ["last_used_at_ms"],

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { settings } from "@/lib/config/settings";
+import { createTriggers, eventTriggers, ofPostgres } from "@/lib/db/event-triggers";
 
 /** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
 export type SchemaChange = readonly string[] | Migration | IndexChange;
@@ -432,6 +433,36 @@ export const migrations: Record<string, SchemaChange> = {
         monthly_thousandths bigint, month_ms bigint not null, spent_thousandths bigint not null,
         mail_below_thousandths bigint, low_since_ms bigint)`,
   ],
+  "235-events": {
+    async up(db: Kysely<unknown>) {
+      const counted = ofPostgres(db)
+        ? "bigint generated always as identity primary key"
+        : "integer primary key autoincrement";
+      await executeAll(db, [
+        `create table events (seq ${counted}, id text not null unique, account_id text not null, type text not null,
+          data text not null, at_ms bigint not null, number bigint, account_number bigint)`,
+        "create unique index events_number on events (number) where number is not null",
+        "create index events_unnumbered on events (seq) where number is null",
+        "create index events_account on events (account_id, number)",
+        "create index events_at on events (at_ms)",
+        `create table event_numbers (id bigint primary key, last bigint not null, swept bigint not null,
+          since_ms bigint not null)`,
+        `insert into event_numbers (id, last, swept, since_ms) values (1, 0, 0, ${Date.now()})`,
+        "create table event_counters (account_id text primary key, last bigint not null)",
+        "alter table accounts add column trial_end_told_ms bigint",
+        "alter table local_sessions add column end_told_ms bigint",
+      ]);
+    },
+  },
+  // What time alone ends, in the words of `events/due-events.ts`.
+  "236-events-due": {
+    accounts_trial_untold:
+      "accounts (trial_ends_at_ms) where plan = 'trial' and (trial_end_told_ms is null or trial_end_told_ms <> trial_ends_at_ms)",
+    local_sessions_end_untold:
+      "local_sessions (expires_at_ms) where kind = 'app' and ended_as is null and end_told_ms is null",
+    holds_due: "holds (expires_at_ms) where closed_as is null",
+  },
+  "237-event-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, eventTriggers) },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Kysely, type LogEvent, PostgresAdapter, PostgresDialect } from "kysely";
+import { Kysely, type LogEvent, PostgresDialect } from "kysely";
 import { answersWithinMs } from "@/lib/config/limits";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { type Settings, settings } from "@/lib/config/settings";
 import { rejectUnaudited } from "@/lib/db/audit";
+import { ofPostgres } from "@/lib/db/event-triggers";
 import { findPending, type MigrationDb, migrateEmbedded, migratePostgres } from "@/lib/db/migrate";
 import { migrations } from "@/lib/db/migrations";
 import type { PostgresPool } from "@/lib/db/postgres/pool";
@@ -19,7 +20,7 @@ export type Db = Kysely<Tables>;
 
 /** Whether a database is PostgreSQL; otherwise it is SQLite. */
 export function isPostgres(db: Db): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
+  return ofPostgres(db);
 }
 
 /** The store of this process. */

@@ -31,6 +31,8 @@ export type Tables = {
     held_thousandths: number;
     /** The operator's own name for it, for its backends: unique. */
     reference: string | null;
+    /** The end of its trial that came and was told as an event; null if none was. */
+    trial_end_told_ms: number | null;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */
   credit_entries: {
@@ -117,6 +119,36 @@ export type Tables = {
     answer: string;
     written_at_ms: number;
   };
+  /**
+   * What happened, for the operator's systems. Triggers of the store write the rows (`event-triggers.ts`), in the
+   * transaction of what they tell and in any build.
+   */
+  events: {
+    /** The order in which the rows were written. */
+    seq: Generated<number>;
+    id: string;
+    account_id: string;
+    type: string;
+    /** What the event is about, as JSON: ids, slugs and figures of ours, no words of a person. */
+    data: string;
+    /** By the store's clock. */
+    at_ms: number;
+    /** Its place among all events, and among those of its account; null until they are listed. */
+    number: Generated<number | null>;
+    account_number: Generated<number | null>;
+  };
+  /** One row, whose id is 1. */
+  event_numbers: {
+    id: number;
+    /** The last number. */
+    last: number;
+    /** The highest number that was deleted. */
+    swept: number;
+    /** What time alone ended before was never told. */
+    since_ms: number;
+  };
+  /** The last number of each account's events. */
+  event_counters: { account_id: string; last: number };
   /** One row, whose id is 1: the last number of the ledger's entries. */
   ledger_numbers: { id: number; last: number };
   /** At most one row, whose id is 1. */
@@ -286,6 +318,8 @@ export type Tables = {
     renewed_from: string | null;
     /** When these first were networks in turn, and its owner got a mail about it. */
     in_turn_since_ms: number | null;
+    /** Of an app that ended by time alone: when that was told as an event. */
+    end_told_ms: number | null;
   };
   /** The passkeys of local sign-in. */
   passkeys: {

