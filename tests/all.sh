@@ -12,8 +12,12 @@ notes=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$notes"' EXIT
 trap 'exit 130' INT TERM
 
+# A program, or `python:` and a module.
 has() {
-  command -v "$1" >/dev/null
+  case $1 in
+    python:*) python3 -c "import ${1#python:}" 2>/dev/null ;;
+    *) command -v "$1" >/dev/null ;;
+  esac
 }
 
 # Prefer the headless shell: it runs the same tests with a third of the work.
@@ -100,7 +104,7 @@ all() {
 }
 
 drills() {
-  install_missing "${both[@]}" age caddy curl fish haproxy nginx pgbouncer promtool=prometheus pyflakes3 python3 zsh
+  install_missing "${both[@]}" age caddy curl fish haproxy nginx pgbouncer promtool=prometheus pyflakes3 python3 python:cryptography=python3-cryptography zsh
   step programs check_programs || return
   has curl || leave_out curl "the tests of the demo and of curl samples" || return
   has python3 || leave_out python3 "the tests of Python samples" || return

@@ -1,8 +1,9 @@
 import type { Permission } from "@/lib/backend/backends";
+import { maxWritesAtOnce } from "@/lib/config/limits";
 import { type Method, type Route, read } from "@/lib/http/route";
 
-/** An address of the backend API, whose path may have parts in braces, and what a backend must be allowed to do there. */
-export type BackendRoute = Route & { needs: Permission };
+/** An address of the backend API, whose path may have parts in braces, what a backend must be allowed to do there, and what it does. */
+export type BackendRoute = Route & { needs: Permission; summary: string };
 
 const ofBackends = { site: "backend", credential: "backend", limit: "backends" } as const;
 const reads = { ...ofBackends, methods: read, needs: "read" } as const;
@@ -10,30 +11,82 @@ const writes = { ...ofBackends, methods: ["POST"], origin: "any", takes: "write"
 
 /** The register of the backend API. */
 export const backendRoutes = {
-  accounts: { ...reads, path: "/v1/accounts" },
-  account: { ...reads, path: "/v1/accounts/{id}" },
-  accountEntries: { ...reads, path: "/v1/accounts/{id}/entries" },
-  entries: { ...reads, path: "/v1/entries" },
-  events: { ...reads, path: "/v1/events" },
+  accounts: {
+    ...reads,
+    path: "/v1/accounts",
+    summary: "Lists accounts in the order of their ids, or finds the one with an `email` or a `reference`.",
+  },
+  account: { ...reads, path: "/v1/accounts/{id}", summary: "Reads an account." },
+  accountEntries: {
+    ...reads,
+    path: "/v1/accounts/{id}/entries",
+    summary: "Lists the ledger of an account, oldest first.",
+  },
+  entries: {
+    ...reads,
+    path: "/v1/entries",
+    summary: "Lists the ledgers of all accounts, each entry once.",
+  },
+  events: {
+    ...reads,
+    path: "/v1/events",
+    summary: "Lists what happened, oldest first: see [Events](#events).",
+  },
   /** A check that neither spends nor holds needs `read` alone. */
-  checks: { ...writes, path: "/v1/checks", needs: "read" },
-  spends: { ...writes, path: "/v1/accounts/{id}/spends" },
-  holds: { ...writes, path: "/v1/accounts/{id}/holds" },
-  reference: { ...writes, path: "/v1/accounts/{id}/reference" },
-  settle: { ...writes, path: "/v1/holds/{id}/settle" },
-  release: { ...writes, path: "/v1/holds/{id}/release" },
-  reverse: { ...writes, path: "/v1/entries/{id}/reverse" },
-  batches: { ...writes, path: "/v1/batches", takes: "batch" },
+  checks: {
+    ...writes,
+    path: "/v1/checks",
+    needs: "read",
+    summary:
+      "Says whether the owner of a session token may run, and spends or holds if they may, in one transaction: whatever ends the session, the trial or the licence comes before it or after it.",
+  },
+  spends: { ...writes, path: "/v1/accounts/{id}/spends", summary: "Spends credits." },
+  holds: {
+    ...writes,
+    path: "/v1/accounts/{id}/holds",
+    summary: "Holds credits until they are settled or released, or expire.",
+  },
+  reference: {
+    ...writes,
+    path: "/v1/accounts/{id}/reference",
+    summary: "Sets your own name for an account, which no other has; `null` takes it away.",
+  },
+  settle: {
+    ...writes,
+    path: "/v1/holds/{id}/settle",
+    summary:
+      "Spends what was held: all of it, less, and the rest can be spent again at once, or more, which has to be there.",
+  },
+  release: { ...writes, path: "/v1/holds/{id}/release", summary: "Gives back what was held." },
+  reverse: { ...writes, path: "/v1/entries/{id}/reverse", summary: "Gives back a spend, or a part of it." },
+  batches: {
+    ...writes,
+    path: "/v1/batches",
+    takes: "batch",
+    summary: `Spends up to ${maxWritesAtOnce} times: each for itself, or with \`"all": true\` all or nothing.`,
+  },
 } as const satisfies Record<string, BackendRoute>;
 
 export type BackendName = keyof typeof backendRoutes;
 
 const open = { site: "backend", limit: "backends", methods: read } as const;
 
-/** What anyone who reaches the port may read: its document, and its description. */
+/** The version of the client files for backends, in their first line and their address. A changed file needs another. */
+export const clientVersion = "1.0.0";
+
+const clientFile = { ...open, caching: "public, max-age=31536000" } as const;
+
+/** The client files for backends. */
+export const clientRoutes = {
+  typescript: { ...clientFile, path: `/docs/${clientVersion}/corner-office-backend.ts` },
+  python: { ...clientFile, path: `/docs/${clientVersion}/corner_office_backend.py` },
+} as const satisfies Record<string, Route>;
+
+/** What anyone who reaches the port may read: its document, its description, and the client files. */
 export const openRoutes = {
   docs: { ...open, path: "/docs" },
   openapi: { ...open, path: "/openapi.json" },
+  ...clientRoutes,
 } as const satisfies Record<string, Route>;
 
 /** What is not there, whatever the method. */
@@ -56,6 +109,9 @@ const byPath = new Map<string, Route>(
 /** The route at a path, and the id in the path: empty where the route has none. */
 export function findBackendRoute(path: string): { route: Route; id: string } | undefined {
   const [before, version, noun, id = "", ...rest] = path.split("/", 6);
-  const route = byPath.get(idPattern.test(id) ? [before, version, noun, "{id}", ...rest].join("/") : path);
+  const withId = idPattern.test(id)
+    ? byPath.get([before, version, noun, "{id}", ...rest].join("/"))
+    : undefined;
+  const route = withId ?? byPath.get(path);
   return route && { route, id };
 }

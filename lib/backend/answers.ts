@@ -1,6 +1,10 @@
 import * as z from "zod";
 import { plans } from "@/lib/accounts/account";
+import type { BackendName } from "@/lib/backend/addresses";
 import { eventTypeNames } from "@/lib/events/event";
+import { entitlementAllowed } from "@/lib/http/schemas";
+
+/* What the backend API answers. Each `id` is the name of an object in its document and its description. */
 
 const id = z.string();
 const credits = z.number().describe("In credits, with at most three decimals; below 0 if they were spent.");
@@ -9,72 +13,121 @@ const balance = z
   .min(0)
   .describe("What the account can spend now: its entries without what is held.");
 const instant = z.iso.datetime();
+const next = z.string().nullable();
 
-/** What the backend API answers, for its description. */
-const entry = z.object({ id, account: id, credits, createdAt: instant, balance });
-const hold = z.object({
-  id,
-  account: id,
-  credits: z.number().describe("What it holds."),
-  state: z.enum(["open", "settled", "released"]),
-  entry: id.nullable().describe("The entry that settled it."),
-  createdAt: instant,
-  expiresAt: instant.describe("From then on it holds nothing."),
-  balance,
-});
-const account = z.object({
-  id,
-  email: z.string(),
-  reference: z.string().nullable().describe("Your own name for it."),
-  status: z.string().describe("That of `GET /api/entitlement`."),
-  plan: z.enum(plans),
-  trialEndsAt: instant.nullable(),
-  assistantLimit: z.int().nullable(),
-  balance,
-  held: z.number().describe("What open holds hold."),
-  createdAt: instant,
-});
-const listed = z.object({
-  ...{ id, account: id, credits, reason: z.string(), reference: z.string().nullable() },
-  backend: z.string().nullable().describe("Which backend wrote it; null if none did."),
-  hold: id.nullable().describe("The hold that it settled."),
-  reverses: id.nullable().describe("The entry that it gives back, or a part of it."),
-  createdAt: instant,
-});
-const next = z.string().nullable().describe("Send it as `after` for what follows, also later.");
-const error = z.object({
-  error: z.object({ code: z.string(), message: z.string(), hint: z.string(), docs: z.url() }),
-});
+export const entry = z
+  .object({ id, account: id, credits, createdAt: instant, balance })
+  .meta({ id: "Entry" });
 
+export const hold = z
+  .object({
+    id,
+    account: id,
+    credits: z.number().describe("What it holds."),
+    state: z.enum(["open", "settled", "released"]),
+    entry: id.nullable().describe("The entry that settled it."),
+    createdAt: instant,
+    expiresAt: instant.describe("From then on it holds nothing."),
+    balance,
+  })
+  .meta({ id: "Hold" });
+
+export const account = z
+  .object({
+    id,
+    email: z.string(),
+    reference: z.string().nullable().describe("Your own name for it."),
+    status: z.string().describe("That of `GET /api/entitlement`."),
+    plan: z.enum(plans),
+    trialEndsAt: instant.nullable(),
+    assistantLimit: z.int().min(0).nullable(),
+    balance,
+    held: z.number().describe("What open holds hold."),
+    createdAt: instant,
+  })
+  .meta({ id: "Account" });
+
+export const listedEntry = z
+  .object({
+    ...{ id, account: id, credits, reason: z.string(), reference: z.string().nullable() },
+    backend: z.string().nullable().describe("Which backend wrote it; null if none did."),
+    hold: id.nullable().describe("The hold that it settled."),
+    reverses: id.nullable().describe("The entry that it gives back, or a part of it."),
+    createdAt: instant,
+  })
+  .meta({ id: "ListedEntry" });
+
+export const event = z
+  .object({
+    id: id.describe("The `webhook-id` of its webhooks."),
+    type: z.enum(eventTypeNames),
+    timestamp: instant,
+    data: z
+      .looseObject({ account: id, number: z.int().describe("Its place among the events of the account.") })
+      .describe("What else it has depends on `type`."),
+  })
+  .meta({ id: "Event" });
+
+/** What a refusal says. The figures are there where its code's section says so. */
+export const refused = z
+  .object({
+    error: z.object({ code: z.string(), message: z.string(), hint: z.string(), docs: z.url() }),
+    balance: balance.optional(),
+    limit: z.number().optional().describe("What the owner lets a month spend."),
+    left: z.number().optional().describe("What that allows yet."),
+    resetsAt: instant.optional().describe("When the next month begins."),
+    index: z.int().min(0).optional().describe("The place in the batch."),
+    state: z.string().optional().describe("What the hold is."),
+    reversible: z.number().optional().describe("What of the entry can be given back."),
+    ok: z.literal(false).optional().describe("In a check: the owner may not run."),
+    status: z.string().optional().describe("In a check: that of `GET /api/entitlement`."),
+    message: z.string().optional().describe("In a check: why not, for the owner."),
+  })
+  .meta({ id: "Refused" });
+
+const check = z
+  .object({ ...entitlementAllowed.shape, entry: entry.optional(), hold: hold.optional() })
+  .meta({ id: "Check" });
+
+/** What each address of the backend API answers with 200, and any with another status. */
 export const answers = {
   account,
-  accounts: z.object({ accounts: z.array(account), next }),
-  accountEntries: z.object({ entries: z.array(listed), next, balance }),
-  entries: z.object({ entries: z.array(listed), next }),
-  events: z.object({
-    events: z.array(
-      z.object({
-        id: id.describe("The `webhook-id` of its webhooks."),
-        type: z.enum(eventTypeNames),
-        timestamp: instant,
-        data: z
-          .looseObject({
-            account: id,
-            number: z.int().describe("Its place among the events of the account."),
-          })
-          .describe("What else it has depends on `type`."),
-      }),
-    ),
-    next,
-  }),
-  checks: z
-    .object({ ok: z.literal(true), entry: entry.optional(), hold: hold.optional() })
-    .describe("The answer of `GET /api/entitlement`, with the entry or the hold."),
+  accounts: z
+    .object({
+      accounts: z.array(account),
+      next: next.describe("The `after` of the next page; null at the end."),
+    })
+    .meta({ id: "AccountList" }),
+  accountEntries: z
+    .object({
+      entries: z.array(listedEntry),
+      next: next.describe("The `after` of what follows, also later; null if there is no entry at all."),
+      balance,
+    })
+    .meta({ id: "AccountEntries" }),
+  entries: z
+    .object({
+      entries: z.array(listedEntry),
+      next: next.describe("The `after` of what follows, also later."),
+    })
+    .meta({ id: "AllEntries" }),
+  events: z
+    .object({
+      events: z.array(event),
+      next: next.describe("The `after` of what follows, also later; null if there is none at all."),
+    })
+    .meta({ id: "EventList" }),
+  checks: check,
   spends: entry,
   holds: hold,
   reference: account,
   settle: hold,
   release: hold,
   reverse: entry,
-  batches: z.object({ results: z.array(z.union([entry, error])) }),
-};
+  batches: z
+    .object({
+      results: z.array(z.union([entry, refused])).describe("What came of each spend, in its place."),
+    })
+    .meta({ id: "BatchResults" }),
+  refused,
+} satisfies Record<BackendName | "refused", z.ZodType>;

@@ -1,111 +1,99 @@
-import * as z from "zod";
-import { type BackendName, backendRoutes } from "@/lib/backend/addresses";
-import { answers } from "@/lib/backend/answers";
+import { type BackendName, backendRoutes, clientRoutes, clientVersion } from "@/lib/backend/addresses";
+import { account, answers, entry, event, hold, listedEntry, refused } from "@/lib/backend/answers";
 import { assertionSeconds } from "@/lib/backend/assertion";
+import { nameOf, takesBody } from "@/lib/backend/description";
 import { inputs } from "@/lib/backend/inputs";
-import { refusals } from "@/lib/backend/refusals";
+import { refusals, refusalsOf, sharedRefusals } from "@/lib/backend/refusals";
+import { clientLines, exchange, signedByHand, startLines } from "@/lib/backend/samples";
 import { eventDays } from "@/lib/config/lifetimes";
-import { maxWritesAtOnce } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { fieldTable } from "@/lib/docs/fields";
 import { renderDocument } from "@/lib/docs/html";
-import { code, table } from "@/lib/docs/markdown";
+import { anchorOf, table } from "@/lib/docs/markdown";
 import { eventTypeNames, eventTypes } from "@/lib/events/event";
-import { errorCatalogue } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
 
-/** What each address does. */
-const summaries: Record<BackendName, string> = {
-  accounts: "Lists accounts, or finds the one with an `email` or a `reference`.",
-  account: "Reads an account.",
-  accountEntries: "Lists the ledger of an account, oldest first.",
-  entries: "Lists the ledgers of all accounts, each entry once.",
-  events: "Lists what happened, oldest first: see [Events](#events).",
-  checks:
-    "Says whether the owner of a token may run, and spends or holds if they may, in one transaction: whatever ends the session, the trial or the licence comes before it or after it.",
-  spends: "Spends credits.",
-  holds: "Holds credits until they are settled or released, or expire.",
-  reference: "Sets your own name for an account, which no other has; `null` takes it away.",
-  settle: "Spends what was held. Less gives the rest back at once; more has to be there.",
-  release: "Gives back what was held.",
-  reverse: "Gives back a spend, or a part of it.",
-  batches: `Spends up to ${maxWritesAtOnce} times: each for itself, or with \`"all": true\` all or nothing.`,
-};
-
-const names = Object.keys(summaries) as BackendName[];
-const isWrite = (name: BackendName): name is keyof typeof inputs => Object.hasOwn(inputs, name);
-
-/** The samples: a program without a library, which a test runs. */
-const sample = (url: string) => `
-import { createPrivateKey, randomUUID, sign } from "node:crypto";
-import { readFileSync } from "node:fs";
-
-const url = process.env.BACKEND_URL ?? "${url}";
-const backend = "worker";
-const key = createPrivateKey(readFileSync("worker.pem"));
-const encode = (part) => Buffer.from(JSON.stringify(part)).toString("base64url");
-
-function assertion() {
-  const exp = Math.floor(Date.now() / 1000) + 60;
-  const text = \`\${encode({ alg: "EdDSA" })}.\${encode({ iss: backend, aud: url, exp })}\`;
-  return \`\${text}.\${sign(null, Buffer.from(text), key).toString("base64url")}\`;
-}
-
-async function call(path, body) {
-  const idempotency = randomUUID(); // one for each write, and the same when it is repeated
-  for (;;) {
-    const headers = { authorization: \`Bearer \${assertion()}\`, "idempotency-key": idempotency };
-    const request = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
-    const response = await fetch(url + path, request).catch(() => undefined);
-    if (response && response.status !== 503 && response.status !== 429) return response.json();
-    const seconds = Number(response?.headers.get("retry-after") ?? 1);
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  }
-}
-
-const { accounts } = await call("/v1/accounts?limit=1");
-const [{ id }] = accounts;
-console.log(await call(\`/v1/accounts/\${id}/spends\`, { credits: "0.125", reason: "A page" }));
-const hold = await call(\`/v1/accounts/\${id}/holds\`, { credits: "1", reason: "A film", expiresInSeconds: 600 });
-console.log(await call(\`/v1/holds/\${hold.id}/settle\`, { credits: "0.4" }));
-`;
+const title = "The backend API";
 
 /** The document of the backend API, in Markdown. */
 export function backendMarkdown(): string {
   const { backend, appUrl } = settings();
   const url = backend?.url ?? "";
-  const addresses = names.map((name) => {
-    const { methods, path } = backendRoutes[name];
-    return [`\`${methods[0]} ${path}\``, summaries[name]] as const;
-  });
-  return `Your own systems, the backends, read accounts, spend and hold credits here, at \`${url}\`. An owner's token opens nothing here, and what opens this opens nothing at ${appUrl}.
+  return `Your own systems, the backends, read accounts, spend and hold credits here, at \`${url}\`. An owner's token opens nothing here, and what opens this opens nothing at ${appUrl}. Everything is on this page, and in [the description](/openapi.json) for generators of clients.
 
 ## Start
 
-Add a backend, and keep its private key:
+${startLines(url)}
 
-${code("sh", "npm run -s admin -- backend add worker --may read,spend > worker.pem")}
+## The client files
 
-Then spend, hold and settle. This program needs Node and no library:
+| Language | Version ${clientVersion} | Needs |
+| --- | --- | --- |
+| TypeScript | [corner-office-backend.ts](${clientRoutes.typescript.path}) | Node 22.18 or newer |
+| Python | [corner_office_backend.py](${clientRoutes.python.path}) | Python 3.9 or newer, the package \`cryptography\` |
 
-${code("ts", sample(url))}
+Each is one file with types. It signs every request, repeats what got no answer with the same key, waits for \`Retry-After\`, and tells what was refused from what is not known yet. If the clock of your machine is wrong, it takes the time from the \`Date\` of the answer that says so, and signs once more.
+
+${clientLines.join("\n\nIn Python:\n\n")}
 
 ## Sign each request
 
-\`Authorization: Bearer <JWT>\`: signed by the backend's private key with \`EdDSA\` (Ed25519) or \`ES256\` (P-256), with \`iss\` the backend's id, \`aud\` \`${url}\`, and \`exp\` at most ${assertionSeconds.longest} seconds ahead. Clocks may differ by ${assertionSeconds.leeway} seconds. A 401 says what is wrong. Only public keys are kept here.
+Send \`Authorization: Bearer <assertion>\`. The assertion is a JWT (RFC 7519): three parts with dots between them, each in base64url without \`=\`.
+
+| Part | What it is |
+| --- | --- |
+| header | \`{"alg":"EdDSA"}\` for an Ed25519 key, \`{"alg":"ES256"}\` for a P-256 key; other fields do no harm |
+| claims | \`{"iss":"worker","aud":"${url}","exp":1794987600}\`: \`iss\` is the backend's id, \`aud\` this address, \`exp\` seconds since 1970, at most ${assertionSeconds.longest} ahead |
+| signature | of the text \`header.claims\` as it is sent, by the private key; for ES256 the 64 bytes of r and s, not DER |
+
+Sign anew for each attempt, with \`exp\` a minute ahead. An assertion may be used until then, so never log it. Clocks may differ by ${assertionSeconds.leeway} seconds; a 401 says what the clock here says, and so does its \`Date\`. \`backend add\` makes an Ed25519 pair and prints the private key in PEM (PKCS #8); with \`--public-key file\` it takes yours, and the private one never leaves your machine.
+
+A shell does it like this:
+
+${signedByHand(url)}
+
+## A write, as it is sent
+
+${exchange(url)}
+
+## What each answer means
+
+| Answer | What it means | What to do |
+| --- | --- | --- |
+| 200 | Done. For a repeated key: done before, and this is the first answer | go on |
+| 401 [\`invalid_assertion\`](#invalid_assertion) | the signature, the clock or the address is wrong, and nothing was done | compare \`Date\` with your clock, sign anew once, then give up |
+| another 4xx with \`error.code\` | refused, and nothing was done | branch on the code; see [Errors](#errors) |
+| 429, 500, 503 | not known: it may have been done | wait for \`Retry-After\`, then send the same bytes with the same key |
+| no answer, no JSON, a redirect | not known; something before the service answered | the same, after a growing pause |
 
 ## Repeat without fear
 
-Each write needs an \`Idempotency-Key\` of up to 255 characters. The same key with the same address and body gets the first answer, byte for byte, for ever; another body gets 422. A refusal wrote nothing: the same key may succeed later. After a 503 or 429 wait for \`Retry-After\`; after a lost answer, send the same again.
+Each write needs an \`Idempotency-Key\` of up to 255 characters. The same key with the same address and body gets the first answer, byte for byte, for ever; another body gets 422. "The same" is the same bytes, so keep the body as you sent it. A refusal wrote nothing: the same key may succeed later. Keys are each backend's own.
 
 ## Amounts
 
-\`credits\` is a text like \`"0.125"\` or a JSON number, exact to three decimals; anything else is 400. Answers have numbers. \`balance\` is what can be spent after the request: the sum of the entries without what is held.
+\`credits\` is a text like \`"0.125"\` or a JSON number, exact to three decimals; anything else is 400. Answers have numbers. \`balance\` is what can be spent after the request: the sum of the entries without what is held, never below 0.
 
 ## Addresses
 
-${table(["Address", "What it does"], addresses)}
+Bodies and answers are JSON in UTF-8. A body with a field that is not listed is refused. Ignore fields of answers that you do not know. Ids are up to 200 letters, digits and \`_-.~\`; keep them as they are.
 
-Lists take \`after\` and \`limit\` (1 to 1,000). \`next\` is the \`after\` of what follows; keep it, and ask again later for new entries. [The description](/openapi.json) has every field.
+${Object.keys(backendRoutes)
+  .map((name) => addressSection(name as BackendName))
+  .join("\n\n")}
+
+## Objects
+
+${[account, entry, listedEntry, hold, event, refused]
+  .map((object) => `### ${nameOf(object)}\n\n${fieldTable(object)}`)
+  .join("\n\n")}
+
+## Lists
+
+\`limit\` is 1 to 1,000, and 100 without it. \`after\` begins after something: without it, or empty, a list begins at its start.
+
+- Accounts come in the order of their ids. \`next\` is the \`after\` of the next page, and null at the end. An account that is added meanwhile may come or not.
+- Entries come oldest first, and none is changed or taken away. \`next\` is the \`after\` of what follows, also on the last page: keep it, and ask again later for what came since. The id of an entry does the same. So it is with events. In the list of all accounts each entry comes once, also if several are written at once.
 
 ## Events
 
@@ -118,16 +106,58 @@ ${table(
 
 ## Errors
 
-\`{"error":{"code","message","hint","docs"}}\`, as [at the public API](${appUrl}${pages.errors.path}), with these codes next to its own:
+A refusal is \`{"error":{"code","message","hint","docs"}}\`, sometimes with figures next to \`error\`. Branch on \`code\`; \`message\` and \`hint\` are for people. Codes are only added.
 
-${Object.entries(refusals)
-  .map(([code, { status, when, hint }]) => `### ${code}\n\nHTTP ${status}. ${when}\n\n${hint}\n`)
-  .join("\n")}`;
+${errorSections()}
+`;
 }
+
+function addressSection(name: BackendName): string {
+  const { methods, path, summary, needs } = backendRoutes[name];
+  const object = nameOf(answers[name]);
+  const isOwn = [account, entry, hold].some((shown) => shown === answers[name]);
+  const codes = [...refusalsOf(name).values()]
+    .flat()
+    .filter((one) => one in refusals && one !== "invalid_assertion");
+  const parts = [
+    `### ${methods[0]} ${path}`,
+    `${summary} Needs the permission \`${needs}\`${name === "checks" ? ", and with a cost `spend`" : ""}.`,
+    queries[name],
+    takesBody(name) && bodyOf(name),
+    isOwn ? `Answers: [${object}](#${anchorOf(object)}).` : `Answers:\n\n${fieldTable(answers[name])}`,
+    codes.length > 0 && `Refuses with ${codes.map((one) => `[\`${one}\`](#${one})`).join(", ")}.`,
+  ];
+  return parts.filter(Boolean).join("\n\n");
+}
+
+const listQuery = "`after` and `limit`, as [Lists](#lists) says";
+const queries: Partial<Record<BackendName, string>> = {
+  accounts: `Query: ${listQuery}; \`email\` or \`reference\` finds the account that has exactly this one, in a list of one or none.`,
+  accountEntries: `Query: ${listQuery}.`,
+  entries: `Query: ${listQuery}.`,
+  events: `Query: ${listQuery}.`,
+};
+
+function bodyOf(name: keyof typeof inputs): string {
+  const fields = fieldTable(inputs[name], "input");
+  return fields.split("\n").length > 2 ? `Body:\n\n${fields}` : "Body: `{}`.";
+}
+
+function errorSections(): string {
+  const own = Object.entries(refusals).map(([code, { status, when, hint }]) =>
+    section(code, `${status}`, when, hint),
+  );
+  const shared = Object.entries(sharedRefusals).map(([code, { statuses, when, hint, ...more }]) =>
+    section(code, `${statuses.join(" or ")}${"also" in more ? `, ${more.also}` : ""}`, when, hint),
+  );
+  return [...own, ...shared].join("\n\n");
+}
+
+const section = (code: string, status: string, when: string, hint: string) =>
+  `### ${code}\n\nHTTP ${status}. ${when}\n\nWhat to do: ${hint}`;
 
 /** The same as a page. */
 export function backendPage(): string {
-  const title = "The backend API";
   const document = { title, summary: title, path: pages.quickStart.path, markdown: backendMarkdown };
   const { intro, html } = renderDocument(document);
   return `<!doctype html>
@@ -145,86 +175,4 @@ ${intro}${html}</main>
 </body>
 </html>
 `;
-}
-
-/** The description of the backend API: OpenAPI 3.1. */
-export function backendDescription(): object {
-  const { backend } = settings();
-  const error = { description: "An error.", content: jsonOf({ $ref: "#/components/schemas/Error" }) };
-  const paths = names.map((name) => {
-    const { methods, path } = backendRoutes[name];
-    const operation = {
-      operationId: name,
-      summary: summaries[name],
-      parameters: parametersOf(name),
-      ...(isWrite(name) && {
-        requestBody: { required: true, content: jsonOf(schemaOf(inputs[name], "input")) },
-      }),
-      responses: {
-        200: { description: "Done.", content: jsonOf(schemaOf(answers[name], "output")) },
-        default: error,
-      },
-    };
-    return [path, { [methods[0].toLowerCase()]: operation }];
-  });
-  const codes = [...Object.keys(refusals), ...Object.keys(errorCatalogue)];
-  const text = { type: "string" };
-  const detail = {
-    type: "object",
-    required: ["code", "message", "hint", "docs"],
-    properties: { code: { enum: codes }, message: text, hint: text, docs: { type: "string", format: "uri" } },
-  };
-  return {
-    openapi: "3.1.1",
-    info: {
-      title: "Corner Office: the backend API",
-      version: "1.0.0",
-      description: `How requests are signed and repeated: ${backend?.url}/docs`,
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    servers: [{ url: backend?.url }],
-    security: [{ assertion: [] }],
-    paths: Object.fromEntries(paths),
-    components: {
-      schemas: { Error: { type: "object", required: ["error"], properties: { error: detail } } },
-      securitySchemes: {
-        assertion: {
-          type: "http",
-          scheme: "bearer",
-          bearerFormat: "JWT",
-          description: "A JWT that the backend's private key signed: see `/docs`.",
-        },
-      },
-    },
-  };
-}
-
-const jsonOf = (schema: object) => ({ "application/json": { schema } });
-
-function schemaOf(schema: z.ZodType, io: "input" | "output"): object {
-  const { $schema, ...made } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
-  return made;
-}
-
-/** The parameters of an address: its id, its key, and what its list is asked with. */
-function parametersOf(name: BackendName): object[] {
-  const { path } = backendRoutes[name];
-  const text = (name: string, where: string, required = false) => ({
-    name,
-    in: where,
-    required,
-    schema: { type: "string" },
-  });
-  const isList = path.endsWith("/accounts") || path.endsWith("/entries") || path.endsWith("/events");
-  return [
-    ...(path.includes("{id}") ? [text("id", "path", true)] : []),
-    ...(isWrite(name) ? [text("Idempotency-Key", "header", name !== "checks")] : []),
-    ...(isList
-      ? [
-          text("after", "query"),
-          { ...text("limit", "query"), schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } },
-        ]
-      : []),
-    ...(name === "accounts" ? [text("email", "query"), text("reference", "query")] : []),
-  ];
 }

@@ -1,19 +1,25 @@
 import { METHODS } from "node:http";
+import { extname } from "node:path";
 import {
   type BackendRoute,
   backendRoutes,
+  clientRoutes,
   findBackendRoute,
   nothingHere,
   openRoutes,
 } from "@/lib/backend/addresses";
 import { verifyAssertion } from "@/lib/backend/assertion";
 import type { Backend } from "@/lib/backend/backends";
-import { backendDescription, backendMarkdown, backendPage } from "@/lib/backend/documents";
+import { backendDescription } from "@/lib/backend/description";
+import { backendMarkdown, backendPage } from "@/lib/backend/documents";
 import { endpoints, requirePermission } from "@/lib/backend/endpoints";
+import { docsOf } from "@/lib/backend/refusals";
 import { store } from "@/lib/db/store";
+import { publishClient, readClientFile } from "@/lib/docs/client-files";
 import type { Call, Site } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
-import { type Answering, handleOperation, type RouteHandler } from "@/lib/http/handler";
+import { type Answering, handleEndpoint, handleOperation, type RouteHandler } from "@/lib/http/handler";
+import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { decide } from "@/lib/http/router";
 
@@ -23,11 +29,19 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
   const handlers = new Map<Route, RouteHandler>(
     names.map((name) => [
       backendRoutes[name],
-      handleOperation<Backend>(backendRoutes[name], endpoints[name], {
+      handleEndpoint<Backend>(backendRoutes[name], endpoints[name], {
         identify: (call) => identifyBackend(call, backendRoutes[name]),
+        explain,
       }),
     ]),
   );
+  for (const route of Object.values(clientRoutes)) {
+    const file = `corner-office-backend${extname(route.path)}`;
+    handlers.set(
+      route,
+      publishClient(route, () => readClientFile(file)),
+    );
+  }
   const { docs, openapi } = openRoutes;
   const document = handleOperation(docs, ({ headers }) => {
     const isShown = headers.get("accept")?.includes("text/html");
@@ -40,9 +54,13 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
     openapi,
     handleOperation(openapi, () => ({ status: 200, body: backendDescription() })),
   );
-  const nothing = handleOperation(nothingHere(METHODS), () => {
-    throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });
-  });
+  const nothing = handleEndpoint(
+    nothingHere(METHODS),
+    () => {
+      throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });
+    },
+    { explain },
+  );
   const site: Site = {
     url,
     routeAt: (path) => findBackendRoute(path)?.route,
@@ -53,6 +71,14 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
   const answer: Answering = async (call) =>
     (await decide(call)) ?? ((call.route && handlers.get(call.route)) ?? nothing)(call);
   return { site, answer };
+}
+
+/** The response to a refusal, with the address where this API explains its code. What a check denies is the public operation's. */
+function explain(error: ApiError): ResponseParts {
+  const { error: words, ...figures } = error.toJSON() as { error: { code: string }; ok?: false };
+  const body =
+    "ok" in figures ? error.toJSON() : { ...figures, error: { ...words, docs: docsOf(words.code) } };
+  return { ...errorParts(error), body };
 }
 
 async function identifyBackend({ headers, site, nowMs }: Call, { needs }: BackendRoute): Promise<Backend> {

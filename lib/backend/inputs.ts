@@ -16,11 +16,10 @@ const words = (max: number) =>
 
 const isAmount =
   'must be an amount of credits with at most three decimals, as a text like "0.125" or a number';
-const asAmount = { type: ["string", "number"], description: "Exact to three decimals." };
-const amountFrom = (min: number) =>
+const amountFrom = (min: number, description = "Exact to three decimals.") =>
   z
     .unknown()
-    .meta(asAmount)
+    .meta({ type: ["string", "number"], description })
     .transform((value, { addIssue }) => {
       const thousandths = parseAmount(value);
       if (thousandths !== undefined && thousandths >= min) return thousandths;
@@ -36,8 +35,8 @@ const amountFrom = (min: number) =>
       return z.NEVER;
     });
 const amount = amountFrom(1);
-const reason = words(500);
-const reference = words(200).optional();
+const reason = words(500).describe("What for, in one line that the owner reads.");
+const reference = words(200).optional().describe("Your own name for what it was for.");
 
 const spend = { credits: amount, reason, reference };
 const hold = { ...spend, expiresInSeconds: z.int().min(1).max(maxHoldSeconds) };
@@ -47,15 +46,18 @@ export const inputs = {
   spends: z.strictObject(spend),
   holds: z.strictObject(hold),
   reference: z.strictObject({ reference: words(200).nullable() }),
-  settle: z.strictObject({ credits: amountFrom(0).optional() }),
+  settle: z.strictObject({ credits: amountFrom(0, "What to spend of it; all unless given.").optional() }),
   release: z.strictObject({}),
-  reverse: z.strictObject({ credits: amount.optional(), reason }),
+  reverse: z.strictObject({
+    credits: amountFrom(1, "All that is left of it unless given.").optional(),
+    reason,
+  }),
   checks: z
     .strictObject({
-      token: z.string().min(1).max(8192),
-      resource: z.enum(["api", "mcp"]).optional(),
-      spend: z.strictObject(spend).optional(),
-      hold: z.strictObject(hold).optional(),
+      token: z.string().min(1).max(8192).describe("The owner's session token, as their app sends it."),
+      resource: z.enum(["api", "mcp"]).optional().describe("What the token is for; `api` unless given."),
+      spend: z.strictObject(spend).optional().describe("What it costs."),
+      hold: z.strictObject(hold).optional().describe("What it may cost, in place of `spend`."),
     })
     .refine(({ spend, hold }) => !spend || !hold, "has either spend or hold"),
   batches: z.strictObject({
@@ -63,7 +65,7 @@ export const inputs = {
       .array(z.strictObject({ account: words(200), ...spend }))
       .min(1)
       .max(maxWritesAtOnce),
-    all: z.boolean().optional(),
+    all: z.boolean().optional().describe("All or nothing; each for itself unless true."),
   }),
 };
 

@@ -1,87 +1,196 @@
+import { type BackendName, backendRoutes } from "@/lib/backend/addresses";
 import { eventDays } from "@/lib/config/lifetimes";
+import { bodyLimits, inKibibytes, maxWritesAtOnce } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { ApiError, type CatalogueEntry } from "@/lib/http/errors";
+import { ApiError, type CatalogueEntry, type ErrorCode } from "@/lib/http/errors";
 
-/** The page of the backend API that explains its codes. */
-export const refusalsPath = "/docs";
+/** The document of the backend API. */
+export const documentPath = "/docs";
+
+/** The address where it explains a code. */
+export const docsOf = (code: string) => `${settings().backend?.url}${documentPath}#${code}`;
+
+const everywhere = Object.keys(backendRoutes) as BackendName[];
+const writes = everywhere.filter((name) => backendRoutes[name].methods[0] === "POST");
+const costs = ["checks", "spends", "holds", "settle", "batches"] as const;
+const ofAnAccount = ["account", "accountEntries", "spends", "holds", "reference", "batches"] as const;
+
+/** Which addresses answer with a code. */
+type Placed = { at: readonly BackendName[] };
 
 /** The codes that only the backend API has, next to the public ones. What is refused has written nothing. */
 export const refusals = {
   invalid_assertion: {
     status: 401,
+    at: everywhere,
     when: "The `Authorization` of the request is no JWT that a key of a backend signed for this address within the last five minutes. `message` says what is wrong with it.",
     message: "The assertion is missing or not valid.",
     hint: "Send 'Authorization: Bearer <JWT>', signed by the backend's private key.",
   },
   insufficient_credits: {
     status: 409,
-    when: "The account has fewer credits than the request spends or holds. Credits that are held cannot be spent twice.",
+    at: costs,
+    when: "The account has fewer credits than the request spends or holds; `balance` says how many. Credits that are held cannot be spent twice. In a batch that is all or nothing, `index` is the place of the spend.",
     message: "The account has too few credits.",
     hint: "Spend at most `balance`, or tell the owner to add credits.",
   },
   monthly_limit_reached: {
     status: 409,
+    at: costs,
     when: "The owner limits what is spent and held in a month (UTC), and the request would exceed that. `left` says how much it allows yet, until `resetsAt`.",
     message: "The owner's monthly limit does not allow this.",
     hint: "Spend at most `left`, wait until `resetsAt`, or ask the owner to raise the limit on their billing page.",
   },
   account_not_found: {
     status: 404,
-    when: "No account has this id, email or reference.",
+    at: ofAnAccount,
+    when: "No account has this id.",
     message: "There is no such account.",
-    hint: "An account that was deleted is not found again.",
+    hint: "Use the `id` from `GET /v1/accounts`. An account that was deleted is not found again.",
   },
   reference_taken: {
     status: 409,
+    at: ["reference"],
     when: "Another account has this reference.",
     message: "Another account has this reference.",
     hint: "Find it with `GET /v1/accounts?reference=`.",
   },
   hold_not_found: {
     status: 404,
+    at: ["settle", "release"],
     when: "No hold has this id.",
     message: "There is no such hold.",
     hint: "Use the `id` of the answer to the request that made it.",
   },
   hold_closed: {
     status: 409,
+    at: ["settle", "release"],
     when: "The hold is settled, released or expired. `state` says which.",
     message: "The hold is closed.",
     hint: "What an expired hold held can be spent without it, while it is there.",
   },
   entry_not_found: {
     status: 404,
-    when: "No entry has this id.",
+    at: ["accountEntries", "entries", "reverse"],
+    when: "No entry has this id, or the one in `after` is of another account.",
     message: "There is no such entry.",
     hint: "Use the `id` of a spend, or the `entry` of a settled hold.",
   },
   not_reversible: {
     status: 409,
+    at: ["reverse"],
     when: "The entry is no spend of a backend, or less of it is left than the request reverses. `reversible` says how much is left.",
     message: "So much of this entry cannot be reversed.",
     hint: "Reverse at most `reversible` credits.",
   },
   balance_too_large: {
     status: 409,
+    at: ["reverse"],
     when: "The balance would go above a trillion credits.",
     message: "The balance would be too large.",
     hint: "Reverse less.",
   },
   events_gone: {
     status: 410,
+    at: ["events"],
     when: `The events after this one are not all here any more: they are kept for ${eventDays} days, and a store that was restored has others.`,
     message: "What followed this event is no longer here.",
     hint: "Read the accounts that you need anew, and the events without `after`.",
   },
   key_reused: {
     status: 422,
-    when: "The `Idempotency-Key` was sent before with another request.",
+    at: writes,
+    when: "The `Idempotency-Key` was sent before with another request: to another address, or with another byte in its body.",
     message: "This Idempotency-Key belongs to another request.",
     hint: "Send a new key with each new request, and the same key only with the same body.",
   },
-} as const satisfies Record<string, CatalogueEntry>;
+} as const satisfies Record<string, CatalogueEntry & Placed>;
 
 export type RefusalCode = keyof typeof refusals;
+
+/** What the public codes mean here that this API answers with too. */
+export const sharedRefusals = {
+  invalid_request: {
+    statuses: [400],
+    also: "408 if the request took too long to arrive",
+    at: everywhere.filter((name) => name !== "account"),
+    when: "A field of the body or of the query is not as it must be, the body is not JSON, or the `Idempotency-Key` is missing or too long.",
+    hint: "`message` names the field: correct it. A key whose request was refused can be used again.",
+  },
+  signed_out: {
+    statuses: [401],
+    at: ["checks"],
+    when: "The owner's `token` in a check has expired or is none. The answer is that of `GET /api/entitlement`.",
+    hint: "Ask the owner's app for a new token. Your assertion is fine.",
+  },
+  trial_ended: {
+    statuses: [403],
+    at: ["checks"],
+    when: "The owner of the token may not run. The answer is that of `GET /api/entitlement`.",
+    hint: "Do not begin the work, and show the owner `message`.",
+  },
+  forbidden: {
+    statuses: [403],
+    at: everywhere,
+    when: "The backend may not do this. In a check with `ok` false: the record of the token's owner is missing.",
+    hint: "Add the backend again with `--may read,spend`, or what it needs.",
+  },
+  not_found: {
+    statuses: [404],
+    at: [],
+    when: "There is no such address: the path has a typing error, a slash at its end, or an id with other characters.",
+    hint: "Compare it with the addresses above.",
+  },
+  method_not_allowed: {
+    statuses: [405],
+    at: everywhere,
+    when: "The address does not accept this method.",
+    hint: "Use one of those in `Allow`.",
+  },
+  too_large: {
+    statuses: [413],
+    also: "431 if the headers are too large",
+    at: writes,
+    when: `The body is over ${inKibibytes(bodyLimits.write)}, or that of a batch over ${inKibibytes(bodyLimits.batch)}.`,
+    hint: `Send shorter texts, or fewer than ${maxWritesAtOnce} spends at once.`,
+  },
+  unavailable: {
+    statuses: [429, 503],
+    at: everywhere,
+    when: "The store did not answer in time, or too many requests came at once. A write may have been executed.",
+    hint: "Wait for the seconds in `Retry-After`, then send the same request with the same key: it is executed once.",
+  },
+  not_configured: {
+    statuses: [503],
+    at: ["checks"],
+    when: "This deployment has no sign-in, so no token can be checked.",
+    hint: "Trying again does not help: spend without a check, or set `SIGN_IN`.",
+  },
+  internal_error: {
+    statuses: [500],
+    at: everywhere,
+    when: "An unexpected error on our side.",
+    hint: "Send the same request with the same key. If it fails again, look for the `X-Request-Id` of the answer in the log.",
+  },
+} as const satisfies Partial<
+  Record<ErrorCode, Placed & { statuses: readonly number[]; also?: string; when: string; hint: string }>
+>;
+
+/** The refusals of an address: each status with its codes, ascending. */
+export function refusalsOf(name: BackendName): Map<number, string[]> {
+  const found = [
+    ...Object.entries(refusals).map(([code, { status, at }]) => ({ code, statuses: [status], at })),
+    ...Object.entries(sharedRefusals).map(([code, { statuses, at }]) => ({ code, statuses, at })),
+  ].flatMap(({ code, statuses, at }) =>
+    (at as readonly BackendName[]).includes(name)
+      ? statuses.map((status: number) => [status, code] as const)
+      : [],
+  );
+  const byStatus = new Map<number, string[]>();
+  for (const [status, code] of found.sort(([one], [other]) => one - other))
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  return byStatus;
+}
 
 /** Why the backend API refused a request, by a code of its own. */
 export class Refusal extends ApiError {
@@ -96,7 +205,6 @@ export class Refusal extends ApiError {
 
   override toJSON(): object {
     const { refusal: code, message, hint } = this;
-    const docs = `${settings().backend?.url}${refusalsPath}#${code}`;
-    return { ...this.fields, error: { code, message, hint, docs } };
+    return { ...this.fields, error: { code, message, hint, docs: docsOf(code) } };
   }
 }

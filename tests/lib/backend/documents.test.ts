@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { describe, expect, it } from "vitest";
-import { backendRoutes } from "@/lib/backend/addresses";
-import { refusals } from "@/lib/backend/refusals";
+import { backendRoutes, clientRoutes, clientVersion } from "@/lib/backend/addresses";
+import { refusals, sharedRefusals } from "@/lib/backend/refusals";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startService } from "@/tests/support/block";
+import { createFolder } from "@/tests/support/leash";
+import { blocksOf } from "@/tests/support/printed-lines";
 
 describe("the documents of the backend API", async () => {
   const service = await startService(await withBackendApi({ SIGN_IN: "local" }));
@@ -19,21 +21,51 @@ describe("the documents of the backend API", async () => {
     expect(page.headers["content-type"]).toBe("text/html; charset=utf-8");
     const markdown = await read("/docs");
     expect(markdown.headers["content-type"]).toBe("text/markdown; charset=utf-8");
-    for (const code of Object.keys(refusals)) expect(page.text).toContain(`id="${code}"`);
+    for (const code of Object.keys({ ...refusals, ...sharedRefusals }))
+      expect(page.text).toContain(`id="${code}"`);
     for (const { path } of Object.values(backendRoutes)) expect(markdown.text).toContain(path);
     expect((await service.ask("/docs")).text).not.toContain("insufficient_credits");
   });
 
-  it("have a program that spends, holds and settles as it is printed", async () => {
-    await service.adminJson("account", "add", "ceo@example.com", "--credits", "5");
+  it("have a client file, and programs that spend, hold, settle, repeat and list with it as they are printed", async () => {
+    await service.adminJson("account", "add", "licensed@example.com", "--plan", "licensed", "--credits", "5");
+    const file = await read(clientRoutes.typescript.path);
+    expect(file.headers).toMatchObject({
+      "content-type": "text/plain; charset=utf-8",
+      "content-disposition": 'attachment; filename="corner-office-backend.ts"',
+      "cache-control": "public, max-age=31536000",
+    });
+    expect(file.text).toContain(`// Corner Office backend client ${clientVersion},`);
     const { text } = await read("/docs");
-    const [, program = ""] = /```ts\n(.*?)```/s.exec(text) ?? [];
+    const programOf = (heading: string) =>
+      blocksOf(text, heading).find(({ language }) => language === "ts")?.text ?? "";
+    const [setUp = ""] = programOf("Start").split("for await");
     const pem = worker.privateKey.export({ type: "pkcs8", format: "pem" });
-    writeFileSync(join(service.dataDir, "worker.pem"), pem);
-    writeFileSync(join(service.dataDir, "program.mjs"), program);
-    const { stdout } = await promisify(execFile)("node", ["program.mjs"], { cwd: service.dataDir });
-    expect(stdout).toContain("balance: 4.875");
-    expect(stdout).toContain("balance: 4.475");
+    const folder = createFolder();
+    for (const [name, content] of Object.entries({
+      "corner-office-backend.ts": file.text,
+      "worker.pem": pem,
+      "spend.ts": programOf("Start"),
+      "more.ts": setUp + programOf("The client files"),
+    }))
+      writeFileSync(join(folder, name), content);
+    const env = { PATH: process.env.PATH, CORNER_OFFICE_TOKEN: await service.token("licensed@example.com") };
+    const run = async (program: string) =>
+      (
+        await promisify(execFile)("node", [program], {
+          cwd: folder,
+          env: env as unknown as NodeJS.ProcessEnv,
+        })
+      ).stdout;
+    expect(await run("spend.ts")).toBe(
+      "spent 0.125 of 5, 4.875 are left\n1 is held, 3.875 can be spent\nsettled, 4.475 are left\n",
+    );
+    expect((await run("more.ts")).split("\n")).toEqual([
+      expect.stringMatching(/^[\w-]{36}$/),
+      expect.stringMatching(/^[\w-]{36}$/),
+      "2.85",
+      "",
+    ]);
   });
 
   it("have a description of every address that a linter accepts", async () => {

@@ -1,0 +1,135 @@
+import * as z from "zod";
+import { type BackendName, backendRoutes } from "@/lib/backend/addresses";
+import { answers } from "@/lib/backend/answers";
+import { inputs } from "@/lib/backend/inputs";
+import { documentPath, refusalsOf } from "@/lib/backend/refusals";
+import { settings } from "@/lib/config/settings";
+
+/** The description of the backend API: OpenAPI 3.1. */
+export function backendDescription() {
+  const { backend } = settings();
+  const names = Object.keys(backendRoutes) as BackendName[];
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Corner Office: the backend API",
+      version: "1.0.0",
+      description: `How requests are signed and repeated: ${backend?.url}${documentPath}`,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: backend?.url }],
+    security: [{ assertion: [] }],
+    paths: Object.fromEntries(names.map((name) => [backendRoutes[name].path, pathItem(name)])),
+    components: {
+      schemas: schemasByName(),
+      securitySchemes: {
+        assertion: {
+          type: "http",
+          scheme: "bearer",
+          bearerFormat: "JWT",
+          description: "A JWT that the backend's private key signed: see `/docs`.",
+        },
+      },
+    },
+  };
+}
+
+function pathItem(name: BackendName) {
+  const [method] = backendRoutes[name].methods;
+  return {
+    [method.toLowerCase()]: {
+      operationId: name,
+      summary: backendRoutes[name].summary,
+      parameters: parametersOf(name),
+      ...(takesBody(name) && {
+        requestBody: { required: true, content: json(withoutNames(z.toJSONSchema(inputs[name], asInput))) },
+      }),
+      responses: Object.fromEntries([
+        [
+          "200",
+          { description: "Done.", headers: headersOf(200, []), content: json(schemaOf(answers[name])) },
+        ],
+        ...[...refusalsOf(name)].map(([status, codes]) => [
+          String(status),
+          {
+            description: `Refused: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
+            headers: headersOf(status, codes),
+            content: json({
+              allOf: [
+                schemaOf(answers.refused),
+                { properties: { error: { properties: { code: { enum: codes } } } } },
+              ],
+            }),
+          },
+        ]),
+      ]),
+    },
+  };
+}
+
+const asInput = { io: "input", unrepresentable: "any" } as const;
+
+export const takesBody = (name: BackendName): name is keyof typeof inputs => Object.hasOwn(inputs, name);
+
+const json = (schema: object) => ({ "application/json": { schema } });
+
+const schemaOf = (schema: z.ZodType) => ({ $ref: `${schemas}${nameOf(schema)}` });
+
+const schemas = "#/components/schemas/";
+
+/** The name of an object of the API. */
+export const nameOf = (schema: z.ZodType): string => schema.meta()?.id ?? "";
+
+/** The objects, open, because clients must ignore unknown fields. */
+function schemasByName(): Record<string, object> {
+  const { $defs = {} } = z.toJSONSchema(z.object(answers), {
+    override({ jsonSchema }) {
+      delete jsonSchema.additionalProperties;
+      if (jsonSchema.format) delete jsonSchema.pattern;
+    },
+  });
+  const made = Object.entries($defs).map(([name, schema]) => [name, withoutNames(schema)]);
+  return JSON.parse(JSON.stringify(Object.fromEntries(made)).replaceAll('"#/$defs/', `"${schemas}`));
+}
+
+const withoutNames = ({ $schema, id, ...schema }: z.core.JSONSchema.JSONSchema): object => schema;
+
+/** The headers of an answer that tell a program what to do next. */
+function headersOf(status: number, codes: readonly string[]): object {
+  const text = (description: string, required = true) => ({
+    description,
+    required,
+    schema: { type: "string" },
+  });
+  return {
+    "X-Request-Id": text("The id of the request in our log."),
+    ...(status === 401 && { "WWW-Authenticate": text("What the request has to carry.") }),
+    ...(status === 405 && { Allow: text("The accepted methods.") }),
+    ...(codes.includes("unavailable") && {
+      "Retry-After": text("The seconds to wait.", !codes.includes("not_configured")),
+    }),
+  };
+}
+
+/** The parameters of an address: its id, its key, and what its list is asked with. */
+function parametersOf(name: BackendName): object[] {
+  const { path } = backendRoutes[name];
+  const text = (name: string, where: string, required = false) => ({
+    name,
+    in: where,
+    required,
+    schema: { type: "string" },
+  });
+  const isList = ["/accounts", "/entries", "/events"].some((end) => path.endsWith(end));
+  return [
+    ...(path.includes("{id}") ? [text("id", "path", true)] : []),
+    ...(takesBody(name) ? [text("Idempotency-Key", "header", name !== "checks")] : []),
+    ...(isList
+      ? [
+          text("after", "query"),
+          { ...text("limit", "query"), schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } },
+        ]
+      : []),
+    ...(name === "accounts" ? [text("email", "query"), text("reference", "query")] : []),
+  ];
+}
