@@ -8,6 +8,8 @@ import { isUnderApi } from "@/lib/http/program-path";
  */
 
 export type SeenAnswer = {
+  /** Undefined for those of the public API. */
+  from?: "the backend API";
   method: string;
   /** Without its query. */
   path: string;
@@ -16,11 +18,12 @@ export type SeenAnswer = {
   body: string;
 };
 
-/** Records a response of the API. */
+/** Records a response of an API. */
 export function recordAnswer(answer: SeenAnswer): void {
   const file = process.env.RECORDED_ANSWERS;
   const path = withoutQuery(answer.path);
-  if (file && isUnderApi(path)) appendFileSync(file, `${JSON.stringify({ ...answer, path })}\n`);
+  if (file && (answer.from || isUnderApi(path)))
+    appendFileSync(file, `${JSON.stringify({ ...answer, path })}\n`);
 }
 
 /** Records the response to bytes written to a socket, if there is exactly one: several cannot be told apart. */

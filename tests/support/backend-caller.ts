@@ -1,5 +1,7 @@
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { SignJWT } from "jose";
+import { recordAnswer } from "@/tests/support/answers";
+import { expectDescribed } from "@/tests/support/backend-description";
 import { reservePort } from "@/tests/support/port";
 import { type Answer, type Environment, type Service, sendTo } from "@/tests/support/service";
 
@@ -53,7 +55,20 @@ export class BackendCaller {
     });
   }
 
-  send(path: string, options: Omit<Parameters<typeof sendTo>[2], "from">): Promise<Answer> {
-    return sendTo(this.port, path, { from: "127.0.0.1", ...options });
+  /** Sends a request, and checks and records the answer. */
+  async send(path: string, options: Omit<Parameters<typeof sendTo>[2], "from">): Promise<Answer> {
+    const answer = await sendTo(this.port, path, { from: "127.0.0.1", ...options });
+    const { status, headers, text: body } = answer;
+    const seen = {
+      from: "the backend API",
+      method: options.method ?? "GET",
+      path,
+      status,
+      headers,
+      body,
+    } as const;
+    expectDescribed({ ...seen, path: path.replace(/\?.*/, "") });
+    recordAnswer(seen);
+    return answer;
   }
 }

@@ -76,6 +76,7 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     const batch = { spends: [{ account: owner.id, credits: "9", reason: "A page" }] };
     const { results } = await write("/v1/batches", batch);
     expect(results).toEqual([{ ...refused, status: undefined }].map(({ status: _, ...answer }) => answer));
+    expect(await write("/v1/batches", { ...batch, all: true })).toEqual({ ...refused, index: 0 });
     const token = await service.token(owner.email);
     expect(await write("/v1/checks", { token, spend: { credits: "4", reason: "A page" } })).toEqual(refused);
     expect(await write("/v1/checks", { token })).toMatchObject({ ok: true });
