@@ -5,12 +5,15 @@ import { setAccount } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { mintTokenFor } from "@/lib/admin/token";
 import { mintLocalSubject, programTokenSeconds } from "@/lib/auth/sessions/session";
+import { addBackend, listBackends, permissions, rotateBackend } from "@/lib/backend/backends";
+import { quickStart } from "@/lib/backend/samples";
 import { dayMs } from "@/lib/config/durations";
 import { loadEnvFiles } from "@/lib/config/env-files";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
+import { readClientFile } from "@/lib/docs/client-files";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { operations } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
@@ -33,6 +36,7 @@ const toolCall = JSON.stringify({
 loadEnvFiles((complaint) => logBeforeSettings().warn(complaint));
 process.env.LOG_LEVEL ||= "error"; // so that the terminal shows codes, not requests
 process.env.OFFICE_PORT ||= String(Number(process.env.PORT || 3000) + 1);
+process.env.BACKEND_PORT ||= String(Number(process.env.PORT || 3000) + 2);
 await start();
 showCodesOnTerminal();
 const db = await store();
@@ -60,24 +64,25 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
 
 /** What the terminal shows last: it fits into 24 lines of 100 columns. Tokens and long fields are in files. */
 async function describeDemo(db: Db, accounts: Account[]): Promise<string> {
-  const { appUrl, dataDir } = settings();
+  const { appUrl, backend, dataDir } = settings();
   const folder = join(dataDir, "demo");
   createFolder(folder);
   const keep = (name: string, text: string) => {
     const file = join(folder, name);
     writeFileSync(file, text, { mode: 0o600 });
-    return `@${relative(process.cwd(), file)}`;
+    return relative(process.cwd(), file);
   };
+  const program = await keepBackend(db, keep);
   const curl = (path: string, options = "") => `curl -i ${options}${appUrl}${path}`;
   const tokens: string[] = [];
   for (const { email } of accounts) {
     const { token } = await mintTokenFor(db, email);
-    tokens.push(`-H ${keep(email.split("@")[0] ?? "", `Authorization: Bearer ${token}\n`)} `);
+    tokens.push(`-H @${keep(email.split("@")[0] ?? "", `Authorization: Bearer ${token}\n`)} `);
   }
   const [licensed = "", ...others] = tokens;
   const { search } = new URL(unsubscribeUrl(await findLinkKey(db), accounts[0]?.id ?? ""));
-  const unsubscribe = `-X POST -G -d ${keep("unsubscribe", search.slice(1))} `;
-  const ask = `-H 'Content-Type: application/json' -d ${keep("search.json", toolCall)} `;
+  const unsubscribe = `-X POST -G -d @${keep("unsubscribe", search.slice(1))} `;
+  const ask = `-H 'Content-Type: application/json' -d @${keep("search.json", toolCall)} `;
   const needs = { anyone: "", session: licensed, "signed link": unsubscribe };
   const lines = [
     ...Object.values(operations).map(({ path, access }) => curl(path, needs[access])),
@@ -91,6 +96,7 @@ Sign in at     ${appUrl}${pages.signIn.path}, and the code is shown below, as on
                ${accounts.map(({ email }) => email).join(" ")}
 Operate it at  ${await makeOperatorLink(db, "demo", Date.now())}
                The link adds your passkey, once and within ${linkMinutes} minutes.
+Spend credits  npx node ${program}   (its key: demo.pem there)  ${backend?.url}/docs
 
 One line for each operation and one of an AI agent, to paste in this folder:
 
@@ -99,4 +105,17 @@ ${lines.join("\n")}
 The tokens in these files expire in ${programTokenSeconds / 60} minutes. They can't send, publish, deploy or charge.
 Never put one into a chat, an issue or a log. LOG_LEVEL=info shows every request.
 `;
+}
+
+/** Adds a backend, or gives the one of an earlier demo a new key, and keeps the program of its document. Returns its path. */
+async function keepBackend(db: Db, keep: (name: string, text: string) => string): Promise<string> {
+  const id = "demo";
+  const known = (await listBackends(db)).some((backend) => backend.id === id);
+  const key = known
+    ? await rotateBackend(db, id, undefined, Date.now())
+    : await addBackend(db, { id, may: permissions }, Date.now());
+  keep(`${id}.pem`, key ?? "");
+  const client = "corner-office-backend.ts";
+  keep(client, readClientFile(client));
+  return keep("spend.ts", quickStart(settings().backend?.url ?? "", id).trimStart());
 }

@@ -7,6 +7,7 @@ import { operations } from "@/lib/http/register/operations";
 import { eventually, isInstalled } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { reservePort } from "@/tests/support/port";
+import { blocksOf, folderOfService, follow } from "@/tests/support/printed-lines";
 
 const run = promisify(execFile);
 const dataDir = createFolder();
@@ -19,6 +20,7 @@ async function startDemo() {
     PATH: process.env.PATH,
     PORT: String(await reservePort()),
     OFFICE_PORT: String(await reservePort()),
+    BACKEND_PORT: String(await reservePort()),
     DATA_DIR: dataDir,
   } as unknown as NodeJS.ProcessEnv;
   const child = spawnLeashed("sh", ["-c", `exec env ${command}`], { env });
@@ -60,6 +62,18 @@ async function expectAnswers(lines: string[]): Promise<void> {
   }
 }
 
+/** Runs the line that spends, which needs no name of this machine. */
+async function expectSpends(demo: Awaited<ReturnType<typeof startDemo>>, balance: number): Promise<void> {
+  const [, line = ""] = /^Spend credits {2}(npx node \S+)/m.exec(demo.printed()) ?? [];
+  const { stdout } = await run("sh", ["-c", line]);
+  expect(stdout.split("\n")).toEqual([
+    `spent 0.125 of ${balance}, ${balance - 0.125} are left`,
+    `1 is held, ${balance - 1.125} can be spent`,
+    `settled, ${balance - 0.525} are left`,
+    "",
+  ]);
+}
+
 describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
   let demo: Awaited<ReturnType<typeof startDemo>>;
   beforeAll(async () => {
@@ -86,6 +100,19 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     expect(body).toContain("Sign in to the office");
   });
 
+  it("prints a line that spends credits as a backend that it has added", async () => {
+    await expectSpends(demo, 1250.5);
+    expect(statSync(join(dataDir, "demo", "demo.pem")).mode & 0o777).toBe(0o600);
+  });
+
+  it("runs the lines of the backend API's document as they are printed there", async () => {
+    const [, url = ""] = /(http:\/\/localhost:\d+)\/docs$/m.exec(demo.printed()) ?? [];
+    const { body } = await paste(`curl -i ${url}/docs`);
+    const start = blocksOf(body, "Start").slice(0, 4);
+    const printed = await follow(start, { ts: "spend.ts" }, folderOfService(), { DATA_DIR: dataDir });
+    expect(printed).toMatch(/^spent 0\.125 of .*\n.*\nsettled, .* are left\n$/);
+  });
+
   it("prints the code of the account that signs in, and no other", async () => {
     const address = /http:\/\/localhost:\d+/.exec(demo.lines[0] ?? "")?.[0];
     for (const email of ["nobody@example.com", "trial@example.com"]) {
@@ -103,6 +130,7 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     const port = /localhost:(\d+)/.exec(second.lines[0] ?? "")?.[1];
     await expectAnswers(second.lines);
     await expectAnswers(demo.lines.map((line) => line.replace(/localhost:\d+/, `localhost:${port}`)));
+    await expectSpends(second, 1250.5);
     await second.stop();
   });
 });
