@@ -3,12 +3,24 @@ import { billing } from "@/tests/mutants/billing";
 import { bounds } from "@/tests/mutants/bounds";
 import { caching } from "@/tests/mutants/caching";
 import { connect } from "@/tests/mutants/connect";
+import { credits } from "@/tests/mutants/credits";
 import { mails } from "@/tests/mutants/mails";
 import { quotas } from "@/tests/mutants/quotas";
 import { sessions } from "@/tests/mutants/sessions";
 import { signIn } from "@/tests/mutants/sign-in";
 
-const areas = { quotas, caching, sessions, accounts, mails, "sign-in": signIn, bounds, connect, billing };
+const areas = {
+  quotas,
+  caching,
+  sessions,
+  accounts,
+  mails,
+  "sign-in": signIn,
+  bounds,
+  connect,
+  billing,
+  credits,
+};
 
 export type Mutant = {
   area: string;

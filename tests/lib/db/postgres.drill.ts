@@ -296,6 +296,19 @@ describe.runIf(postgresUrl)("the connections to a PostgreSQL with a standby", ()
     },
   );
 
+  it("acknowledge no write that the synchronous standby has not received", async () => {
+    await startPair();
+    await onPrimary("ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()");
+    store = new Store({ databaseUrl: primary.url, dataDir: "" });
+    const db = await store.ready();
+    await addAccount(db, email, {}, Date.now());
+    signalPostgres(standby.child.pid, "SIGSTOP");
+    const write = addAccount(db, "second@example.com", {}, Date.now());
+    expect(isOutage(await write.catch((failure) => failure))).toBe(true);
+    signalPostgres(standby.child.pid, "SIGCONT");
+    await eventually(() => addAccount(db, "third@example.com", {}, Date.now()));
+  });
+
   /** Stores opened of the pair by each way of naming it; `fill` has written an account by then. */
   const waysToName = [
     { way: "both hosts", name: () => hostsOf(primary.url, standby.url) },
