@@ -1,6 +1,6 @@
 const registryKey = Symbol.for("corner-office");
-const process = globalThis as { [registryKey]?: Map<string, unknown> };
-process[registryKey] ??= new Map();
+const process = globalThis as { [registryKey]?: { values: Map<string, unknown> } };
+process[registryKey] ??= { values: new Map() };
 const registry = process[registryKey];
 
 /**
@@ -10,9 +10,19 @@ const registry = process[registryKey];
  * module's variables, so what must exist once per process (the store, a counter) is kept here.
  */
 export function processSingleton<T>(name: string, make: () => T): T {
-  const kept = registry.get(name) as T | undefined;
-  if (kept !== undefined || registry.has(name)) return kept as T;
+  const { values } = registry;
+  const kept = values.get(name) as T | undefined;
+  if (kept !== undefined || values.has(name)) return kept as T;
   const made = make();
-  registry.set(name, made);
+  values.set(name, made);
   return made;
+}
+
+/** The same for what every request needs several times: it is looked up once. */
+export function perProcess<T>(name: string, make: () => T): () => T {
+  let found: { value: T; in: Map<string, unknown> } | undefined;
+  return () => {
+    if (found?.in !== registry.values) found = { value: processSingleton(name, make), in: registry.values };
+    return found.value;
+  };
 }

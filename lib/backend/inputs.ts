@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { keepAmounts, parseAmount } from "@/lib/backend/amount";
 import { maxHoldSeconds, maxWritesAtOnce } from "@/lib/config/limits";
+import type { SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 
 /** A text of a backend, which people read: one that each engine can store. */
@@ -109,7 +110,7 @@ export function parseList(query: URLSearchParams): z.infer<typeof listed> {
 }
 
 /** Reads the `Idempotency-Key`. Throws a 400 if there is none, or it is longer than 255 characters. */
-export function readKey(headers: { get: (name: string) => string | null }): string {
+export function readKey(headers: Pick<SentHeaders, "get">): string {
   const key = headers.get("idempotency-key");
   if (key && key.length <= 255) return key;
   throw new ApiError("invalid_request", {

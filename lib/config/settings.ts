@@ -12,7 +12,7 @@ import { networks } from "@/lib/config/networks";
 import { warnOfFewFiles } from "@/lib/config/open-files";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/process-singleton";
 
 export type Settings = ReturnType<typeof parseSettings>;
 
@@ -30,9 +30,7 @@ export class SettingsError extends Error {
 }
 
 /** The settings of this process, parsed once. Throws a {@link SettingsError}. */
-export function settings(): Settings {
-  return processSingleton("settings", () => parseSettings(process.env));
-}
+export const settings = perProcess("settings", (): Settings => parseSettings(process.env));
 
 /** Parses an environment; an empty value counts as unset. Throws a {@link SettingsError}. */
 export function parseSettings(environment: Record<string, string | undefined>) {

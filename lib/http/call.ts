@@ -4,7 +4,10 @@ import type { Route } from "@/lib/http/route";
 import { type Circles, Client, circlesOf, type KnownBrowser } from "@/lib/rate-limit/client";
 
 /** The header fields of a request, as far as we read them. */
-export type SentHeaders = Pick<Headers, "get" | "has"> & Iterable<[string, string]>;
+export type SentHeaders = Iterable<[string, string]> & {
+  get: (name: Lowercase<string>) => string | null;
+  has: (name: Lowercase<string>) => boolean;
+};
 
 /** What a request was sent as: to our own server, or to a platform. */
 export type Source = {

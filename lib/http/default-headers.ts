@@ -4,7 +4,7 @@ import { files } from "@/lib/http/register/files";
 import { isPage, pages } from "@/lib/http/register/pages";
 import { previews } from "@/lib/http/register/probes";
 import type { Route } from "@/lib/http/route";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/process-singleton";
 
 /** The `Permissions-Policy` of every page: browser features that our pages never use. */
 const permissions = ["camera", "display-capture", "geolocation", "microphone", "payment", "usb"]
@@ -14,8 +14,7 @@ const permissions = ["camera", "display-capture", "geolocation", "microphone", "
 /** Routes that display something without being pages: static files, and previews of mails in development. */
 const shown: readonly Route[] = [...Object.values(files), previews.emails];
 
-const headersByRoute = () =>
-  processSingleton("default headers", () => new Map<Route | undefined, readonly string[]>());
+const headersByRoute = perProcess("default headers", () => new Map<Route | undefined, readonly string[]>());
 
 /** The headers that every response of a route has, made once. Without a route they are those of the API. */
 export function defaultHeaders(route: Route | undefined): readonly string[] {

@@ -42,8 +42,8 @@ const checks: readonly Check[] = [
   { isAsked: ({ needsProof }) => needsProof, run: requireProof }, // 403
 ];
 
-/** Answers a request. */
-export type Answering = (call: Call) => Promise<Answer>;
+/** Answers a request: at once if nothing has to be waited for. */
+export type Answering = (call: Call) => Answer | Promise<Answer>;
 
 /** Answers the requests of its route. */
 export type RouteHandler = Answering & { route: Route };
@@ -77,23 +77,32 @@ export function handleEndpoint<Who = undefined>(
   if (route.credential && !options.identify) throw new Error(`${route.path}: no one reads its credential`);
   if (route.needsProof && !options.hasProof) throw new Error(`${route.path}: no one asks for the proof`);
   const asked = checks.filter(({ isAsked }) => isAsked(route));
-  const answer: Answering = async (call) => {
-    let parts: ResponseParts | undefined;
-    try {
-      for (const { ofPost, run } of asked) {
-        if (ofPost && call.method !== "POST") continue;
-        const answer = run(call, route, options as CheckOptions<unknown>);
-        parts = (answer instanceof Promise ? await answer : answer) ?? undefined;
-        if (parts) break;
-      }
-      parts ??= await inTurn(call, route, () => work(call, call.who as Who));
-    } catch (thrown) {
-      const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, call);
-      // What failed because of us is not the sender's to pay for.
-      refundOurs(call, route, error);
-      parts = await options.explain(error, call, call.who as Who | undefined);
+  const walk = (call: Call, from: number): ResponseParts | Promise<ResponseParts> => {
+    for (let at = from; at < asked.length; at++) {
+      const { ofPost, run } = asked[at] as Check;
+      if (ofPost && call.method !== "POST") continue;
+      const answer = run(call, route, options as CheckOptions<unknown>);
+      if (answer instanceof Promise) return answer.then((parts) => parts ?? walk(call, at + 1));
+      if (answer) return answer;
     }
-    return finalizeResponse(call, route, parts);
+    return inTurn(call, route, () => work(call, call.who as Who));
+  };
+  const explain = (thrown: unknown, call: Call) => {
+    const error = thrown instanceof ApiError ? thrown : unexpectedError(thrown, call);
+    // What failed because of us is not the sender's to pay for.
+    refundOurs(call, route, error);
+    return options.explain(error, call, call.who as Who | undefined);
+  };
+  const answer: Answering = (call) => {
+    const finish = (parts: ResponseParts) => finalizeResponse(call, route, parts);
+    let parts: ResponseParts | Promise<ResponseParts>;
+    try {
+      parts = walk(call, 0);
+      if (parts instanceof Promise) parts = parts.catch((thrown) => explain(thrown, call));
+    } catch (thrown) {
+      parts = explain(thrown, call);
+    }
+    return parts instanceof Promise ? parts.then(finish) : finish(parts);
   };
   return Object.assign(answer, { route });
 }

@@ -35,7 +35,9 @@ const maxKeyCharacters = 2048;
 export function eraOf(message: PlainCall, headers: SentHeaders): Era | undefined {
   // These differ in every call, and no rule reads more of them than their type.
   const { name, _meta: { progressToken, traceparent, ...meta } = {} } = message.params;
-  const values = ["mcp-protocol-version", "mcp-method", "mcp-name"].map((header) => headers.get(header));
+  const values = (["mcp-protocol-version", "mcp-method", "mcp-name"] as const).map((header) =>
+    headers.get(header),
+  );
   const key = JSON.stringify([name, meta, typeof traceparent, values]);
   const known = cached.get(key);
   if (known) return known.era;
@@ -59,7 +61,7 @@ function validate(message: PlainCall, headers: SentHeaders): Era | undefined {
 
 /** The MCP library's classification of a message and its headers. */
 export function classify(headers: SentHeaders, body: Message): InboundClassificationOutcome {
-  const header = (name: string) => headers.get(name) ?? undefined;
+  const header = (name: Lowercase<string>) => headers.get(name) ?? undefined;
   return classifyInboundRequest({
     httpMethod: "POST",
     body,

@@ -1,7 +1,7 @@
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import { maxClientsOfNetwork } from "@/lib/config/limits";
 import { type Settings, settings } from "@/lib/config/settings";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess, processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
@@ -58,7 +58,7 @@ export function isProxyMisconfigured(): boolean {
 }
 
 // A hash costs more than the rest of a health check. They are kept only in memory.
-const recentHashes = () => processSingleton("hashes of addresses", () => new RecentCache<string>(20_000));
+const recentHashes = perProcess("hashes of addresses", () => new RecentCache<string>(20_000));
 
 function hashAddress(group: string): string {
   const known = recentHashes().get(group);

@@ -7,7 +7,7 @@ import {
   type RateLimit,
 } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess, processSingleton } from "@/lib/process-singleton";
 import type { Circle, Circles } from "@/lib/rate-limit/client";
 import { type CounterStore, withinDeadline } from "@/lib/rate-limit/counter-store";
 import { exactRatelimit } from "@/lib/rate-limit/exact-window";
@@ -117,17 +117,24 @@ export function refundLimit(
   if (perClient && typeof client === "string") counter(name, perClient, windowSeconds).refund(client);
 }
 
+const counters = perProcess("counters", () => new Map<string, LocalCounter | SharedCounter>());
+
 /** The counter of that name: shared by all instances where a shared store is configured, else of this process. */
 export function counter(name: string, limit: number, windowSeconds: number): LocalCounter | SharedCounter {
-  return processSingleton(`counter ${name}`, () => {
-    const windowMs = windowSeconds * 1000;
-    const inProcess = new LocalCounter(limit, windowMs);
-    const store = counterStore();
-    if (!store) return inProcess;
-    const fallback = decideWithoutStore(name, inProcess);
-    const { sharedCounters: storeTimeoutMs } = answersWithinMs;
-    return new SharedCounter(store, { name, limit, windowMs, storeTimeoutMs, fallback });
-  });
+  const known = counters().get(name);
+  if (known) return known;
+  const made = makeCounter(name, limit, windowSeconds * 1000);
+  counters().set(name, made);
+  return made;
+}
+
+function makeCounter(name: string, limit: number, windowMs: number): LocalCounter | SharedCounter {
+  const inProcess = new LocalCounter(limit, windowMs);
+  const store = counterStore();
+  if (!store) return inProcess;
+  const fallback = decideWithoutStore(name, inProcess);
+  const { sharedCounters: storeTimeoutMs } = answersWithinMs;
+  return new SharedCounter(store, { name, limit, windowMs, storeTimeoutMs, fallback });
 }
 
 /**

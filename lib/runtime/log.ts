@@ -1,6 +1,6 @@
 import pino from "pino";
 import { settings } from "@/lib/config/settings";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/process-singleton";
 import { serializeError, toAscii, toReadable } from "@/lib/runtime/log-format";
 import { NonblockingStderr } from "@/lib/runtime/nonblocking-stderr";
 
@@ -9,9 +9,7 @@ import { NonblockingStderr } from "@/lib/runtime/nonblocking-stderr";
  * development. Never pass it a header, body, query, token, email or address. Lines are written in batches: if the
  * process is killed, up to 200 ms of log are lost.
  */
-export function log(): pino.Logger {
-  return processSingleton("log", () => makeLog(settings().logLevel));
-}
+export const log = perProcess("log", () => makeLog(settings().logLevel));
 
 /**
  * Writes an entry whose fields are already ASCII JSON. Used for the line that every request logs: pino inspects every
@@ -39,15 +37,14 @@ function makeLog(level: string): pino.Logger {
   );
 }
 
-const destination = () =>
-  processSingleton("standard error", () => {
-    const stderr = new NonblockingStderr();
-    process.on("exit", () => stderr.finish());
-    const isForPeople = process.env.NODE_ENV !== "production";
-    const toLine = isForPeople ? toReadable : toAscii;
-    return {
-      write: (line: string) => stderr.write(toLine(line)),
-      /** For a line that is already ASCII. */
-      writeAscii: (line: string) => stderr.write(isForPeople ? toReadable(line) : line),
-    };
-  });
+const destination = perProcess("standard error", () => {
+  const stderr = new NonblockingStderr();
+  process.on("exit", () => stderr.finish());
+  const isForPeople = process.env.NODE_ENV !== "production";
+  const toLine = isForPeople ? toReadable : toAscii;
+  return {
+    write: (line: string) => stderr.write(toLine(line)),
+    /** For a line that is already ASCII. */
+    writeAscii: (line: string) => stderr.write(isForPeople ? toReadable(line) : line),
+  };
+});

@@ -1,13 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { settings } from "@/lib/config/settings";
-import { processSingleton } from "@/lib/process-singleton";
+import { perProcess } from "@/lib/process-singleton";
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
 /** The metrics of this process; undefined when METRICS_PORT is not set. */
-export function metrics(): Metrics | undefined {
-  return processSingleton("metrics", () => (settings().metricsPort ? makeMetrics() : undefined));
-}
+export const metrics = perProcess("metrics", () => (settings().metricsPort ? makeMetrics() : undefined));
 
 const fastSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

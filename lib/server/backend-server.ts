@@ -8,8 +8,8 @@ import { NodeSource } from "@/lib/server/node-source";
 /** Creates the server of the backend API, on a port of its own. `url` is `BACKEND_URL`. */
 export function createBackendServer(url: string): Server {
   const { site, answer } = createBackendApi(url);
-  return createBoundedServer(async (incoming, outgoing) => {
+  return createBoundedServer((incoming, outgoing) => {
     const call = new Call(new NodeSource(incoming, outgoing), site);
-    return send(await answer(call), incoming, outgoing, call.client);
+    return send(answer(call), incoming, outgoing, call.client);
   });
 }

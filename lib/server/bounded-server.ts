@@ -7,27 +7,40 @@ import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
 import { inOrder } from "@/lib/server/pipeline";
-import { keepForProxy } from "@/lib/server/proxy-connection";
+import { keepForStranger, keptForProxyMs } from "@/lib/server/proxy-connection";
 import { closeInStages } from "@/lib/server/staged-close";
 
 /** Creates a server whose connections, headers and exchanges are bounded, and whose refusals reach their clients. */
 export function createBoundedServer(
-  answer: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void>,
+  answer: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void> | undefined,
   limits = connectionLimits,
 ): Server {
+  const proxysMs = keptForProxyMs();
   const begin = (incoming: JoinedMessage, outgoing: ServerResponse) => {
     connections.begin(incoming, outgoing);
-    keepForProxy(incoming, outgoing);
-    const work = () =>
-      answer(incoming, outgoing).catch((failure) => {
-        log().error({ err: failure }, "the server failed");
-        outgoing.destroy();
-      });
+    if (proxysMs) keepForStranger(incoming, outgoing, limits.keepAliveTimeout);
+    const fail = (failure: unknown) => {
+      log().error({ err: failure }, "the server failed");
+      outgoing.destroy();
+    };
+    const work = () => {
+      try {
+        answer(incoming, outgoing)?.catch(fail);
+      } catch (failure) {
+        fail(failure);
+      }
+    };
     inOrder(incoming, outgoing, () => shortRound()?.then(work) ?? work());
   };
   // Node would refuse a missing Host or an unknown Expect without a body; we answer with an ApiError.
   const server = createServer(
-    { ...limits, requireHostHeader: false, joinDuplicateHeaders: true, IncomingMessage: JoinedMessage },
+    {
+      ...limits,
+      keepAliveTimeout: proxysMs ?? limits.keepAliveTimeout,
+      requireHostHeader: false,
+      joinDuplicateHeaders: true,
+      IncomingMessage: JoinedMessage,
+    },
     begin,
   );
   server.on("checkExpectation", begin).on("checkContinue", begin);

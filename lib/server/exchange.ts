@@ -8,16 +8,27 @@ export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse)
   if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
 }
 
-/** Sends an answer; a refusal in the pace of its client's network. */
-export async function send(
-  { status, fields, content }: Answer,
+/** Sends an answer, at once if it is there; a refusal in the pace of its client's network. */
+export function send(
+  answer: Answer | Promise<Answer>,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
   client: Client,
-): Promise<void> {
-  if (status >= 400) await paceRefusal(client);
+): Promise<void> | undefined {
+  const finish = (made: Answer) => {
+    const pause = made.status < 400 ? undefined : paceRefusal(client);
+    if (pause) return pause.then(() => write(made, incoming, outgoing));
+    return write(made, incoming, outgoing);
+  };
+  if (answer instanceof Promise) return answer.then(finish);
+  // A body that came with the head is complete once the parser has gone on.
+  return hasBody(incoming) ? Promise.resolve(answer).then(finish) : finish(answer);
+}
+
+function write({ status, fields, content }: Answer, incoming: IncomingMessage, outgoing: ServerResponse) {
   leaveUnread(incoming, outgoing);
   outgoing.writeHead(status, fields as string[]).end(content);
+  return undefined;
 }
 
 /** Whether a body follows the headers (RFC 9112 §6.3). */

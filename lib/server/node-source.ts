@@ -41,13 +41,13 @@ export class NodeSource implements Source {
 class NodeHeaders implements SentHeaders {
   constructor(private readonly incoming: JoinedMessage) {}
 
-  get(name: string): string | null {
-    const value: unknown = this.incoming.headers[name.toLowerCase()];
+  get(name: Lowercase<string>): string | null {
+    const value: unknown = this.incoming.headers[name];
     if (typeof value === "string") return value;
     return Array.isArray(value) ? value.join(", ") : null;
   }
 
-  has(name: string): boolean {
+  has(name: Lowercase<string>): boolean {
     return this.get(name) !== null;
   }
 

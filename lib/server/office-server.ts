@@ -12,7 +12,7 @@ export function createOfficeServer(url: string): Server {
   return createBoundedServer((incoming, outgoing) =>
     inBackground(async () => {
       const call = new Call(new NodeSource(incoming, outgoing), site);
-      await send(await answer(call), incoming, outgoing, call.client);
+      await send(answer(call), incoming, outgoing, call.client);
     }),
   );
 }

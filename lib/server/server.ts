@@ -31,12 +31,12 @@ type FrontServerOptions = {
 /** Creates the server that owns the socket. It passes requests to the route handlers that a platform would call. */
 export function createFrontServer({ throughNext, limits }: FrontServerOptions = {}): Server {
   ownSockets();
-  const pageCache = new PageCache((target, headers) => {
+  const pageCache = new PageCache(async (target, headers) => {
     const call = new Call(sourceOf("GET", target, new Headers(headers)), publicSite, true);
     return handlerOf(call)(call);
   });
 
-  async function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> {
+  function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> | undefined {
     const call = new Call(new NodeSource(incoming, outgoing), publicSite);
     warnOfProxy(call);
     const isForAll = call.method === "OPTIONS" && call.path === "*"; // RFC 9110 §9.3.7
@@ -48,11 +48,11 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
       : isForAll
         ? finalizeResponse(call, undefined, methodsOfAll)
         : decide(call);
-    if (decided) return send(await decided, incoming, outgoing, call.client);
+    if (decided) return send(decided, incoming, outgoing, call.client);
     if (throughNext) return throughNext(incoming, outgoing, call);
     if (readMethods.includes(call.method) && call.route?.site !== "api")
       return answerReader(incoming, outgoing, call);
-    return send(await handlerOf(call)(call), incoming, outgoing, call.client);
+    return send(handlerOf(call)(call), incoming, outgoing, call.client);
   }
 
   /** Answers what is the same for everyone from memory, and compresses everything else. */
@@ -81,7 +81,7 @@ let hasWarned = false;
 
 /** Warns once if a private peer, so probably a proxy, forwards requests and no proxy is configured. */
 function warnOfProxy({ headers, peer = "" }: Call): void {
-  if (hasWarned || !headers.has("x-forwarded-for") || settings().trustedProxyHops > 0) return;
+  if (hasWarned || settings().trustedProxyHops > 0 || !headers.has("x-forwarded-for")) return;
   if (!privateNetworks.has(peer)) return;
   hasWarned = true;
   log().warn(

@@ -12,5 +12,8 @@ afterAll(() => {
   for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
   Object.assign(process.env, before);
   // The values of `processSingleton`.
-  (globalThis as Record<symbol, Map<string, unknown> | undefined>)[Symbol.for("corner-office")]?.clear();
+  const singletons = (globalThis as Record<symbol, { values: unknown } | undefined>)[
+    Symbol.for("corner-office")
+  ];
+  if (singletons) singletons.values = new Map();
 });

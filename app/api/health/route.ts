@@ -4,6 +4,6 @@ import { toPlatform } from "@/lib/http/platform";
 import { operations } from "@/lib/http/register/operations";
 
 /** Uses no store and no account. */
-export const { GET, HEAD, OPTIONS } = toPlatform(
-  handleOperation(operations.health, () => ({ status: 200, body: health })),
-);
+const answer = { status: 200, body: JSON.stringify(health), mediaType: "application/json" };
+
+export const { GET, HEAD, OPTIONS } = toPlatform(handleOperation(operations.health, () => answer));
