@@ -358,12 +358,18 @@ class Life {
     }
   }
 
+  /** The open invoices of a subscription since one was paid, newest first. */
+  private openOf(id: string) {
+    const newestFirst = [...this.stripe.invoices.values()]
+      .filter(({ parent }) => parent?.subscription_details.subscription === id)
+      .reverse();
+    const paid = newestFirst.findIndex(({ status }) => status === "paid");
+    return newestFirst.slice(0, paid < 0 ? undefined : paid).filter(({ status }) => status === "open");
+  }
+
   /** When the oldest open invoice that came by mail is due. */
   private dueMsOf(id: string): number | undefined {
-    const open = [...this.stripe.invoices.values()].filter(
-      ({ parent, status }) => parent?.subscription_details.subscription === id && status === "open",
-    );
-    const dates = open.flatMap(({ due_date }) => due_date ?? []);
+    const dates = this.openOf(id).flatMap(({ due_date }) => due_date ?? []);
     return dates.length > 0 ? Math.min(...dates) * 1000 : undefined;
   }
 
@@ -439,7 +445,11 @@ class Life {
     if (id && subscription?.status === "paused")
       Object.assign(acts, { goOn: () => this.goOn(owner, id), goOnAgain: () => this.goOn(owner, id) });
     else if (id && (!isActive || (isByMail && this.dueMsOf(id) !== undefined)))
-      Object.assign(acts, { pay: () => this.recover(owner, id), payAgain: () => this.recover(owner, id) });
+      Object.assign(acts, {
+        pay: () => this.recover(owner, id),
+        payAgain: () => this.recover(owner, id),
+        payNewest: () => this.payNewest(id),
+      });
     if (id && (subscription?.status === "past_due" || subscription?.status === "unpaid"))
       Object.assign(acts, { forgive: () => this.forgive(id) });
     const [name, act] = this.oneOf(Object.entries(acts));
@@ -595,6 +605,15 @@ class Life {
     this.note(id, true);
   }
 
+  /** Only the newest invoice is paid, by which Stripe calls the subscription active: older ones stay open. */
+  private payNewest(id: string): void {
+    const [newest] = this.openOf(id);
+    if (!newest || newest.id !== this.stripe.subscriptions.get(id)?.latest_invoice) return;
+    this.stripe.payInvoice(newest, newest.amount_remaining);
+    this.stripe.change(id, { status: "active" });
+    this.note(id, true);
+  }
+
   /** What was paid for a subscription's current period. */
   private chargesOf(id: string) {
     const intents = this.invoicesOf(id).flatMap((invoice) => invoice.intents);
@@ -741,19 +760,11 @@ class Life {
     });
   }
 
-  /** What is due of a subscription's open invoices: next to a latest one that is paid, an older one is history. */
+  /** What is due of a subscription's open invoices since one was paid; of one that is charged and active, of the latest. */
   private dueOf(id: string): number {
     const { latest_invoice, status, collection_method } = this.stripe.subscriptions.get(id) ?? {};
-    const isOwing =
-      collection_method === "send_invoice" ||
-      ["past_due", "unpaid"].includes(status ?? "") ||
-      (status === "paused" && this.stripe.invoices.get(latest_invoice ?? "")?.status === "open");
-    const open = [...this.stripe.invoices.values()].filter(
-      (one) =>
-        one.status === "open" &&
-        one.parent?.subscription_details.subscription === id &&
-        (isOwing || one.id === latest_invoice),
-    );
+    const isActive = status === "active" && collection_method !== "send_invoice";
+    const open = this.openOf(id).filter((one) => !isActive || one.id === latest_invoice);
     return open.reduce((sum, { amount_remaining }) => sum + amount_remaining, 0);
   }
 

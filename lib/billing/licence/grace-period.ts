@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
-import { daysOf, readBefore } from "@/lib/billing/licence/unpaid-change";
+import { daysOf, readBefore, readUnsettled } from "@/lib/billing/licence/unpaid-change";
 import { limitOf } from "@/lib/billing/prices/prices";
-import { callStripe, hasEnded, requireBilling } from "@/lib/billing/stripe/calls";
+import { hasEnded, requireBilling } from "@/lib/billing/stripe/calls";
 import { type Payment, readPeriod } from "@/lib/billing/stripe/payments";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
@@ -68,8 +68,9 @@ async function readFacts(db: Db, { subscription, items, known }: Asked, nowMs: n
     (one, other) => other.current_period_end - one.current_period_end,
   );
   if (!item) throw new Error("a subscription has no item");
-  const open = await readOpen(subscription);
-  const before = await readBefore(db, { subscription, open, known }, nowMs);
+  const unsettled = await readUnsettled(subscription);
+  const open = unsettled.filter((invoice) => invoice.status === "open");
+  const before = await readBefore(db, { subscription, unsettled, known }, nowMs);
   const isNewlyFailing = subscription.status === "past_due" && !before && !known?.unpaid_since_ms;
   const firstUnpaid = isNewlyFailing ? firstUnpaidOf(open, item) : undefined;
   const paidSince = before?.paidSince ?? (firstUnpaid && firstUnpaid - daysOf(item.price) * daySeconds);
@@ -179,17 +180,6 @@ function pauseOf(
     ? type === "trial_end_without_payment_method"
     : trial_end !== null && start < trial_end;
   return isTrial ? "trial" : "request";
-}
-
-/** The open invoices of a subscription. Of one that is charged, what is older than a paid invoice is not asked for any more. */
-async function readOpen(subscription: Stripe.Subscription): Promise<Stripe.Invoice[]> {
-  const { id, status, collection_method, latest_invoice } = subscription;
-  const latest = latest_invoice && typeof latest_invoice === "object" ? latest_invoice : undefined;
-  const isOwing =
-    ["past_due", "unpaid"].includes(status) || (status === "paused" && latest?.status === "open");
-  if (collection_method !== "send_invoice" && !isOwing) return latest?.status === "open" ? [latest] : [];
-  const open = { subscription: id, status: "open", limit: 100 } as const;
-  return (await callStripe((stripe) => stripe.invoices.list(open))).data;
 }
 
 /** When the oldest open invoice that was sent by mail is or was due; `undefined` if none is open. */

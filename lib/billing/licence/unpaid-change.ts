@@ -1,17 +1,17 @@
 import type { Stripe } from "stripe";
 import { rememberLicenceItems } from "@/lib/billing/prices/licence-prices";
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
-import { callStripe } from "@/lib/billing/stripe/calls";
+import { callStripe, hasEnded } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
 type Before = Pick<Tables["billing_subscriptions"], "price_id" | "assistant_limit"> & { paidUntilMs: number };
 
-/** A subscription as it was read, its open invoices, and what the store has of it. */
+/** A subscription as it was read, its invoices since one was settled, and what the store has of it. */
 type Asked = {
   subscription: Stripe.Subscription;
-  open: Stripe.Invoice[];
+  unsettled: Stripe.Invoice[];
   known: Tables["billing_subscriptions"] | undefined;
 };
 
@@ -22,7 +22,6 @@ const daysIn: Record<string, number> = { day: 1, week: 7, month: 31, year: 366 }
  * `undefined` if all is paid that it contains. Stripe changes the price before it collects, and keeps it also if its invoice
  * is voided.
  *
- * @param open - its open invoices, newest first
  * @returns `paidSince` in Unix seconds: when the paid period began, or up to three days before for each of its months
  */
 export async function readBefore(
@@ -42,7 +41,7 @@ export const daysOf = ({ recurring }: Pick<Stripe.Price, "recurring">) =>
 
 async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before | undefined> {
   const { known } = asked;
-  const invoice = await findUnpaidChange(asked);
+  const invoice = findUnpaidChange(asked);
   if (!invoice) return undefined;
   const paidUntilMs = known?.status_reason === "change" && (known.unpaid_since_ms ?? known.period_ends_ms);
   // A later one is the change of another period.
@@ -52,24 +51,35 @@ async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before |
   );
 }
 
-const isChange = ({ billing_reason }: Stripe.Invoice) => billing_reason === "subscription_update";
+/** The invoice of the first change that is not paid; later ones may be open as well, or void. */
+function findUnpaidChange({ subscription, unsettled }: Asked): Stripe.Invoice | undefined {
+  const isOwing = ["past_due", "unpaid", "paused"].includes(subscription.status);
+  return isOwing || isDropped(latestOf(subscription)) ? unsettled.findLast(isChange) : undefined;
+}
+
+/** The invoices of a subscription since one was settled, newest first: what is open from before is not asked for any more. */
+export async function readUnsettled(subscription: Stripe.Subscription): Promise<Stripe.Invoice[]> {
+  const { id, status, collection_method } = subscription;
+  const latest = latestOf(subscription);
+  if (!latest || settles(latest)) return [];
+  const isActive = ["active", "trialing"].includes(status) && collection_method !== "send_invoice";
+  if (hasEnded(subscription) || (isActive && !isDropped(latest))) return [latest];
+  const { data } = await callStripe((stripe) => stripe.invoices.list({ subscription: id, limit: 100 }));
+  const settled = data.findIndex(settles);
+  return settled < 0 ? data : data.slice(0, settled);
+}
+
+const latestOf = ({ latest_invoice: latest }: Stripe.Subscription) =>
+  latest && typeof latest === "object" ? latest : undefined;
 
 /** Whether an invoice makes its subscription active at Stripe, whatever is open from before: a void one does not count. */
 const settles = (invoice: Stripe.Invoice) =>
   invoice.status === "paid" || (invoice.status === "uncollectible" && !isChange(invoice));
 
-/** The invoice of the first change that is not paid since one was settled; later ones may be open as well. */
-async function findUnpaidChange({ subscription, open, known }: Asked): Promise<Stripe.Invoice | undefined> {
-  const { id, status, latest_invoice: latest } = subscription;
-  if (!latest || typeof latest === "string") return undefined;
-  const isOwing = ["past_due", "unpaid", "paused"].includes(status) && open.length > 0;
-  const isUnpaidChange = isOwing && (open.some(isChange) || known?.status_reason === "change");
-  const isDropped = isChange(latest) && ["void", "uncollectible"].includes(latest.status ?? "");
-  if (!isUnpaidChange && !isDropped) return undefined;
-  const { data } = await callStripe((stripe) => stripe.invoices.list({ subscription: id, limit: 100 }));
-  const settled = data.findIndex(settles);
-  return data.slice(0, settled < 0 ? data.length : settled).findLast(isChange);
-}
+const isChange = ({ billing_reason }: Stripe.Invoice) => billing_reason === "subscription_update";
+
+const isDropped = (invoice: Stripe.Invoice | undefined) =>
+  invoice !== undefined && isChange(invoice) && ["void", "uncollectible"].includes(invoice.status ?? "");
 
 /** The invoice of a change credits what is left of what it replaces: a line with a negative amount. */
 async function findReplaced(db: Db, { lines }: Stripe.Invoice, nowMs: number): Promise<Before | undefined> {

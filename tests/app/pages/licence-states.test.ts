@@ -391,6 +391,27 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     expect(await plan(buyer)).toBe("licensed");
   });
 
+  it("that is billed by mail runs for what was paid last, whatever is open of an earlier month", async () => {
+    const { buyer, subscription } = await admitWith({ daysUntilDue: 7 });
+    const bystander = await admitWith({ daysUntilDue: 7 });
+    shop.pass(30 * dayMs);
+    for (const { subscription: id } of [{ subscription }, bystander]) {
+      stripe.renew(id, { isPaid: false });
+      stripe.change(id, { status: "past_due" });
+    }
+    const { latest_invoice } = stripe.subscriptions.get(subscription) ?? {};
+    const newest = stripe.invoices.get(latest_invoice ?? "") ?? expect.fail("no invoice");
+    stripe.payInvoice(newest, newest.amount_remaining);
+    stripe.change(subscription, { status: "active" });
+    await shop.deliverAll();
+    await pass(20);
+    expect(await plan(buyer)).toBe("licensed");
+    const text = await page(buyer, "/home/billing");
+    expect(text).toContain("An earlier invoice is open, which is not part of that");
+    expect(text).not.toContain("overdue");
+    expect(await plan(bystander.buyer), "who paid neither").toBe("trial");
+  });
+
   it("that is paused runs to the day its open invoice is due, however often it is read", async () => {
     const { buyer, subscription } = await admitWith({ daysUntilDue: 45 });
     stripe.change(subscription, { pause_collection: { behavior: "void", resumes_at: null } });
