@@ -156,7 +156,7 @@ const ends: Record<LicenceEnd, EndWords> = {
   },
   paused: {
     beside: "The licence that you bought is paused.",
-    hint: (where) => `To go on with it, ${askUs()}; or choose another licence${where}.`,
+    hint: (where) => `To go on with your licence, ${askUs()}; or choose another one${where}.`,
     step: stepTo("Choose a licence"),
   },
 };

@@ -574,7 +574,8 @@ export class StripeStandIn {
         total: amount,
         amount_paid: 0,
         amount_remaining: due,
-        next_payment_attempt: days === null ? this.nowSeconds() + 3 * daySeconds : null,
+        next_payment_attempt:
+          days === null && subscription.status !== "incomplete" ? this.nowSeconds() + 3 * daySeconds : null,
       },
       ...{ parent: { subscription_details: { subscription: id } }, intents: [] },
       ...{ due_date: days === null ? null : this.nowSeconds() + days * daySeconds, lines: { data: [] } },

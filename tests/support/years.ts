@@ -326,8 +326,12 @@ class Life {
         this.stripe.answer("POST", `/v1/checkout/sessions/${id}/expire`, new URLSearchParams());
     for (const [id, cover] of this.covers) {
       const subscription = this.stripe.subscriptions.get(id);
-      if (!subscription || ["canceled", "incomplete_expired", "paused"].includes(subscription.status))
+      if (!subscription || ["canceled", "incomplete_expired"].includes(subscription.status)) continue;
+      const isCancelled = subscription.cancel_at_period_end && this.periodEndMs(id) <= this.nowMs;
+      if (subscription.status === "paused") {
+        if (isCancelled) this.stripe.end(id);
         continue;
+      }
       const { owner } = cover;
       if (subscription.status === "incomplete") {
         if (this.nowMs - subscription.created * 1000 >= dayMs) this.stripe.expireUnfinished(id);
@@ -339,7 +343,7 @@ class Life {
         this.stripe.change(id, { status: "past_due" });
       }
       if (this.periodEndMs(id) <= this.nowMs) {
-        if (subscription.cancel_at_period_end) {
+        if (isCancelled) {
           this.stripe.end(id);
           continue;
         }

@@ -51,10 +51,13 @@ async function findBefore(db: Db, asked: Asked, nowMs: number): Promise<Before |
   );
 }
 
-/** The invoice of the first change that is not paid; later ones may be open as well, or void. */
+/** The invoice of the first change that is not paid, unless it was dropped, and a later period too; later ones may be open as well. */
 function findUnpaidChange({ subscription, unsettled }: Asked): Stripe.Invoice | undefined {
   const isOwing = ["past_due", "unpaid", "paused"].includes(subscription.status);
-  return isOwing || isDropped(latestOf(subscription)) ? unsettled.findLast(isChange) : undefined;
+  if (!isOwing && !isDropped(latestOf(subscription))) return undefined;
+  const givenAt = unsettled.findIndex((invoice) => invoice.status === "void" && !isChange(invoice));
+  const isGiven = (invoice: Stripe.Invoice, at: number) => isDropped(invoice) && givenAt >= 0 && givenAt < at;
+  return unsettled.findLast((invoice, at) => isChange(invoice) && !isGiven(invoice, at));
 }
 
 /** The invoices of a subscription since one was settled, newest first: what is open from before is not asked for any more. */

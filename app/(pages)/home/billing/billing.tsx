@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { NextPayment } from "@/lib/billing/prices/next-payment";
+import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
@@ -45,7 +46,8 @@ export function Billing({
         <h2 id="billing-heading">{licences.length > 0 ? "Choose a licence" : "Your licence"}</h2>
         {paid.length > 1 && (
           <Alert>
-            You pay for more than one licence. Open “Manage billing” and cancel those you do not need.
+            You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
+            does not show one, {askUs()}.
           </Alert>
         )}
         {state && !plain.has(state) && (
@@ -59,7 +61,7 @@ export function Billing({
         )}
         {hasOpenInvoice && paid.length > 0 && !due && (
           <p>
-            An earlier invoice is open, which is not part of that: see <a href="#invoices">Invoices</a>.
+            An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
           </p>
         )}
         {state === "unfinished" && (

@@ -39,7 +39,6 @@ function InvoiceEntry(invoice: Invoice) {
       <Clock atMs={atMs} shows="date" />
       <b>{moneyInWords(total, currency)}</b>
       <small>
-        {status === "open" && <NextStep next={next} />}
         {status === "open" && page && (
           <a href={page} rel="noopener noreferrer" aria-label={`Pay the invoice of ${day}`}>
             Pay
@@ -51,18 +50,19 @@ function InvoiceEntry(invoice: Invoice) {
           </a>
         )}
       </small>
+      {status === "open" && <NextStep next={next} />}
     </li>
   );
 }
 
 /** What Stripe does about an open invoice: a subscription is active next to an older one, which may be charged yet. */
 function NextStep({ next }: Pick<Invoice, "next">) {
-  if (!next) return <>Stripe does not charge it again by itself. </>;
+  if (!next) return <p className="quiet">Stripe does not charge it again by itself.</p>;
   return (
-    <>
+    <p className="quiet">
       {next.what === "charged" ? "Stripe charges it again on" : "It is due on"}{" "}
-      <Clock atMs={next.atMs} shows="date" />.{" "}
-    </>
+      <Clock atMs={next.atMs} shows="date" />.
+    </p>
   );
 }
 
