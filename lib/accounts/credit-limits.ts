@@ -15,6 +15,11 @@ type Wishes = Record<(typeof wishes)[number], number | null>;
 const selectLimits = (db: Db, accountId: string) =>
   db.selectFrom("credit_limits").where("account_id", "=", accountId);
 
+/** Locks an account as all do that spend, so that what is read then stays. */
+export async function lockAccount(transaction: Db, id: string): Promise<void> {
+  await accountBy(transaction, "id", id).select("id").forUpdate().executeTakeFirst();
+}
+
 /** What an owner has set, with what backends have spent this month (UTC); `undefined` if they never have. */
 export async function readCreditLimits(db: Db, accountId: string, nowMs: number) {
   const row = await selectLimits(db, accountId).selectAll().executeTakeFirst();
@@ -29,8 +34,7 @@ export async function setCreditLimits(
   nowMs: number,
 ): Promise<void> {
   const readState = async (transaction: Db) => {
-    // All that spend lock the account first.
-    await accountBy(transaction, "id", id).select("id").forUpdate().executeTakeFirst();
+    await lockAccount(transaction, id);
     return selectLimits(transaction, id).select(wishes).executeTakeFirst();
   };
   const about = { by, what: "credit limits", whom: email, readState } as const;
@@ -91,5 +95,12 @@ export async function exportCreditLimits(db: Db, accountId: string, nowMs: numbe
     spentThisMonth: toCredits(spent),
     mailBelow: mailBelow === null ? null : toCredits(mailBelow),
     lowSince: asIso(limits.low_since_ms),
+    automaticPurchase: {
+      price: limits.top_up_price,
+      below: limits.top_up_below_thousandths === null ? null : toCredits(limits.top_up_below_thousandths),
+      most: limits.top_up_most,
+      dueAt: asIso(limits.top_up_due_ms),
+      stopped: limits.top_up_stopped,
+    },
   };
 }

@@ -16,6 +16,8 @@ export const limitColumns = [
   "spent_thousandths",
   "mail_below_thousandths",
   "low_since_ms",
+  "top_up_below_thousandths",
+  "top_up_due_ms",
 ] as const satisfies (keyof Row)[];
 
 /** The first instant of a month by UTC, in Unix milliseconds: of the month of `atMs`, or so many later. */

@@ -13,6 +13,7 @@ const permissions: Record<string, Trial> = {
   "Customer portal: write": (stripe) => stripe.billingPortal.sessions.create({ customer: none("cus") }),
   "Subscriptions: write": (stripe) => stripe.subscriptions.cancel(none("sub")),
   "Invoices: write": (stripe) => stripe.invoices.voidInvoice(none("in")),
+  "Payment Methods: read": (stripe) => stripe.customers.listPaymentMethods(none("cus"), { limit: 1 }),
   "Charges and Refunds: read": (stripe) => stripe.refunds.list({ limit: 1 }),
   "Payment Intents: read": (stripe) => stripe.paymentIntents.list({ limit: 1 }),
   "Disputes: read": (stripe) => stripe.disputes.list({ limit: 1 }),

@@ -35,6 +35,7 @@ import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 export const proofPlaces = {
   ways: `${pages.access.path}#ways`,
   leave: `${pages.account.path}#leave`,
+  automatic: `${pages.billing.path}#automatic`,
 } as const;
 
 const findPlace = (asked: string | undefined) => Object.values(proofPlaces).find((place) => place === asked);

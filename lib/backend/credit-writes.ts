@@ -214,6 +214,8 @@ const accountTypes = {
   spent_thousandths: "bigint",
   mail_below_thousandths: "bigint",
   low_since_ms: "bigint",
+  top_up_below_thousandths: "bigint",
+  top_up_due_ms: "bigint",
 } as const satisfies Record<keyof AccountState, "text" | "bigint">;
 const entryTypes = {
   id: "text",
@@ -270,6 +272,7 @@ async function storeDraft(transaction: Db, draft: LedgerDraft): Promise<void> {
         month_ms: ref("rows.month_ms").$notNull(),
         spent_thousandths: ref("rows.spent_thousandths").$notNull(),
         low_since_ms: ref("rows.low_since_ms"),
+        top_up_due_ms: ref("rows.top_up_due_ms"),
       }))
       .whereRef("credit_limits.account_id", "=", "rows.id")
       .execute();

@@ -96,7 +96,11 @@ export class LedgerDraft {
   write(backend: string, write: CreditWrite): Outcome {
     return this.attempt(() => {
       const outcome = this.execute(backend, write);
-      this.watch(this.account(outcome.account), write.kind === "reverse");
+      const account = this.account(outcome.account);
+      this.watch(account, write.kind === "reverse");
+      const { top_up_below_thousandths: below, top_up_due_ms } = account;
+      if (below !== null && top_up_due_ms === null && spendable(account) < below)
+        this.change(account, { top_up_due_ms: this.nowMs });
       return outcome;
     });
   }

@@ -9,6 +9,7 @@ import { endSubscription, refreshLive } from "@/lib/billing/licence/subscription
 import { creditsOf, readPrice } from "@/lib/billing/prices/prices";
 import {
   changeAtStripe,
+  endAtStripe,
   expireSession,
   findAtStripe,
   requireBilling,
@@ -76,7 +77,12 @@ async function recall(db: Db, account: Account, nowMs: number): Promise<void> {
 }
 
 /** Throws an {@link ApiError} if this is not sold to the account. */
-async function describeSale(account: Account, kind: Kind, price_id: string, nowMs: number): Promise<Sale> {
+export async function describeSale(
+  account: Account,
+  kind: Kind,
+  price_id: string,
+  nowMs: number,
+): Promise<Sale> {
   const { licencePrices, creditPrices } = requireBilling();
   if (account.deletes_at_ms !== null)
     throw new ApiError("invalid_request", {
@@ -163,7 +169,7 @@ export async function endCheckoutsOfLeavers(db: Db, nowMs: number): Promise<void
     .$narrowType<{ session_id: string }>()
     .execute();
   for (const { session_id } of open) {
-    await expireSession(session_id);
+    await endAtStripe(session_id);
     await fulfil(db, { checkout: session_id }, "account leave", nowMs);
   }
 }

@@ -12,6 +12,7 @@ import {
 import { endDueLicences } from "@/lib/billing/licence/due-ends";
 import { rememberSold } from "@/lib/billing/prices/licence-prices";
 import { StripeFailure } from "@/lib/billing/stripe/calls";
+import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -69,6 +70,7 @@ export async function reconcile(
     log().warn({ err }, "a leaver's checkout is open yet"),
   );
   await endDueLicences(db, nowMs);
+  if (!signal?.aborted) await buyDueCredits(db, nowMs);
   return reconciled;
 }
 
@@ -87,10 +89,11 @@ function checkouts(db: Db) {
     .$narrowType<{ checkout: NotNull }>();
 }
 
-/** Checkouts that may be paid yet, oldest first. */
+/** Checkouts that may be paid yet, oldest first. Automatic purchases that are open are gone on with on their own. */
 function unsettled(db: Db, nowMs: number) {
   return checkouts(db)
     .where("state", "in", ["open", "unpaid"])
+    .where(({ or, eb }) => or([eb("kind", "<>", "top-up"), eb("state", "=", "unpaid")]))
     .where("created_at_ms", ">", nowMs - unsettledForMs)
     .orderBy("created_at_ms");
 }
@@ -149,7 +152,7 @@ async function findUnsettled(db: Db, progress: Progress | undefined, nowMs: numb
     .limit(limit)
     .execute();
   const paid = await checkouts(db)
-    .where("kind", "=", "credits")
+    .where("kind", "in", ["credits", "top-up"])
     .where("state", "=", "fulfilled")
     .where("created_at_ms", ">", endedSinceMs)
     .where(unread)

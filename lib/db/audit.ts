@@ -60,6 +60,7 @@ const progress: Columns = {
     "open_invoices",
     "currency",
   ],
+  credit_limits: ["top_up_due_ms"],
   local_sessions: [
     "last_seen_at_ms",
     "expires_at_ms",

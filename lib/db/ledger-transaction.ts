@@ -7,7 +7,7 @@ import { transact } from "@/lib/db/transaction";
 const columns: Columns = {
   accounts: ["credit_thousandths", "held_thousandths"],
   credit_entries: ["reversed_thousandths", "number"],
-  credit_limits: ["month_ms", "spent_thousandths", "low_since_ms"],
+  credit_limits: ["month_ms", "spent_thousandths", "low_since_ms", "top_up_due_ms"],
 };
 const ledger = "credit_entries";
 

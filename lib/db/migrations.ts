@@ -463,6 +463,14 @@ export const migrations: Record<string, SchemaChange> = {
     holds_due: "holds (expires_at_ms) where closed_as is null",
   },
   "237-event-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, eventTriggers) },
+  "229-automatic-purchases": addColumns(
+    "credit_limits",
+    "top_up_price text, top_up_below_thousandths bigint, top_up_most bigint, top_up_due_ms bigint, top_up_stopped text",
+  ),
+  // Every instance looks every ten seconds for purchases that are due or open.
+  "230-automatic-purchases-due": {
+    credit_limits_due: "credit_limits (top_up_due_ms) where top_up_due_ms is not null",
+  },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

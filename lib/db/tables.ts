@@ -107,6 +107,14 @@ export type Tables = {
     mail_below_thousandths: number | null;
     /** When there were fewer; null if there were not, since the last that were given or for an hour. */
     low_since_ms: number | null;
+    /** The price of the pack that is bought automatically, below which balance, and how often a month (UTC); null if none is. */
+    top_up_price: string | null;
+    top_up_below_thousandths: number | null;
+    top_up_most: number | null;
+    /** From when on it is due, because a backend left fewer; null if it is not. */
+    top_up_due_ms: number | null;
+    /** Why it was turned off, unless its owner did. */
+    top_up_stopped: string | null;
   };
   /** What backends wrote, by the key of their request, with its first answer. Rows last as long as the account. */
   backend_writes: {
@@ -457,7 +465,7 @@ export type Tables = {
     /** The idempotency key with which it is created at Stripe. */
     id: string;
     account_id: string;
-    /** `licence` or `credits`. */
+    /** `licence` or `credits`, or `top-up` for an automatic purchase, which has an invoice. */
     kind: string;
     price_id: string;
     /** The credits bought; 0 for a licence. */
@@ -465,7 +473,7 @@ export type Tables = {
     /** `open`, `unpaid` (complete, but the bank has not paid yet), `fulfilled`, `expired` or `failed`. */
     state: string;
     created_at_ms: number;
-    /** Stripe's id of it; null until Stripe has created it. */
+    /** Stripe's id of the session, or of a top-up's invoice; null until Stripe has created it. */
     session_id: string | null;
     /** How many of the credits were refunded, or lost in a dispute. */
     refunded_thousandths: Generated<number>;

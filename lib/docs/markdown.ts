@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import type { CodeLanguage } from "@/lib/docs/highlight";
-import type { PublicErrorCode } from "@/lib/http/errors";
+import type { ErrorCode } from "@/lib/http/errors";
 import { documentPages, pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
 import type { Route } from "@/lib/http/route";
@@ -13,7 +13,7 @@ export const to = Object.fromEntries(Object.entries(targets).map(([name, { path 
 };
 
 /** A link to the section about an error code. */
-export function toCode(code: PublicErrorCode): string {
+export function toCode(code: ErrorCode): string {
   return `[\`${code}\`](${to.errors}#${code})`;
 }
 

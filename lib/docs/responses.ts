@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { headBoundsInWords, quotas } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { defaults, type HeaderDocument, headersOf, retryAfter } from "@/lib/docs/response-headers";
-import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type Status, schemaOf } from "@/lib/http/register/operations";
 import { pages } from "@/lib/http/register/pages";
 import { apiError, entitlementDenied } from "@/lib/http/schemas";
@@ -14,7 +14,7 @@ export type AnswerDocument = {
   status: number;
   meaning: string;
   /** An example of each possible `error.code`; empty for a success. */
-  refusals: Partial<Record<PublicErrorCode, object>>;
+  refusals: Partial<Record<ErrorCode, object>>;
   schema: z.ZodType;
   headers: readonly HeaderDocument[];
 };
@@ -63,7 +63,7 @@ export const earlyRefusals = () => [
   earlyRefusal("HeadersTooLarge", 431, "too_large", `The headers are over ${headBoundsInWords}.`),
 ];
 
-function earlyRefusal(name: string, status: number, code: PublicErrorCode, message: string) {
+function earlyRefusal(name: string, status: number, code: ErrorCode, message: string) {
   const refusals = { [code]: exampleRefusal(code, apiError, message) };
   const headers = [...defaults("no-store"), ...(status === 429 ? [retryAfter(true)] : [])];
   return { name, status, meaning: message, refusals, schema: apiError, headers };
@@ -71,7 +71,7 @@ function earlyRefusal(name: string, status: number, code: PublicErrorCode, messa
 
 /** An example of the refusal with this code, in the shape of this schema. */
 export function exampleRefusal(
-  code: PublicErrorCode,
+  code: ErrorCode,
   schema: z.ZodType = apiError,
   message: string = errorCatalogue[code].message,
 ) {

@@ -5,7 +5,7 @@ import { documents } from "@/lib/docs/documents";
 import { plain } from "@/lib/docs/markdown";
 import { phrases, sectionWords, synonyms } from "@/lib/docs/search-words";
 import { sectionsOf, titleOf } from "@/lib/docs/sections";
-import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
+import { errorCatalogue } from "@/lib/http/errors";
 import { documentPages } from "@/lib/http/register/pages";
 import { processSingleton } from "@/lib/process-singleton";
 
@@ -68,8 +68,8 @@ type Section = {
   weight: number;
 };
 
-/** A page is about a thing that its sections and the error codes mention. Codes that nothing sends come last. */
-const weights = { page: 1.3, section: 1, code: 0.2, reservedCode: 1e-6 };
+/** A page is about a thing that its sections and the error codes mention. */
+const weights = { page: 1.3, section: 1, code: 0.2 };
 
 function makeIndex() {
   const sections = new Map(documents.flatMap(describeSections).map((section) => [section.path, section]));
@@ -99,7 +99,7 @@ function describeSections(document: DocumentPage): Section[] {
 function weightOf({ path }: DocumentPage, anchor: string | undefined): number {
   if (!anchor) return weights.page;
   if (path !== documentPages.errors.path || !(anchor in errorCatalogue)) return weights.section;
-  return errorCatalogue[anchor as ErrorCode].status === null ? weights.reservedCode : weights.code;
+  return weights.code;
 }
 
 const searchOptions: SearchOptions = {

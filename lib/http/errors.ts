@@ -13,20 +13,13 @@ import { pages } from "@/lib/http/register/pages";
 import { retryAfterOutage } from "@/lib/http/retry-after";
 
 export type CatalogueEntry = {
-  /** The HTTP status; `null` for a code reserved for private workspace routes, which no public operation sends. */
-  status: number | null;
+  status: number;
   /** Its other statuses, and when they are sent. */
   also?: string;
   when: string;
   message: string;
   hint: string;
 };
-
-const reserved = {
-  status: null,
-  when: "Reserved for private workspace routes.",
-  hint: "No public operation sends this code; check the action in the app that caused it.",
-} as const;
 
 /** Every error code. Clients branch on them, so the list is closed within major version 1. */
 export const errorCatalogue = {
@@ -152,12 +145,17 @@ export const errorCatalogue = {
     message: "The billing portal could not be opened.",
     hint: "Nothing was changed. Try again in a moment.",
   },
-  limit_required: { ...reserved, message: "A spending limit has to be set first." },
+  limit_required: {
+    status: 400,
+    when: "The form on `/home/billing` that turns automatic purchases on was sent without how often a month.",
+    message: "A spending limit has to be set first.",
+    hint: "Say how often a month credits may be bought at most.",
+  },
   limit_failed: {
     status: 400,
-    when: "The form on `/home/billing` that sets limits was sent with something that is no amount of credits.",
+    when: "A form on `/home/billing` that sets limits was sent with something that is no amount of credits, or not for what the form sets.",
     message: "The spending limit could not be changed.",
-    hint: "Type a number of credits with at most three decimals and without separators, or nothing for none.",
+    hint: "Type a number of credits with at most three decimals and without separators. Automatic purchases begin below a number that the pack covers.",
   },
   fulfilment_failed: {
     status: 500,
@@ -168,11 +166,6 @@ export const errorCatalogue = {
 } as const satisfies Record<string, CatalogueEntry>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
-
-/** The codes that a public response can have. */
-export type PublicErrorCode = {
-  [Code in ErrorCode]: (typeof errorCatalogue)[Code]["status"] extends number ? Code : never;
-}[ErrorCode];
 
 /** What tells a refusal from others of its code: who handles it asks for that, and not for its words. */
 export type Reason = "overloaded" | "no cookies" | "no proof";
@@ -197,7 +190,7 @@ export class ApiError extends Error {
   private readonly extraFields: Record<string, unknown>;
 
   constructor(
-    readonly code: PublicErrorCode,
+    readonly code: ErrorCode,
     { status, reason, message, hint, headers, extraFields }: Details = {},
   ) {
     const entry = errorCatalogue[code];

@@ -2,7 +2,7 @@ import { settings } from "@/lib/config/settings";
 import type { Call } from "@/lib/http/call";
 import type { CheckOptions } from "@/lib/http/checks/check";
 import { cookieHeaders } from "@/lib/http/cookies";
-import { LimitError, type PublicErrorCode } from "@/lib/http/errors";
+import { type ErrorCode, LimitError } from "@/lib/http/errors";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { type HandlerOptions, handleEndpoint, type RouteHandler } from "@/lib/http/handler";
 import { pages } from "@/lib/http/register/pages";
@@ -21,7 +21,7 @@ export type FormWork<Who = undefined> = (
 
 type FormOptions<Who> = Pick<CheckOptions<Who>, "identify" | "hasProof"> & {
   /** The codes of refusals that the page explains as well; programs then get every refusal as an ApiError. */
-  explained?: readonly PublicErrorCode[];
+  explained?: readonly ErrorCode[];
   /** The address of the page with the form, if its route does not say it: it explains the `problem` in its query. */
   page?: (call: Call) => string;
   /** Renders a refusal where no page of the public site explains it. */

@@ -7,6 +7,10 @@ import { takeDueRows } from "@/lib/mail/due-rows";
 import type { ClaimOptions } from "@/lib/mail/outbox-runner";
 import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
+/** Why automatic purchases were turned off. */
+export const stopReasons = ["declined", "confirmation", "no card", "returned", "refused"] as const;
+export type StopReason = (typeof stopReasons)[number];
+
 /** Mails that a date or a backend makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
 const scheduledMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
@@ -22,6 +26,11 @@ const scheduledMail = z.discriminatedUnion("kind", [
     below: z.int(),
     left: z.int(),
     atMs: z.int(),
+  }),
+  z.object({
+    kind: z.literal("automatic purchase stopped"),
+    accountId: z.string(),
+    why: z.enum(stopReasons),
   }),
 ]);
 

@@ -27,7 +27,7 @@ import type { Outbox, WantedMail } from "@/lib/mail/outbox-runner";
 import { retryDelays } from "@/lib/mail/retry-delays";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail, appInTurnMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
-import { lowCreditsMail } from "@/lib/mail/texts/credits";
+import { automaticPurchaseStoppedMail, lowCreditsMail } from "@/lib/mail/texts/credits";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
@@ -121,6 +121,7 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
   "licence ending": about(addressLicenceEnding, licenceEndingMail),
   "licence ended": about(addressLicenceEnded, licenceEndedMail),
   "low credits": about(addressLowCredits, lowCreditsMail),
+  "automatic purchase stopped": about(addressStopped, automaticPurchaseStoppedMail),
 };
 
 function about<Queued, Wanted extends { to: string }>(
@@ -152,6 +153,17 @@ async function addressLowCredits(db: Db, mail: Extract<QueuedMail, { kind: "low 
     .select("email as to")
     .where("subject", "is not", null)
     .where("mail_below_thousandths", "is not", null)
+    .executeTakeFirst();
+  return owner && { ...mail, ...owner };
+}
+
+/** To an owner who has not turned it on again. */
+async function addressStopped(db: Db, mail: Extract<QueuedMail, { kind: "automatic purchase stopped" }>) {
+  const owner = await accountBy(db, "id", mail.accountId)
+    .innerJoin("credit_limits", "account_id", "id")
+    .select("email as to")
+    .where("subject", "is not", null)
+    .where("top_up_stopped", "=", mail.why)
     .executeTakeFirst();
   return owner && { ...mail, ...owner };
 }

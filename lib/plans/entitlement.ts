@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { PublicErrorCode } from "@/lib/http/errors";
+import type { ErrorCode } from "@/lib/http/errors";
 import type { entitlementAllowed, entitlementDenied } from "@/lib/http/schemas";
 import { jitter } from "@/lib/runtime/jitter";
 
@@ -53,4 +53,4 @@ export const denialCodes = {
   invalid: "forbidden",
   unconfigured: "not_configured",
   unavailable: "unavailable",
-} as const satisfies Record<DeniedStatus, PublicErrorCode>;
+} as const satisfies Record<DeniedStatus, ErrorCode>;

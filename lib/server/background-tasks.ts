@@ -2,6 +2,7 @@ import { deleteExpired } from "@/lib/accounts/retention";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
+import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { settings } from "@/lib/config/settings";
 import { type Db, processStore, store } from "@/lib/db/store";
 import { tellDueEvents } from "@/lib/events/due-events";
@@ -52,6 +53,12 @@ const tasks: Task[] = [
   [10 * second, "outages could not be recorded; they are when the store is back", watchOutages],
 ];
 
+const purchases: Task = [
+  10 * second,
+  "automatic purchases could not be read",
+  inStore((db, nowMs) => buyDueCredits(db, nowMs)),
+];
+
 const reconciliation: Task = [
   reconcileEveryMs,
   "purchases could not be reconciled",
@@ -63,7 +70,8 @@ const reconciliation: Task = [
  * to the store. Stopping it waits for the mails that are being sent.
  */
 export function startBackgroundWork(): (() => Promise<void>)[] {
-  return [...tasks, ...(settings().billing ? [reconciliation] : [])].map(([pauseMs, failed, round], place) =>
-    startBackgroundLoop(round, { afterMs: place * apartMs, pauseMs, failed }),
+  return [...tasks, ...(settings().billing ? [purchases, reconciliation] : [])].map(
+    ([pauseMs, failed, round], place) =>
+      startBackgroundLoop(round, { afterMs: place * apartMs, pauseMs, failed }),
   );
 }

@@ -67,7 +67,11 @@ type Invoice = Pick<
   /** Null for the invoice of a checkout. */
   parent: { subscription_details: { subscription: string } } | null;
   intents: string[];
+  metadata?: Record<string, string>;
+  attempted?: boolean;
 };
+/** What a bank says to a card while its owner is away. */
+type CardAnswer = "paid" | "declined" | "confirmation" | "processing";
 type Charge = Pick<
   Stripe.Charge,
   "id" | "object" | "amount" | "amount_refunded" | "refunded" | "disputed" | "created" | "status" | "currency"
@@ -131,6 +135,10 @@ export class StripeStandIn {
   searchDelayMs = 60_000;
   /** What a customer has paid too much, by a switch to a shorter period: later invoices are paid from it. */
   readonly credits = new Map<string, number>();
+  /** The saved cards of customers, and what banks say to a payment with one. */
+  readonly cards = new Map<string, { id: string; answer: CardAnswer; isDefault: boolean }>();
+  /** Payments by invoice that did not succeed at once. */
+  readonly intents = new Map<string, { status: string; code: string | null }>();
   readonly sessions = new Map<string, Session>();
   readonly subscriptions = new Map<string, Subscription>();
   readonly invoices = new Map<string, Invoice>();
@@ -551,6 +559,8 @@ export class StripeStandIn {
         data: [{ id: this.newId("si"), price, quantity: 1, current_period_start, current_period_end }],
       },
     });
+    if (!this.cards.has(customer))
+      this.cards.set(customer, { id: this.newId("pm"), answer: "paid", isDefault: false });
     const isPaid = !isIncomplete && daysUntilDue === null;
     this.bill(id, "subscription_create", trial_end ? 0 : this.sumOf(id).total, isPaid);
     this.tell("customer.subscription.created", this.find(this.subscriptions, id));
@@ -653,6 +663,79 @@ export class StripeStandIn {
       ...{ amount_due: Math.max(0, sum.total - credit), currency: subscription.currency },
       ...{ period_end, next_payment_attempt: period_end + 3600 },
     });
+  }
+
+  /** A new invoice that someone makes by hand, a draft without lines. */
+  private draftInvoice(fields: URLSearchParams): Reply {
+    const customer = fields.get("customer") ?? "";
+    if (!this.customers.has(customer)) return refuse(400, "resource_missing", "No such customer");
+    const id = this.newId("in");
+    const made: Invoice = {
+      ...{ id, object: "invoice", status: "draft", billing_reason: "manual", created: this.nowSeconds() },
+      ...{ currency: "eur", total: 0, amount_paid: 0, amount_remaining: 0, due_date: null },
+      ...{ customer, parent: null, intents: [], lines: { data: [] }, attempted: false },
+      ...{ next_payment_attempt: null, metadata: metadataIn(fields), ...this.linksOf(id) },
+    };
+    this.invoices.set(id, made);
+    return ok(made);
+  }
+
+  private addItem(fields: URLSearchParams): Reply {
+    const invoice = this.invoices.get(fields.get("invoice") ?? "");
+    const price = this.prices.get(fields.get("pricing[price]") ?? "");
+    if (invoice?.status !== "draft" || !price) return refuse(400, undefined, "No such draft or price.");
+    if (!price.active) return refuse(400, undefined, "The price specified is inactive.");
+    const amount = price.unit_amount ?? 0;
+    const period = { start: this.nowSeconds(), end: this.nowSeconds() };
+    invoice.lines.data.push({ amount, quantity: 1, period, pricing: { price_details: { price: price.id } } });
+    Object.assign(invoice, { total: invoice.total + amount, currency: price.currency });
+    return ok({ id: this.newId("ii"), object: "invoiceitem" });
+  }
+
+  private finalizeInvoice(id: string): Reply {
+    const invoice = this.invoices.get(id);
+    if (invoice?.status !== "draft") return refuse(400, undefined, "This invoice is finalized.");
+    Object.assign(invoice, { status: "open", amount_remaining: invoice.total });
+    if (invoice.total === 0) this.payInvoice(invoice, 0);
+    return ok(invoice);
+  }
+
+  /** Charges a card while its owner is away. */
+  private chargeInvoice(id: string, fields: URLSearchParams): Reply {
+    const invoice = this.invoices.get(id);
+    if (invoice?.status !== "open") return refuse(400, undefined, "Invoice is already paid, or not open.");
+    const card = this.cards.get(invoice.customer);
+    if (!card || fields.get("payment_method") !== card.id || fields.get("off_session") !== "true")
+      return refuse(400, "resource_missing", "No such payment method.");
+    invoice.attempted = true;
+    if (card.answer === "paid") {
+      this.payInvoice(invoice, invoice.total);
+      return ok(invoice);
+    }
+    const isProcessing = card.answer === "processing";
+    const code = card.answer === "confirmation" ? "authentication_required" : "card_declined";
+    const intent = this.newId("pi");
+    this.intents.set(intent, {
+      status: isProcessing ? "processing" : "requires_payment_method",
+      code: isProcessing ? null : code,
+    });
+    invoice.intents.push(intent);
+    if (isProcessing) return ok(invoice);
+    return { status: 402, body: { error: { type: "card_error", code, message: "Your card was declined." } } };
+  }
+
+  /** The bank answers what it was thinking about. */
+  finishProcessing(invoiceId: string): void {
+    const invoice = this.find(this.invoices, invoiceId);
+    for (const intent of invoice.intents.splice(0)) this.intents.delete(intent);
+    this.payInvoice(invoice, invoice.total);
+  }
+
+  /** A saved card as Stripe shows it. */
+  private cardOf(customer: string, isDefault?: boolean): object | null {
+    const card = this.cards.get(customer);
+    if (!card || (isDefault !== undefined && card.isDefault !== isDefault)) return null;
+    return { id: card.id, object: "payment_method", type: "card" };
   }
 
   payInvoice(invoice: Invoice, amount: number): void {
@@ -787,8 +870,17 @@ export class StripeStandIn {
           fields,
         );
       }
-      case "GET customers/id":
-        return this.deleted.has(id) ? ok({ id, object: "customer", deleted: true }) : of(this.customers);
+      case "GET customers/id": {
+        if (this.deleted.has(id)) return ok({ id, object: "customer", deleted: true });
+        const invoice_settings = { default_payment_method: this.cardOf(id, true) };
+        const { status, body } = of(this.customers);
+        return { status, body: { ...body, ...(status === 200 && { invoice_settings }) } };
+      }
+      case "GET customers/id/payment_methods":
+        return list(
+          [this.cardOf(id)].filter((card) => card !== null),
+          fields,
+        );
       case "POST customers/id": {
         const known = this.customers.get(id);
         if (!known) return missing();
@@ -846,10 +938,13 @@ export class StripeStandIn {
       case "GET subscriptions":
         if (customer && (!this.customers.has(customer) || this.isAnother)) return missing(400);
         return list(
-          this.listed(this.subscriptions).filter(
-            (one) =>
-              (!customer || one.customer === customer) && (fields.get("status") === "all" || !hasEnded(one)),
-          ),
+          this.listed(this.subscriptions)
+            .filter(
+              (one) =>
+                (!customer || one.customer === customer) &&
+                (fields.get("status") === "all" || !hasEnded(one)),
+            )
+            .map((one) => ({ ...one, default_payment_method: this.cardOf(String(one.customer), false) })),
           fields,
         );
       case "DELETE subscriptions/id": {
@@ -864,6 +959,30 @@ export class StripeStandIn {
         if (invoice?.status !== "open") return refuse(400, undefined, "Only open invoices can be voided.");
         invoice.status = "void";
         return ok(invoice);
+      }
+      case "POST invoices":
+        return this.draftInvoice(fields);
+      case "POST invoiceitems":
+        return this.addItem(fields);
+      case "POST invoices/id/finalize":
+        return this.finalizeInvoice(id);
+      case "POST invoices/id/pay":
+        return this.chargeInvoice(id, fields);
+      case "DELETE invoices/id":
+        if (this.invoices.get(id)?.status !== "draft") return refuse(400, undefined, "This is no draft.");
+        this.invoices.delete(id);
+        return ok({ id, object: "invoice", deleted: true });
+      case "GET invoices/id": {
+        const found = this.isAnother ? undefined : this.invoices.get(id);
+        if (!found) return missing();
+        const asked = expandedIn(fields);
+        return ok({
+          ...found,
+          ...(asked.includes("customer") && { customer: this.customerOf(found) }),
+          ...(asked.some((name) => name.startsWith("payments")) && {
+            payments: this.paymentsOf(found, true),
+          }),
+        });
       }
       case "GET charges":
         return list(
@@ -1002,18 +1121,28 @@ export class StripeStandIn {
       invoice.intents.flatMap((id) => {
         if ((asked ?? invoice.id) !== invoice.id || (intent ?? id) !== id) return [];
         const latest_charge = [...this.charges.values()].find(({ payment_intent }) => payment_intent === id);
-        const whole = { id, object: "payment_intent", latest_charge };
-        const isWhole = expanded.includes("data.payment.payment_intent.latest_charge");
+        const { status = "succeeded", code = null } = this.intents.get(id) ?? {};
+        const isPaid = status === "succeeded";
+        if (fields.get("status") === "paid" && !isPaid) return [];
+        const last_payment_error = code && { code };
+        const whole = { id, object: "payment_intent", status, last_payment_error, latest_charge };
+        const isWhole = expanded.some((name) => name.startsWith("data.payment.payment_intent"));
         const payment = { type: "payment_intent", payment_intent: isWhole ? whole : id };
-        const made = { id: `inpay_${id}`, object: "invoice_payment", status: "paid", payment };
+        const made = {
+          id: `inpay_${id}`,
+          object: "invoice_payment",
+          status: isPaid ? "paid" : "open",
+          payment,
+        };
         const paid = { amount_paid: latest_charge?.amount ?? 0, currency: invoice.currency };
         return { ...made, ...paid, invoice: expanded.includes("data.invoice") ? invoice : invoice.id };
       }),
     );
   }
 
-  private paymentsOf({ id }: Invoice): object {
-    return { object: "list", data: this.listPayments(new URLSearchParams({ invoice: id })), has_more: false };
+  private paymentsOf({ id: invoice }: Invoice, isWhole = false): object {
+    const asked = { invoice, ...(isWhole && { "expand[]": "data.payment.payment_intent" }) };
+    return { object: "list", data: this.listPayments(new URLSearchParams(asked)), has_more: false };
   }
 
   private returnUrl = "";

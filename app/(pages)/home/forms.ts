@@ -18,6 +18,8 @@ import { beginCheckout, endCheckoutsOfLeavers } from "@/lib/billing/checkout";
 import { openPortal } from "@/lib/billing/customer/customer";
 import { openLicenceChange } from "@/lib/billing/licence/price-change";
 import { openUnfinished } from "@/lib/billing/licence/subscription";
+import { endAutomaticPurchase } from "@/lib/billing/top-ups/automatic-purchase";
+import { startAutomaticPurchase } from "@/lib/billing/top-ups/start";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { handleForm, withProblem } from "@/lib/http/form";
@@ -36,6 +38,7 @@ export const explainedOnBilling = [
   "credits_not_configured",
   "checkout_failed",
   "limit_failed",
+  "limit_required",
   "paid_only",
   "portal_failed",
 ] as const;
@@ -176,6 +179,26 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
       return { to: `${billing}?limits#limits` };
     },
     { ...byOwner, explained: explainedOnBilling },
+  ),
+
+  /** Lets a pack be bought with the saved card whenever few credits are left. */
+  startAutomaticPurchase: handleForm(
+    ownerForms.startAutomaticPurchase,
+    async ({ field, nowMs }, owner) => {
+      const wanted = { price: field("credits"), below: parseLimit(field("below")), most: field("most") };
+      const hasCard = await startAutomaticPurchase(await store(), owner, wanted, nowMs);
+      return { to: hasCard ? `${billing}?automatic#automatic` : withProblem(billing, "no-card") };
+    },
+    { ...byOwner, explained: explainedOnBilling },
+  ),
+
+  endAutomaticPurchase: handleForm(
+    ownerForms.endAutomaticPurchase,
+    async ({ nowMs }, owner) => {
+      await endAutomaticPurchase(await store(), owner, nowMs);
+      return { to: `${billing}#automatic` };
+    },
+    byOwner,
   ),
 
   /**

@@ -4,7 +4,7 @@ import { findByEmail, forgetUnclaimed, keepUnclaimed } from "@/lib/billing/custo
 import {
   callStripe,
   changeAtStripe,
-  expireSession,
+  endAtStripe,
   findAtStripe,
   hasEnded,
   idOf,
@@ -123,7 +123,7 @@ export async function deleteCustomer(
     .execute();
   try {
     for (const { session_id, state } of checkouts)
-      if (session_id && state === "open") await expireSession(session_id);
+      if (session_id && state === "open") await endAtStripe(session_id);
     const customer = await findAtStripe((stripe) => stripe.customers.retrieve(customer_id));
     const isOurs = customer && !customer.deleted && customer.metadata.account;
     if (isOurs) await removeAtStripe((stripe) => stripe.customers.del(customer_id));

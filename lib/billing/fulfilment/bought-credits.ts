@@ -3,6 +3,7 @@ import type { Stripe } from "stripe";
 import { spendable, writeCreditEntry } from "@/lib/accounts/ledger";
 import { type Buyer, changeAccount, type Stored } from "@/lib/billing/customer/purchases";
 import { type Payment, partReturned } from "@/lib/billing/stripe/payments";
+import { stopAutomaticPurchase } from "@/lib/billing/top-ups/automatic-purchase";
 import { moneyInWords } from "@/lib/config/money";
 import { recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
@@ -63,11 +64,14 @@ export async function settleCheckout(
       if (thousandths !== 0) await writeCreditEntry(transaction, entry, nowMs);
     };
     const given = isNew ? known.thousandths : 0;
-    await write(given, "bought", amount);
+    await write(given, known.kind === "top-up" ? "bought automatically" : "bought", amount);
     const inLedger = due === 0 ? null : await sumOf(transaction, account.id, checkout);
     const takenBefore = known.taken_thousandths ?? known.refunded_thousandths;
     const taken = due < 0 ? -Math.min(-due, takenBefore) : Math.min(due, spendable(account) + given);
     await write(-taken, reason, inLedger === null ? null : amount - returned - inLedger);
+    // Who takes a payment back does not want the next one.
+    if (due > 0 || event === "charge.dispute.created")
+      await stopAutomaticPurchase(transaction, account, "returned", nowMs);
     if (due > taken && due > 0) {
       const after = { not_taken_back_thousandths: due - taken };
       const about = { by: "stripe", what: "credits not taken back", whom: buyer.email, after } as const;

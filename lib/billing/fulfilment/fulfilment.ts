@@ -5,7 +5,13 @@ import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfi
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
 import { creditsOf } from "@/lib/billing/prices/prices";
 import { callStripe, expireSession, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
-import { findSubscriptionsOf, isPaid, isWhollyReturned, readPayment } from "@/lib/billing/stripe/payments";
+import {
+  findPaidBy,
+  isPaid,
+  isWhollyReturned,
+  readPayment,
+  readPaymentsOf,
+} from "@/lib/billing/stripe/payments";
 import type { Db } from "@/lib/db/store";
 import { recordOutage } from "@/lib/runtime/dependency-outages";
 import { metrics } from "@/lib/runtime/metrics";
@@ -36,7 +42,12 @@ async function fulfilPayment(db: Db, payment_intent: string, event: string, nowM
   const { data } = await callStripe((stripe) => stripe.checkout.sessions.list({ payment_intent, limit: 1 }));
   for (const { id } of data) await fulfilCheckout(db, id, event, nowMs);
   if (data.length > 0) return;
-  for (const { subscription, payments } of await findSubscriptionsOf(payment_intent)) {
+  for (const paid of await findPaidBy(payment_intent)) {
+    if ("invoice" in paid) {
+      await fulfilCheckout(db, paid.invoice, event, nowMs);
+      continue;
+    }
+    const { subscription, payments } = paid;
     await fulfilSubscription(db, subscription, event, nowMs);
     const known = db.selectFrom("billing_subscriptions").select("account_id").where("id", "=", subscription);
     const { account_id } = (await known.executeTakeFirst()) ?? {};
@@ -47,33 +58,73 @@ async function fulfilPayment(db: Db, payment_intent: string, event: string, nowM
 const maxReadings = 5;
 
 /**
- * Reads a checkout at Stripe: gives its credits once it is paid, takes back what was refunded or lost in a dispute, and
+ * Reads a checkout, or the invoice of an automatic purchase, at Stripe: gives its credits once it is paid, takes back what was refunded or lost in a dispute, and
  * gives that again when the refund fails. A reading during which another one was stored is repeated, because it may be
  * older. A licence is its subscription's.
  */
 async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number): Promise<void> {
-  const expand = ["customer", "line_items", "payment_intent.latest_charge"];
   for (let tries = 0; tries < maxReadings; tries++) {
     const before = await findCheckout(db, id);
-    const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
-    const sale = session && saleOf(session);
-    if (!session || !sale) return;
-    const charge = chargeOf(session);
-    const payment = charge && isPaid(charge) ? await readPayment(charge) : undefined;
+    const read = id.startsWith("in_") ? await readTopUp(id) : await readSession(id);
+    if (!read) return;
+    const { session, payment } = read;
     const isReturned = payment !== undefined && isWhollyReturned(payment);
-    const isCharged = session.status === "complete" && session.payment_status !== "unpaid" && !isReturned;
-    const buyer = await resolveBuyer(db, session, isCharged, nowMs);
+    const buyer = await resolveBuyer(db, session, read.isCharged && !isReturned, nowMs);
     if (session.subscription) await fulfilSubscription(db, idOf(session.subscription), event, nowMs);
     if (!buyer) return;
-    const known = before ?? (await keepCheckout(db, buyer.id, session, sale));
+    const known = before ?? (await keepCheckout(db, buyer.id, session, read.sale));
     if (!known) return;
-    const state = stateOf(session) ?? known.state;
+    const state = read.state ?? known.state;
     const reading = { buyer, known, state, session, payment, event };
     if ((await settleCheckout(db, reading, nowMs)) === "outdated") continue;
     if (payment) await keepPayments(db, buyer.id, id, [payment]);
     return;
   }
   throw new Error("a checkout changed while it was read");
+}
+
+async function readSession(id: string) {
+  const expand = ["customer", "line_items", "payment_intent.latest_charge"];
+  const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
+  const sale = session && saleOf(session);
+  if (!session || !sale) return undefined;
+  const charge = chargeOf(session);
+  return {
+    ...{ session, sale, state: stateOf(session) },
+    isCharged: session.status === "complete" && session.payment_status !== "unpaid",
+    payment: charge && isPaid(charge) ? await readPayment(charge) : undefined,
+  };
+}
+
+/** The invoice of an automatic purchase, as a checkout would be; `undefined` for any other invoice. */
+async function readTopUp(id: string) {
+  const expand = ["customer"];
+  const invoice = await findAtStripe((stripe) => stripe.invoices.retrieve(id, { expand }));
+  if (!invoice?.metadata?.top_up) return undefined;
+  const { status, metadata, customer, created, total, currency } = invoice;
+  const { price: price_id = "", thousandths } = metadata;
+  const isPaid = status === "paid";
+  const states: Partial<Record<string, string>> = {
+    paid: "fulfilled",
+    void: "failed",
+    uncollectible: "failed",
+  };
+  return {
+    session: {
+      id,
+      customer,
+      metadata,
+      created,
+      amount_total: total,
+      currency,
+      status: null,
+      subscription: null,
+    },
+    sale: { kind: "top-up", price_id, thousandths: Number(thousandths) || 0 },
+    state: states[status ?? ""],
+    isCharged: isPaid,
+    payment: isPaid ? (await readPaymentsOf(id))[0] : undefined,
+  };
 }
 
 /** What a checkout sells: as ours says, or by the price of one that a Payment Link made; `undefined` if it is not ours. */
@@ -99,7 +150,7 @@ function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session) {
 async function keepCheckout(
   db: Db,
   account_id: string,
-  { id, status, created }: Stripe.Checkout.Session,
+  { id, status, created }: Pick<Stripe.Checkout.Session, "id" | "status" | "created">,
   sale: NonNullable<ReturnType<typeof saleOf>>,
 ): Promise<Checkout | undefined> {
   const state = status === "open" ? "open" : "unpaid";

@@ -45,9 +45,7 @@ export async function keepProgress(db: Db, through_ms: number): Promise<void> {
 export async function findNew(db: Db, { throughMs, isBehind }: Progress, nowMs: number): Promise<Purchase[]> {
   const since = (ms: number) => ({ created: { gte: Math.max(0, Math.floor(ms / 1000)) } });
   const recent = since(throughMs - overlapMs);
-  const begun = isBehind
-    ? since(throughMs - settlesWithinMs)
-    : { ...since(throughMs - openForMs), status: "complete" };
+  const begun = since(throughMs - (isBehind ? settlesWithinMs : openForMs));
   const purchases: Purchase[] = (await listUnclaimed(db)).map(({ id }) =>
     id.startsWith("sub_") ? { subscription: id } : { checkout: id },
   );
@@ -55,12 +53,21 @@ export async function findNew(db: Db, { throughMs, isBehind }: Progress, nowMs: 
     const known = await db.selectFrom("billing_subscriptions").select("id").where("id", "in", ids).execute();
     purchases.push(...without(ids, known).map((subscription) => ({ subscription })));
   }
-  for await (const ids of listCheckouts(begun, nowMs)) {
+  for await (const ids of listCheckouts({ ...begun, ...(!isBehind && { status: "complete" }) }, nowMs)) {
     const known = await db
       .selectFrom("billing_checkouts")
       .select("session_id as id")
       .where("session_id", "in", ids)
       .where("state", "not in", ["open", "unpaid"])
+      .execute();
+    purchases.push(...without(ids, known).map((checkout) => ({ checkout })));
+  }
+  for await (const ids of listTopUps(begun)) {
+    const known = await db
+      .selectFrom("billing_checkouts")
+      .select("session_id as id")
+      .where("session_id", "in", ids)
+      .where("state", "=", "fulfilled")
       .execute();
     purchases.push(...without(ids, known).map((checkout) => ({ checkout })));
   }
@@ -102,6 +109,8 @@ export async function collectPurchasesOf(db: Db, buyer: Buyer, nowMs: number): P
       purchases.push(...ids.map((subscription) => ({ subscription })));
     for await (const ids of listCheckouts({ customer }, nowMs))
       purchases.push(...ids.map((checkout) => ({ checkout })));
+    for await (const ids of listTopUps({ customer }))
+      purchases.push(...ids.map((checkout) => ({ checkout })));
   }
   for await (const ids of listCheckouts({ customer_details: { email: buyer.email } }, nowMs))
     purchases.push(...ids.map((checkout) => ({ checkout })));
@@ -135,6 +144,16 @@ async function* listCheckouts(filter: Stripe.Checkout.SessionListParams, nowMs: 
     stripe.checkout.sessions.list({ ...filter, ...page, expand }),
   )) {
     const ids = page.filter(isOurs).map(({ id }) => id);
+    if (ids.length > 0) yield ids;
+  }
+}
+
+/** The invoices of automatic purchases that were paid, by their ids. */
+async function* listTopUps(filter: Stripe.InvoiceListParams) {
+  if (requireBilling().creditPrices.length === 0) return;
+  const paid = { ...filter, status: "paid" } as const;
+  for await (const page of listAtStripe((stripe, page) => stripe.invoices.list({ ...paid, ...page }))) {
+    const ids = page.flatMap(({ id, metadata }) => (metadata?.top_up ? [id] : []));
     if (ids.length > 0) yield ids;
   }
 }

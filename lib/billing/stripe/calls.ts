@@ -115,6 +115,17 @@ export async function expireSession(sessionId: string): Promise<void> {
   }
 }
 
+/** Ends a checkout of ours by its id: a session, or the invoice of an automatic purchase, which may be a draft. */
+export async function endAtStripe(id: string): Promise<void> {
+  if (!id.startsWith("in_")) return expireSession(id);
+  const unlessRefused = (failure: unknown) => {
+    if (!(failure instanceof StripeFailure && (failure.status === 400 || failure.status === 404)))
+      throw failure;
+  };
+  await callStripe((stripe) => stripe.invoices.voidInvoice(id)).catch(unlessRefused);
+  await callStripe((stripe) => stripe.invoices.del(id)).catch(unlessRefused);
+}
+
 /** Keeps the library's errors out of the log: they carry the whole answer. */
 function toFailure(failure: unknown): unknown {
   if (!(failure instanceof Error) || !("rawType" in failure || "requestId" in failure)) return failure;

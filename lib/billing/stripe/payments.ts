@@ -60,7 +60,7 @@ export async function readPeriod(subscription: string, periodStart: number) {
 
 const withCharge = ["data.payment.payment_intent.latest_charge", "data.payment.charge"];
 
-async function readPaymentsOf(invoice: string): Promise<Payment[]> {
+export async function readPaymentsOf(invoice: string): Promise<Payment[]> {
   const payments: Payment[] = [];
   for await (const page of listAtStripe((stripe, page) =>
     stripe.invoicePayments.list({ invoice, status: "paid", expand: withCharge, ...page }),
@@ -77,10 +77,13 @@ async function readCharged({ payment_intent: intent, charge: own }: Stripe.Invoi
 /** Whether a charge has brought money: those of a bank are pending at first, and may fail. */
 export const isPaid = ({ status }: Stripe.Charge) => status === "succeeded";
 
-/** The subscriptions whose invoices a payment has paid, with that payment as it is now: the period may be an earlier one. */
-export async function findSubscriptionsOf(payment_intent: string) {
+/**
+ * What a payment has paid by invoices: subscriptions, with that payment as it is now, because the period may be an earlier
+ * one, and automatic purchases, by their invoices.
+ */
+export async function findPaidBy(payment_intent: string) {
   const payment = { type: "payment_intent", payment_intent } as const;
-  const found: { subscription: string; payments: Payment[] }[] = [];
+  const found: ({ subscription: string; payments: Payment[] } | { invoice: string })[] = [];
   for await (const page of listAtStripe((stripe, page) =>
     stripe.invoicePayments.list({ payment, expand: ["data.invoice", ...withCharge], ...page }),
   ))
@@ -89,6 +92,8 @@ export async function findSubscriptionsOf(payment_intent: string) {
         typeof invoice === "object" && "parent" in invoice && invoice.parent?.subscription_details;
       if (details)
         found.push({ subscription: idOf(details.subscription), payments: await readCharged(payment) });
+      else if (typeof invoice === "object" && "metadata" in invoice && invoice.metadata?.top_up)
+        found.push({ invoice: invoice.id });
     }
   return found;
 }

@@ -1,7 +1,7 @@
 import type { DocumentText } from "@/lib/docs/document";
 import { toOperation } from "@/lib/docs/documents/operations";
 import { table, to } from "@/lib/docs/markdown";
-import { type CatalogueEntry, errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import { type CatalogueEntry, type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, operations } from "@/lib/http/register/operations";
 
 /** One section per code, where `error.docs` points. */
@@ -14,31 +14,23 @@ export const errors: DocumentText = {
 
 ${table(
   ["Code", "Status", "Meaning"],
-  sent.map(([name, { status, also, message }]) => [
+  codes.map(([name, { status, also, message }]) => [
     `[\`${name}\`](#${name})`,
     [status, ...(also?.match(/\b\d{3}\b/g) ?? [])].join(", "),
     message,
   ]),
 )}
 
-${sent.map(describe).join("\n\n")}
-
-## Reserved codes
-
-No public operation sends these. They are reserved for private workspace routes: ${reserved.map(([name]) => `\`${name}\``).join(", ")}.
-
-${reserved.map(([name, { message }]) => `### \`${name}\`\n\n${message}`).join("\n\n")}
+${codes.map(describe).join("\n\n")}
 `,
 };
 
 const codes = Object.entries<CatalogueEntry>(errorCatalogue);
-const sent = codes.filter(([, { status }]) => status !== null);
-const reserved = codes.filter(([, { status }]) => status === null);
 
 function describe([name, { status, also, when, message, hint }]: [string, CatalogueEntry]): string {
   const all = Object.entries<Operation>(operations);
   const senders = all.filter(([, { codes }]) =>
-    Object.values(codes).some((some) => some.includes(name as PublicErrorCode)),
+    Object.values(codes).some((some) => some.includes(name as ErrorCode)),
   );
   const links = senders.map(([operation]) => toOperation(operation as keyof typeof operations));
   return `## \`${name}\`

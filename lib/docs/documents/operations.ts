@@ -5,7 +5,7 @@ import { fieldTable } from "@/lib/docs/fields";
 import { code, json, table, to, toCode } from "@/lib/docs/markdown";
 import { answersOf } from "@/lib/docs/responses";
 import { callSamples } from "@/lib/docs/samples";
-import { errorCatalogue, type PublicErrorCode } from "@/lib/http/errors";
+import { type ErrorCode, errorCatalogue } from "@/lib/http/errors";
 import { type Operation, type OperationName, operations } from "@/lib/http/register/operations";
 import * as schemas from "@/lib/http/schemas";
 
@@ -56,7 +56,7 @@ function examples(name: OperationName): string {
 
 function statusTable(operation: Operation): string {
   const rows = answersOf(operation).flatMap(({ status, meaning, refusals }) => {
-    const codes = Object.keys(refusals) as PublicErrorCode[];
+    const codes = Object.keys(refusals) as ErrorCode[];
     if (codes.length === 0) return [[String(status), "", meaning]];
     return codes.map((name) => [
       String(status),

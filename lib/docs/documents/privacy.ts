@@ -40,7 +40,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   holds:
     "Credits that one of our systems holds for work that goes on: amount, reason, times and what came of it | With the account",
   credit_limits:
-    "What you set for your credits: how much may be spent in a month and was, and below how many you want a mail, with when they last were | Until your data is erased",
+    "What you set for your credits: how much may be spent in a month and was, and below how many you want a mail, with when they last were, and which pack is bought automatically, when, how often a month, and why not any more | Until your data is erased",
   backend_writes:
     "What our systems asked about your credits, as a digest, and were answered | With the account; what concerns several accounts stays, after an erasure without anything that names you",
   events: `What happened to your account, told to our own systems by its id: that it was opened or deleted, another entitlement, credits or email, apps connected and ended, purchases and failed payments, with figures and times, and without your email | ${eventDays} days`,

@@ -55,6 +55,13 @@ export const ownerForms = {
     page: ownerPages.billing.path,
     notImpersonated: "credit limits refused",
   },
+  startAutomaticPurchase: {
+    ...onBilling,
+    path: "/home/credits/automatic",
+    under: ["local"],
+    needsProof: true,
+  },
+  endAutomaticPurchase: { ...owners, path: "/home/credits/automatic/end", page: ownerPages.billing.path },
   openPortal: { path: "/home/portal", ...onBilling, notImpersonated: "billing portal refused" },
   mintToken: { path: "/home/token", ...onAccess, notImpersonated: "token refused" },
 } as const satisfies Record<string, Route>;

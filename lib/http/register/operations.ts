@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { corsOfBanner } from "@/lib/http/cors";
-import type { PublicErrorCode } from "@/lib/http/errors";
+import type { ErrorCode } from "@/lib/http/errors";
 import { pages } from "@/lib/http/register/pages";
 import type { Route } from "@/lib/http/route";
 import * as schemas from "@/lib/http/schemas";
@@ -22,7 +22,7 @@ export type Operation = Route & {
   /** The body of a refusal for the account: 401, 403 or 503. Every other refusal, and these by default, is an ApiError. */
   denial?: z.ZodType;
   /** The possible `error.code`s, by the status of each refusal. */
-  codes: Readonly<Partial<Record<Status, readonly PublicErrorCode[]>>>;
+  codes: Readonly<Partial<Record<Status, readonly ErrorCode[]>>>;
 };
 
 /** The refusals of the router and the common checks, which every operation shares. */

@@ -5,7 +5,7 @@ import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
 import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail, appInTurnMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
-import { lowCreditsMail } from "@/lib/mail/texts/credits";
+import { automaticPurchaseStoppedMail, lowCreditsMail } from "@/lib/mail/texts/credits";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import * as signIn from "@/lib/mail/texts/sign-in";
@@ -38,6 +38,7 @@ export function renderPreviews(): Map<string, RenderedMail> {
     "payment-failed": paymentFailedMail({ stopsAtMs: atMs + 14 * dayMs, status_reason: null }),
     "licence-ending": licenceEndingMail({ endsAtMs: atMs + 3 * dayMs, after: "nothing" }),
     "low-credits": lowCreditsMail({ below: 20_000, left: 19_875, atMs }),
+    "automatic-purchase-stopped": automaticPurchaseStoppedMail({ why: "confirmation" }),
     "licence-ended": licenceEndedMail({ after: "nothing", end: { what: "licence", atMs, how: "ended" } }),
   };
   return new Map([

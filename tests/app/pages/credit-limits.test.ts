@@ -213,6 +213,7 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     expect(exported.creditLimits).toEqual({
       ...{ monthly: 7, spentThisMonth: 2, mailBelow: 20 },
       lowSince: expect.any(String),
+      automaticPurchase: { price: null, below: null, most: null, dueAt: null, stopped: null },
     });
     await service.adminJson("person", "erase", owner.email);
     expect(await stage.query(`SELECT * FROM credit_limits WHERE account_id = '${owner.id}'`)).toEqual([]);

@@ -72,6 +72,7 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
       "POST /v1/billing_portal/sessions": "Customer portal: write",
       "DELETE /v1/subscriptions/": "Subscriptions: write",
       "POST /v1/invoices/": "Invoices: write",
+      "GET /v1/customers/cus_cornerofficecheck/payment_methods": "Payment Methods: read",
       "GET /v1/refunds": "Charges and Refunds: read",
       "GET /v1/payment_intents": "Payment Intents: read",
       "GET /v1/disputes": "Disputes: read",

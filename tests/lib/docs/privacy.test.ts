@@ -26,6 +26,7 @@ holds for work that goes on: amount, reason | holds: backend_id thousandths reas
 times and what came of it | holds: created_at closed_as closed_at entry_id
 What you set for your credits: how much may be spent in a month and was | credit_limits: monthly_thousandths month spent_thousandths
 below how many you want a mail, with when they last were | credit_limits: mail_below_thousandths low_since
+which pack is bought automatically, when, how often a month, and why not | credit_limits: top_up_price top_up_below_thousandths top_up_due top_up_most top_up_stopped
 What our systems asked about your credits | backend_writes: backend_id key_hash body_digest
 and were answered | backend_writes: answer written_at
 told to our own systems by its id | events: type data at number account_number

@@ -121,7 +121,7 @@ function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
   );
 }
 
-const purposes = { ways: "add or remove a passkey", leave: "delete your account" };
+const purposes = { ways: "add or remove a passkey", leave: "delete your account", automatic: "turn it on" };
 
 type ConfirmProps = Pick<ProvingVisit, "account" | "ways"> & { place: keyof typeof proofPlaces };
 

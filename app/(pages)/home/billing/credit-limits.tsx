@@ -15,7 +15,7 @@ export const readLimitsOf = (accountId: string, nowMs: number) =>
     async (db) => (await readCreditLimits(db, accountId, nowMs)) ?? null,
   );
 
-type Limits = Awaited<ReturnType<typeof readLimitsOf>>;
+export type Limits = Awaited<ReturnType<typeof readLimitsOf>>;
 
 type CreditLimitsProps = { account: Account; read: Limits; isSaved: boolean; nowMs: number };
 
@@ -49,15 +49,16 @@ export function CreditLimits({ account, read, isSaved, nowMs }: CreditLimitsProp
   );
 }
 
-type AmountFieldProps = { name: string; label: string; set: number | null | undefined };
+type AmountFieldProps = { id?: string; name: string; label: string; set?: number | null | undefined };
 
-function AmountField({ name, label, set }: AmountFieldProps) {
+/** A field for a number, which shows what is set in thousandths. */
+export function AmountField({ id, name, label, set }: AmountFieldProps) {
   const value = set == null ? "" : String(toCredits(set));
   return (
     <div>
-      <label htmlFor={name}>{label}</label>
+      <label htmlFor={id ?? name}>{label}</label>
       <input
-        id={name}
+        id={id ?? name}
         name={name}
         inputMode="decimal"
         autoComplete="off"

@@ -5,6 +5,7 @@ import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { explainedOnBilling } from "../forms";
 import { ownerPage } from "../owner-page";
+import { AutomaticPurchase, readAutomatic } from "./automatic-purchase";
 import { Billing } from "./billing";
 import { CheckoutNote } from "./checkout-note";
 import { CreditLimits, readLimitsOf } from "./credit-limits";
@@ -14,12 +15,18 @@ import { LicenceChange } from "./licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "./offers";
 import { isSpent, readSpendingOf, Spending } from "./spending";
 
-const problems = Object.fromEntries(
-  explainedOnBilling.map((code) => {
-    const { message, hint } = errorCatalogue[code];
-    return [code, { words: `${message} ${hint}` }];
-  }),
-);
+const problems = {
+  ...Object.fromEntries(
+    explainedOnBilling.map((code) => {
+      const { message, hint } = errorCatalogue[code];
+      return [code, { words: `${message} ${hint}` }];
+    }),
+  ),
+  confirm: { words: "Confirm first that it is you, then turn it on." },
+  "no-card": {
+    words: "There is no saved card. Add one under “Manage billing”, then turn it on. Nothing was changed.",
+  },
+};
 
 /** What the company costs, what it includes, and the history of its credits. */
 export const { GET } = toPlatform(
@@ -36,6 +43,8 @@ export const { GET } = toPlatform(
     const credits = await readCredits(account.id, query.before);
     const spending = await readSpendingOf(account.id, nowMs);
     const limits = await readLimitsOf(account.id, nowMs);
+    const automatic =
+      limits !== undefined && isSpent(spending) ? await readAutomatic(visit, limits) : undefined;
     return (
       <>
         <h1>Billing</h1>
@@ -80,6 +89,9 @@ export const { GET } = toPlatform(
                   isSaved={query.limits !== undefined}
                   nowMs={nowMs}
                 />
+                {automatic && limits !== undefined && offers && (
+                  <AutomaticPurchase visit={visit} limits={limits} read={automatic} offers={offers.credits} />
+                )}
               </>
             )}
             {bought?.hasBought && <Invoices read={invoices} />}

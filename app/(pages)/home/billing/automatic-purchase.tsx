@@ -1,0 +1,137 @@
+import { monthOf } from "@/lib/accounts/credit-watch";
+import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
+import { countTopUps } from "@/lib/billing/top-ups/automatic-purchase";
+import { forms } from "@/lib/http/register/forms";
+import { type StopReason, stopReasons } from "@/lib/mail/outbox";
+import { whyStopped } from "@/lib/mail/texts/credits";
+import { formatInstant } from "../../instant";
+import { PostButton, PostForm } from "../../post-form";
+import { readPart } from "../../read-part";
+import { readSessions } from "../access/sessions";
+import { Confirm, readSignInMethods } from "../access/sign-in-methods";
+import type { OwnVisit } from "../owner-page";
+import { AmountField, type Limits } from "./credit-limits";
+import { formatCredits } from "./credits";
+import { type Offer, sellsCreditsTo } from "./offers";
+
+/** What the section of automatic purchases needs; `undefined` where there is none. */
+export async function readAutomatic({ account, sessionId, isLocal, nowMs }: OwnVisit, limits: Limits) {
+  const isOn = limits?.top_up_price != null;
+  if (!isLocal || !(isOn || sellsCreditsTo(account))) return undefined;
+  if (isOn)
+    return {
+      isOn,
+      bought: await readPart("automatic purchases could not be counted", (db) =>
+        countTopUps(db, account.id, nowMs),
+      ),
+    };
+  const sessions = (await readSessions(account, nowMs))?.sessions;
+  const own = sessions?.find(({ id }) => id === sessionId);
+  return {
+    isOn,
+    isConfirmed: isRecentlyConfirmed(own?.confirmed_at_ms, nowMs),
+    ways: await readSignInMethods(account.id),
+  };
+}
+
+type AutomaticProps = {
+  visit: OwnVisit;
+  limits: NonNullable<Limits> | null;
+  read: NonNullable<Awaited<ReturnType<typeof readAutomatic>>>;
+  offers: Offer[];
+};
+
+/** Turns on that a pack is bought whenever few credits are left, and off; and says why it is off, if its owner did not do it. */
+export function AutomaticPurchase({
+  visit: { account, query, nowMs },
+  limits,
+  read,
+  offers,
+}: AutomaticProps) {
+  const stopped = stopReasons.find((reason) => reason === limits?.top_up_stopped);
+  return (
+    <section className="card" aria-labelledby="automatic">
+      <h2 id="automatic">Buy credits automatically</h2>
+      {limits && read.isOn ? (
+        <>
+          {query.automatic !== undefined && <p role="status">It is on.</p>}
+          <TurnedOn limits={limits} bought={read.bought} offers={offers} nowMs={nowMs} />
+          <PostButton action={forms.endAutomaticPurchase.path} hidden={{ account: account.id }}>
+            Turn it off
+          </PostButton>
+        </>
+      ) : (
+        <>
+          <Stopped why={stopped} />
+          <p className="quiet">
+            It is off. If you turn it on, a pack is bought with your saved card, without asking you again,
+            when work leaves fewer credits than you say, and not more often a month than you say.
+          </p>
+          {read.isConfirmed ? (
+            <StartForm accountId={account.id} offers={offers} />
+          ) : (
+            <Confirm account={account} ways={read.ways} place="automatic" />
+          )}
+        </>
+      )}
+    </section>
+  );
+}
+
+function Stopped({ why }: { why: StopReason | undefined }) {
+  if (!why) return null;
+  return (
+    <p className="problem ours" role="alert">
+      It was turned off. {whyStopped[why]}
+    </p>
+  );
+}
+
+function StartForm({ accountId, offers }: { accountId: string; offers: Offer[] }) {
+  return (
+    <PostForm action={forms.startAutomaticPurchase.path} hidden={{ account: accountId }} className="stack">
+      <div>
+        <label htmlFor="automatic-credits">Buy</label>
+        <select id="automatic-credits" name="credits">
+          {offers.map(({ priceId, name, amount }) => (
+            <option key={priceId} value={priceId}>
+              {[name, amount].filter(Boolean).join(", ")}
+            </option>
+          ))}
+        </select>
+      </div>
+      <AmountField id="automatic-below" name="below" label="When fewer than this many credits are left" />
+      <AmountField id="automatic-most" name="most" label="At most this many times a month (UTC)" />
+      <button type="submit">Turn it on</button>
+    </PostForm>
+  );
+}
+
+type TurnedOnProps = {
+  limits: NonNullable<Limits>;
+  bought: number | undefined;
+  offers: Offer[];
+  nowMs: number;
+};
+
+function TurnedOn({ limits, bought, offers, nowMs }: TurnedOnProps) {
+  const { top_up_price, top_up_below_thousandths, top_up_most } = limits;
+  const offer = offers.find(({ priceId }) => priceId === top_up_price);
+  const isFull = bought !== undefined && bought >= (top_up_most ?? 0);
+  return (
+    <>
+      <p>
+        When work leaves fewer than {formatCredits(top_up_below_thousandths ?? 0)} credits,{" "}
+        {offer ? [offer.name, offer.amount].filter(Boolean).join(", ") : "a pack"} is bought with your saved
+        card, at most {top_up_most} {top_up_most === 1 ? "time" : "times"} a month.
+        {bought !== undefined && ` This month: ${bought}.`}
+      </p>
+      {isFull && (
+        <p className="quiet">
+          The next one is bought from {formatInstant(monthOf(nowMs, 1), "date", "UTC")} UTC on.
+        </p>
+      )}
+      {!offer && <p className="quiet">This pack is not sold to you at the moment, so nothing is bought.</p>}
+    </>
+  );
+}

@@ -1,0 +1,256 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { dayMs } from "@/lib/config/durations";
+import { leaseMs, openAutomaticPurchases } from "@/tests/support/automatic-purchases";
+import { withBackendApi } from "@/tests/support/backend-caller";
+import { startShop } from "@/tests/support/block";
+import { eventually } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
+import type { Buyer } from "@/tests/support/shop";
+
+describe.each(engines)("automatic purchases of credits, on $name", async (engine) => {
+  const shop = await startShop(engine, await withBackendApi());
+  const { service, stripe, stage } = shop;
+  const owners = await openAutomaticPurchases(shop);
+  const { customerOf, cardOf, start, prove, admit, spend, page } = owners;
+  const { balanceOf, invoicesOf, statesOf, paid, stopMails, round } = owners;
+  afterEach(() => {
+    stripe.faultOf = () => "none";
+    stripe.whenDone = () => {};
+    stripe.takeEvents();
+  });
+
+  it("are off until the owner turns them on in the browser, with a fresh proof", async () => {
+    const { buyer } = await shop.admitLicensed("--credits", "150");
+    shop.pass(6 * 60_000);
+    expect(await page(buyer)).toContain("To turn it on, confirm that it is you:");
+    const html = { accept: "text/html" };
+    expect((await start(buyer, {}, html)).headers.location).toBe("/home/billing?problem=confirm#ways");
+    await round();
+    await spend(buyer, "100");
+    await round();
+    expect([statesOf(buyer), await balanceOf(buyer)]).toEqual([[], 50]);
+    expect(await prove(buyer)).toBe("/home/billing#automatic");
+    for (const [fields, code] of [
+      [{ most: "" }, "limit_required"],
+      [{ most: "0" }, "limit_failed"],
+      [{ most: "1000" }, "limit_failed"],
+      [{ below: "" }, "limit_failed"],
+      [{ below: "0" }, "limit_failed"],
+      [{ below: "500.001" }, "limit_failed"],
+      [{ credits: "price_month" }, "invalid_request"],
+    ] as const) {
+      const { status, text } = await start(buyer, fields);
+      expect([fields, status, JSON.parse(text).error.code]).toEqual([fields, 400, code]);
+    }
+    const words = (await buyer.browser.open("/home/billing?problem=limit_required")).text;
+    expect(words).toContain(
+      "A spending limit has to be set first. Say how often a month credits may be bought",
+    );
+    const card = cardOf(buyer);
+    stripe.cards.delete(customerOf(buyer));
+    expect((await start(buyer)).headers.location).toBe("/home/billing?problem=no-card");
+    expect(await page(buyer)).not.toContain("Turn it off");
+    stripe.cards.set(customerOf(buyer), card);
+    expect((await start(buyer)).headers.location).toBe("/home/billing?automatic#automatic");
+    const text = await page(buyer);
+    expect(text).toContain(
+      "When work leaves fewer than 100 credits, 500 credits, €10.00 is bought with your saved card, at most 3 times a month. This month: 0.",
+    );
+    const token = await service.token(buyer.email);
+    const asProgram = { authorization: `Bearer ${token}` };
+    expect((await start(buyer, {}, asProgram)).status).toBe(403);
+    await round();
+    expect(statesOf(buyer), "nothing was spent since").toEqual([]);
+    const end = { account: buyer.id };
+    await buyer.browser.submit("/home/credits/automatic/end", end);
+    await spend(buyer, "1");
+    await round();
+    expect(statesOf(buyer)).toEqual([]);
+    expect(
+      (await service.audit(buyer.email)).filter(({ what }) => what === "automatic purchase"),
+    ).toMatchObject([
+      { who: "owner", after: { top_up_price: null } },
+      {
+        who: "owner",
+        after: { top_up_price: "price_pack", top_up_below_thousandths: 100_000, top_up_most: 3 },
+      },
+    ]);
+  });
+
+  it("buy one pack when a spend leaves fewer, with the saved card, and not again until that happens again", async () => {
+    const [buyer, other] = [await admit(150), await admit(150)];
+    await round();
+    await spend(buyer, "50");
+    await round();
+    expect(statesOf(buyer), "100 are not below 100").toEqual([]);
+    for (let n = 0; n < 5; n++) await spend(buyer, "1");
+    await round();
+    expect([statesOf(buyer), paid(buyer), await balanceOf(buyer)]).toEqual([["paid"], 1, 595]);
+    await round();
+    await shop.deliverAll();
+    await spend(buyer, "400");
+    await round();
+    expect(paid(buyer)).toBe(1);
+    expect(await page(buyer)).toContain("bought automatically (€10.00)");
+    const [invoice] = invoicesOf(buyer);
+    const history = await service.adminJson<object[]>("credits", "history", buyer.email);
+    expect(history).toContainEqual(
+      expect.objectContaining({ reason: "bought automatically", paid: "10.00", checkout: invoice?.id }),
+    );
+    await spend(buyer, "150");
+    await round();
+    expect([paid(buyer), await balanceOf(buyer)]).toEqual([2, 545]);
+    expect([statesOf(other), await balanceOf(other)]).toEqual([[], 150]);
+    expect(await stopMails(buyer)).toEqual([]);
+  });
+
+  it("are made by the server itself, without a command", async () => {
+    const buyer = await admit(150);
+    await round();
+    await spend(buyer, "60");
+    await eventually(async () => expect(await balanceOf(buyer)).toBe(590));
+    expect(paid(buyer)).toBe(1);
+  });
+
+  it("buy no more often a month than its owner says, and go on with the next month", async () => {
+    const buyer = await admit(150, { most: "1" });
+    await round();
+    await spend(buyer, "60");
+    await round();
+    await spend(buyer, "500");
+    await round();
+    await round();
+    expect([paid(buyer), await balanceOf(buyer)]).toEqual([1, 90]);
+    expect(await page(buyer)).toContain("The next one is bought from 1 ");
+    const now = new Date(stripe.nowMs());
+    shop.pass(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) - stripe.nowMs() + 60_000);
+    await round();
+    await round();
+    expect([paid(buyer), await balanceOf(buyer)]).toEqual([2, 590]);
+  });
+
+  it.each([
+    ["declined", "Your card was declined, and you were not charged."],
+    ["confirmation", "Your bank wants you to confirm each payment"],
+  ] as const)(
+    "are turned off by a card that is %s, with a mail, after one attempt",
+    async (answer, words) => {
+      const buyer = await admit(150);
+      cardOf(buyer).answer = answer;
+      await round();
+      for (let n = 0; n < 3; n++) {
+        await spend(buyer, "60");
+        await round();
+        shop.pass(leaseMs + 1000);
+      }
+      expect([statesOf(buyer), stripe.intents.size > 0]).toEqual([["void"], true]);
+      expect(
+        stripe.requests.filter((request) => request === `POST /v1/invoices/${invoicesOf(buyer)[0]?.id}/pay`),
+      ).toHaveLength(1);
+      const text = await page(buyer);
+      expect(text).toContain("It was turned off.");
+      expect(text).toContain(words);
+      await eventually(async () => {
+        await service.admin("emails", "send-due");
+        expect(await stopMails(buyer)).toHaveLength(1);
+      });
+      expect((await stopMails(buyer))[0]?.text).toContain(words);
+      cardOf(buyer).answer = "paid";
+      await round();
+      expect([paid(buyer), await balanceOf(buyer)]).toEqual([0, 30]);
+      // On again, with a proof.
+      await prove(buyer);
+      await start(buyer);
+      await spend(buyer, "1");
+      await round();
+      expect([paid(buyer), await balanceOf(buyer)]).toEqual([1, 529]);
+      expect(await page(buyer)).not.toContain("It was turned off.");
+    },
+  );
+
+  it("wait for a bank that thinks, and neither charge again nor give credits meanwhile", async () => {
+    const buyer = await admit(150);
+    cardOf(buyer).answer = "processing";
+    await round();
+    await spend(buyer, "60");
+    for (let n = 0; n < 3; n++) {
+      await round();
+      await spend(buyer, "1");
+      shop.pass(leaseMs + 1000);
+    }
+    expect([statesOf(buyer), await balanceOf(buyer)]).toEqual([["open"], 87]);
+    stripe.finishProcessing(invoicesOf(buyer)[0]?.id ?? "");
+    await round();
+    expect([statesOf(buyer), await balanceOf(buyer)]).toEqual([["paid"], 587]);
+  });
+
+  it("are found again by a store that has lost them, and not charged a second time", async () => {
+    const buyer = await admit(150);
+    await round();
+    await spend(buyer, "60");
+    await round();
+    expect(paid(buyer)).toBe(1);
+    // As a backup has it: the spend, and nothing of the purchase.
+    const account = `account_id = '${buyer.id}'`;
+    await stage.query(`DELETE FROM credit_entries WHERE ${account} AND reason = 'bought automatically'`);
+    await stage.query(`DELETE FROM billing_checkouts WHERE ${account} AND kind = 'top-up'`);
+    await stage.query(`DELETE FROM billing_payments WHERE ${account} AND amount = 1000`);
+    await stage.query(`UPDATE accounts SET credit_thousandths = 90000 WHERE id = '${buyer.id}'`);
+    await stage.query(`UPDATE credit_limits SET top_up_due_ms = 1 WHERE ${account}`);
+    await eventually(async () => {
+      await shop.reconcile();
+      expect(await balanceOf(buyer)).toBe(590);
+    });
+    await shop.reconcile();
+    expect([paid(buyer), await balanceOf(buyer)]).toEqual([1, 590]);
+  });
+
+  it("take a refund's credits back, and are turned off by it, as by a dispute", async () => {
+    const [refunded, disputed] = [await admit(150), await admit(150)];
+    await round();
+    for (const buyer of [refunded, disputed]) await spend(buyer, "60");
+    await round();
+    const chargeOf = (buyer: Buyer) =>
+      [...stripe.charges.values()].find(
+        ({ customer, amount }) => customer === customerOf(buyer) && amount === 1000,
+      ) ?? expect.fail("no charge");
+    stripe.refundCharge(chargeOf(refunded), 500);
+    stripe.dispute(chargeOf(disputed));
+    await shop.deliverAll();
+    expect([await balanceOf(refunded), await balanceOf(disputed)]).toEqual([340, 590]);
+    for (const buyer of [refunded, disputed]) {
+      await spend(buyer, "300");
+      await round();
+      expect(paid(buyer)).toBe(1);
+      expect(await page(buyer)).toContain("A payment for credits was returned or disputed.");
+    }
+  });
+
+  it("are not made for an account that is left, or has no licence", async () => {
+    const [leaver, lapsed] = [await admit(150), await admit(150)];
+    await round();
+    await leaver.browser.submit("/home/account/delete", { account: leaver.id });
+    await stage.query(`UPDATE accounts SET plan = 'hobby' WHERE id = '${lapsed.id}'`);
+    for (const buyer of [leaver, lapsed]) await spend(buyer, "60");
+    await round();
+    for (const buyer of [leaver, lapsed]) expect([statesOf(buyer), paid(buyer)]).toEqual([[], 0]);
+    shop.pass(dayMs / 2);
+  });
+
+  it("are in the export, and charge no one who was erased", async () => {
+    const buyer = await admit(150);
+    await round();
+    const exported = await service.adminJson<{ creditLimits: object }>("person", "export", buyer.email);
+    expect(exported.creditLimits).toMatchObject({
+      automaticPurchase: { price: "price_pack", below: 100, most: 3, stopped: null },
+    });
+    await spend(buyer, "60");
+    const customer = customerOf(buyer);
+    await service.adminJson("person", "erase", buyer.email);
+    await round();
+    const made = [...stripe.invoices.values()].filter(
+      (one) => one.customer === customer && one.metadata?.top_up,
+    );
+    expect(made).toEqual([]);
+  });
+});
