@@ -4,6 +4,7 @@ import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
 import { spendable, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
+import { writeReference } from "@/lib/accounts/reference";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction, type Operator } from "@/lib/db/audit";
@@ -24,6 +25,8 @@ export type AccountTerms = TrialTerms & {
   assistant_limit?: number | null | undefined;
   credit_thousandths?: number | null | undefined;
   subject?: string | undefined;
+  /** The operator's own name for the account, which no other has; null takes it away. */
+  reference?: string | null | undefined;
 };
 
 /**
@@ -99,6 +102,8 @@ export async function setAccount(
       requireSame?.(given);
       return changeTerms(given, terms, nowMs);
     });
+    if (terms.reference !== undefined)
+      await writeReference(transaction, account.id, terms.reference, referenceTaken);
     if (terms.subject)
       await transaction
         .updateTable("accounts")
@@ -177,6 +182,12 @@ export async function findAccount(db: Db, email: string, nowMs = Date.now()): Pr
   });
 }
 
+const referenceTaken = () =>
+  new ApiError("invalid_request", {
+    message: "Another account has this reference.",
+    hint: "Take it from that account first, with --reference none.",
+  });
+
 type AccountFilter = {
   plan?: string | undefined;
   endedAtMs?: number | undefined;
@@ -196,12 +207,23 @@ export function selectAccounts(db: Db, { plan, endedAtMs, start, containing, aft
     const prefix = start.toLowerCase();
     query = query.where(email, ">=", prefix).where(email, "<", `${prefix}\u{10ffff}`);
   }
-  if (containing) {
-    const pattern = `%${containing.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
-    query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
-  }
+  if (containing) query = query.where(contains("email", containing));
   return after ? query.where(email, ">", after.toLowerCase()) : query;
 }
+
+/** The accounts whose reference contains a text, in the order of their references. */
+export function selectByReference(db: Db, text: string, after: string | undefined, nowMs: number) {
+  const query = db
+    .selectFrom("accounts")
+    .select(accountAt(nowMs))
+    .where("reference", "is not", null) // as in the partial index
+    .where(contains("reference", text))
+    .orderBy("reference");
+  return after ? query.where("reference", ">", after) : query;
+}
+
+const contains = (column: "email" | "reference", text: string) =>
+  sql<boolean>`lower(${sql.ref(column)}) like ${`%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`} escape '\\'`;
 
 /** Lists the accounts page by page. A record that does not parse has its email alone. */
 export async function* listAccounts(db: Db, filter: AccountFilter = {}, maxRows?: number) {

@@ -14,6 +14,7 @@ import {
   parseBalance,
   parseCount,
   parseInstant,
+  parseReference,
   parseSubject,
   parseWholeNumber,
   parseWords,
@@ -41,6 +42,7 @@ export type TermOptions = {
   assistantLimit?: number | "none";
   credits?: number;
   subject?: string;
+  reference?: string;
 };
 
 /** `account add|set|show|list|delete`. */
@@ -67,11 +69,14 @@ export function addAccountCommands(program: AdminCommand): void {
       "change an account; options that you leave out keep their values",
       "account set ceo@example.com --plan licensed",
       "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
+      "account set ceo@example.com --reference customer-7",
     ),
-  ).does(async ({ db }, email: string, options: TermOptions) => {
-    const account = await setAccount(db, email, toTerms(options), Date.now());
-    return toResult(account, await describeSources(db, account));
-  });
+  )
+    .option("--reference <text>", "your own name for it, which no other account has, or none", parseReference)
+    .does(async ({ db }, email: string, options: TermOptions) => {
+      const account = await setAccount(db, email, toTerms(options), Date.now());
+      return toResult(account, await describeSources(db, account));
+    });
 
   account.add("show <email>", "show an account").does(async ({ db }, email: string) => {
     const account = await findAccount(db, email);
@@ -128,10 +133,17 @@ export function withInvitedTerms(command: AdminCommand): AdminCommand {
 }
 
 /** Converts the options to terms. */
-export function toTerms({ plan, subject, assistantLimit: limit, ...options }: TermOptions): AccountTerms {
+export function toTerms({
+  plan,
+  subject,
+  reference: name,
+  assistantLimit: limit,
+  ...options
+}: TermOptions): AccountTerms {
   const { trialEnds: trial_ends_at_ms, trialDays: trial_days, credits: credit_thousandths } = options;
   const assistant_limit = limit === "none" ? null : limit;
-  return { plan, subject, trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths };
+  const reference = name === "none" ? null : name;
+  return { plan, subject, reference, trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths };
 }
 
 function toResult(account: Account, more: Record<string, unknown> = {}): Result {

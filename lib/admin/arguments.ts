@@ -3,6 +3,7 @@ import { InvalidArgumentError } from "commander";
 import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
+import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { operatorName } from "@/lib/office/operators";
 
@@ -64,6 +65,12 @@ export const parseWords = parser((text) => {
   const words = text.trim();
   return words === "" || words.length > 500 || /\p{Cc}/u.test(words) ? undefined : words;
 }, "It must be one line of 1 to 500 characters.");
+
+/** Parses an operator's own name for an account. */
+export const parseReference = parser((text) => {
+  const isName = text.length > 0 && text.length <= maxReferenceCharacters && !/\p{Cc}/u.test(text);
+  return isName ? text : undefined;
+}, `It must be one line of 1 to ${maxReferenceCharacters} characters.`);
 
 export const parseSubject = matching(/^user_\w{1,64}$/, "It must be a user id like user_2abc.");
 

@@ -1,12 +1,12 @@
 import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
+import { writeReference } from "@/lib/accounts/reference";
 import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/credit-writes";
 import { Refusal } from "@/lib/backend/refusals";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction } from "@/lib/db/audit";
-import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 
@@ -72,22 +72,13 @@ export function setReference(
   // The audit outlives the account, so it has no words of it.
   const readState = async () => null;
   const about = { by: `backend ${backend}`, what: "account reference", whom: id, readState } as const;
-  const setting = auditedTransaction(db, about, nowMs, async (transaction) => {
+  return auditedTransaction(db, about, nowMs, async (transaction) => {
     const known = await findAnswer(transaction, request);
     if (known) return known;
-    const named = transaction.selectFrom("accounts").select("id").where("reference", "=", reference);
-    if (reference !== null && (await hasRow(named.where("id", "<>", id))))
-      throw new Refusal("reference_taken");
-    await transaction.updateTable("accounts").set({ reference }).where("id", "=", id).execute();
+    await writeReference(transaction, id, reference, () => new Refusal("reference_taken"));
     const answer = JSON.stringify(await readForBackend(transaction, id, nowMs));
     const kept = { backend_id: backend, key_hash: keyHash, body_digest: digest, answer };
     await keepAnswers(transaction, [{ ...kept, account_id: id, written_at_ms: nowMs }]);
     return answer;
   });
-  return setting.catch((failure) => {
-    throw failure.code === uniqueViolation ? new Refusal("reference_taken") : failure;
-  });
 }
-
-/** PostgreSQL's SQLSTATE for a name that another transaction took at the same time. SQLite's writers take turns. */
-const uniqueViolation = "23505";

@@ -49,7 +49,8 @@ export const backendRoutes = {
   reference: {
     ...writes,
     path: "/v1/accounts/{id}/reference",
-    summary: "Sets your own name for an account, which no other has; `null` takes it away.",
+    summary:
+      "Sets your own name for an account, which no other has; `null` takes it away. An operator does the same by `account set <email> --reference`.",
   },
   settle: {
     ...writes,

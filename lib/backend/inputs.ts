@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { keepAmounts, parseAmount } from "@/lib/backend/amount";
 import { maxHoldSeconds, maxWritesAtOnce } from "@/lib/config/limits";
 import type { SentHeaders } from "@/lib/http/call";
@@ -46,7 +47,7 @@ const hold = { ...spend, expiresInSeconds: z.int().min(1).max(maxHoldSeconds) };
 export const inputs = {
   spends: z.strictObject(spend),
   holds: z.strictObject(hold),
-  reference: z.strictObject({ reference: words(200).nullable() }),
+  reference: z.strictObject({ reference: words(maxReferenceCharacters).nullable() }),
   settle: z.strictObject({ credits: amountFrom(0, "What to spend of it; all unless given.").optional() }),
   release: z.strictObject({}),
   reverse: z.strictObject({

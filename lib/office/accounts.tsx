@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { selectAccounts } from "@/lib/accounts/accounts";
+import { selectAccounts, selectByReference } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
 import type { Db } from "@/lib/db/store";
 import { Choice, Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
-import { Instant, Person } from "@/lib/office/values";
+import { Instant, Person, UntrustedText } from "@/lib/office/values";
 import { standingOf } from "@/lib/plans/standing";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
@@ -15,7 +15,12 @@ export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show 
 async function show(call: OfficeCall) {
   const { db, nowMs, input } = call;
   const [start, plan, trials, after] = [input("start"), input("plan"), input("trials"), input("after")];
-  const query = trials ? selectTrials(db, trials, after, nowMs) : selectAccounts(db, { start, plan, after });
+  const reference = input("reference");
+  const query = trials
+    ? selectTrials(db, trials, after, nowMs)
+    : reference
+      ? selectByReference(db, reference, after, nowMs)
+      : selectAccounts(db, { start, plan, after });
   const rows = await query.limit(perPage + 1).execute();
   return (
     <>
@@ -25,6 +30,14 @@ async function show(call: OfficeCall) {
           name="start"
           label="Start of the email"
           current={start}
+          type="search"
+          spellCheck={false}
+        />
+        <Field
+          call={call}
+          name="reference"
+          label="Part of your reference"
+          current={reference}
           type="search"
           spellCheck={false}
         />
@@ -49,6 +62,7 @@ async function show(call: OfficeCall) {
         rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
         columns={{
           Email: ({ email }) => <Person email={email} />,
+          Reference: ({ reference }) => <UntrustedText>{reference ?? "–"}</UntrustedText>,
           Status: ({ account }) => standingOf(account, nowMs).tag,
           "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
           Assistants: ({ account }) => account?.assistant_limit ?? "–",
@@ -56,9 +70,9 @@ async function show(call: OfficeCall) {
           Since: ({ account }) => <Instant atMs={account?.created_at_ms} />,
         }}
         whenEmpty="No account matches."
-        hrefAfter={({ trial_ends_at_ms, email }) => {
-          const after = trials ? `${trial_ends_at_ms} ${email}` : email;
-          return addressOf(accounts.path, { start, plan, trials, after });
+        hrefAfter={({ trial_ends_at_ms, email, reference: last }) => {
+          const after = trials ? `${trial_ends_at_ms} ${email}` : reference ? last : email;
+          return addressOf(accounts.path, { start, plan, trials, reference, after: after ?? undefined });
         }}
       />
     </>

@@ -194,6 +194,19 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     // A late repetition changes nothing.
     expect(await set(one.id, "customer 7", "name")).toMatchObject({ id: one.id, reference: "customer 7" });
     expect(await read(`/v1/accounts/${one.id}`)).toMatchObject({ reference: null });
+    // An operator's command gives it too, and takes it away.
+    const byCommand = (email: string, reference: string) =>
+      service.admin("account", "set", email, "--reference", reference);
+    expect((await byCommand(one.email, "customer 7")).stderr).toContain(
+      "Another account has this reference.",
+    );
+    expect((await byCommand(one.email, "customer 8")).code).toBe(0);
+    expect(await read("/v1/accounts?reference=customer%208")).toMatchObject({ accounts: [{ id: one.id }] });
+    expect((await byCommand(one.email, "none")).code).toBe(0);
+    expect(await read(`/v1/accounts/${one.id}`)).toMatchObject({ reference: null });
+    expect((await byCommand(one.email, "a\nb")).stderr).toContain(
+      "It must be one line of 1 to 200 characters",
+    );
     expect(await set("acc_none", "x")).toMatchObject({ status: 404, error: { code: "account_not_found" } });
     const exported = await service.adminJson<{ account: object }>("person", "export", other.email);
     expect(exported.account).toMatchObject({ reference: "customer 7", heldCredits: 0 });

@@ -91,6 +91,16 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(emailsOn(text)).toEqual(["page-11", "page-13", "page-15", "page-17", "page-19"]);
     });
 
+    it("are found by any part of your reference", async () => {
+      await service.adminJson("account", "set", "page-07@example.com", "--reference", "Customer_7");
+      await service.adminJson("account", "set", "page-08@example.com", "--reference", "customer-70");
+      const { text } = await ann.open("/accounts?reference=USTOMER");
+      expect(emailsOn(text)).toEqual(["page-07", "page-08"]);
+      expect(text).toContain("Customer_7");
+      expect(emailsOn((await ann.open("/accounts?reference=r_7")).text)).toEqual(["page-07"]);
+      expect(emailsOn((await ann.open("/accounts?reference=none")).text)).toEqual([]);
+    });
+
     it("on a trial are listed by its end", async () => {
       const { text } = await ann.open("/accounts?trials=running");
       expect(emailsOn(text)).toEqual(["ceo"]);

@@ -26,6 +26,8 @@ const asked: [page: OfficePage, input: Record<string, string>][] = [
   [accounts, { start: "user-77" }],
   [accounts, { start: "user-77", plan: "hobby" }],
   [accounts, { plan: "hobby", after: "user-5" }],
+  [accounts, { reference: "customer" }],
+  [accounts, { reference: "customer", after: "a customer" }],
   [accounts, { trials: "running" }],
   [accounts, { trials: "ended", after: `${nowMs} user-5` }],
   [account, { email: emailOfMany(many) }],
