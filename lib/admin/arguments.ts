@@ -88,5 +88,6 @@ export const knownArguments: Record<string, { parse?: (text: string) => unknown;
   words: { parse: parseWords },
   kid: { example: "kid-from-keys-list" },
   id: { example: "--all" },
+  url: { example: "https://systems.example.com/events" },
   file: { parse: (path) => resolve(path), example: "office.backup" },
 };

@@ -9,6 +9,7 @@ import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
 import { store } from "@/lib/db/store";
+import { resealWebhooks } from "@/lib/events/webhooks";
 import { ApiError } from "@/lib/http/errors";
 import { readLinkKeys } from "@/lib/mail/link-keys";
 import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
@@ -36,6 +37,7 @@ export function addBackupCommands(program: AdminCommand): void {
       // The backup has the current secret only.
       await resealKeys(db);
       await readLinkKeys(db);
+      await resealWebhooks(db, Date.now());
       const note = { engine: engine(), madeAt: new Date().toISOString(), appSecret: currentSecret() };
       await untilSignal((signal) =>
         writeArchive(file, passphrase(), { note, copy: readStore(settings()), signal }),

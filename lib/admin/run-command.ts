@@ -21,6 +21,7 @@ import { addPersonCommands } from "@/lib/admin/person";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addStackCommand } from "@/lib/admin/stack-traces";
 import { addTokenCommand } from "@/lib/admin/token";
+import { addWebhookCommands } from "@/lib/admin/webhook";
 import { SettingsError, settings } from "@/lib/config/settings";
 import { closeStore } from "@/lib/db/store";
 import { isOutage } from "@/lib/db/store-outage";
@@ -72,6 +73,7 @@ function describeCommands(): AdminCommand {
   addConnectCommands(program);
   addOperatorCommands(program);
   addBackendCommands(program);
+  addWebhookCommands(program);
   addAuditCommands(program);
   addPersonCommands(program);
   addBackupCommands(program);

@@ -52,3 +52,12 @@ export const oauthSeconds = {
 
 /** How long events are kept for the operator's systems. */
 export const eventDays = 30;
+
+/** How long it is kept what a webhook was sent and what its receiver said. */
+export const deliveryDays = 7;
+
+/** How long an event is tried, and a receiver that accepts none. */
+export const webhookTriedDays = 3;
+
+/** How long the former secret of a webhook signs too after a rotation. */
+export const formerSecretHours = 24;

@@ -137,6 +137,8 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     onVercel: env.VERCEL === "1",
     /** Networks of hosted agents, whose owners share its addresses. */
     hostedAgentNetworks: env.HOSTED_AGENT_NETWORKS,
+    /** Private networks to which webhooks may be sent. */
+    webhookNetworks: env.WEBHOOK_NETWORKS,
     requestsPerMinute: { health: env.RATE_LIMIT_HEALTH, mcp: env.RATE_LIMIT_MCP },
     port: env.PORT,
     host: env.HOST,
@@ -231,6 +233,7 @@ const environmentSchema = z.object({
   TRUSTED_PROXY_HOPS: wholeNumber(0, 10).default(0),
   PROXY_KEEP_ALIVE_SECONDS: wholeNumber(1, 86_400).default(4200),
   HOSTED_AGENT_NETWORKS: networks.optional(),
+  WEBHOOK_NETWORKS: networks.optional(),
   RATE_LIMIT_HEALTH: wholeNumber(1, 100_000_000).default(quotas.health.requests),
   RATE_LIMIT_MCP: wholeNumber(1, 100_000_000).default(quotas.mcp.requests),
   PORT: wholeNumber(1, 65_535).default(3000),

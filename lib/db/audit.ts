@@ -26,6 +26,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   events: "each is the consequence of another write, and tells it",
   event_numbers: "the service numbers the events",
   event_counters: "as event_numbers",
+  webhook_deliveries: "what was sent and answered; who chose the receiver is audited",
   holds: "each says itself whose it is, why and until when; what it takes is in the ledger",
   ledger_numbers: "the service numbers the entries, and no one decides about that",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
@@ -74,6 +75,7 @@ const progress: Columns = {
   operator_passkeys: ["counter", "last_used_at_ms"],
   operator_sessions: ["last_used_at_ms"],
   passkeys: ["counter", "last_used_at_ms"],
+  webhooks: ["position", "failing_since_ms", "stopped_at_ms", "lease_by", "lease_until_ms"],
   waitlist: ["confirmation_hash", "confirmation_mailed_at_ms", "confirmed_at_ms", "unconfirmed_until_ms"],
   onboarding_emails: [
     "state",

@@ -471,6 +471,18 @@ export const migrations: Record<string, SchemaChange> = {
   "230-automatic-purchases-due": {
     credit_limits_due: "credit_limits (top_up_due_ms) where top_up_due_ms is not null",
   },
+  "238-webhooks": [
+    `create table webhooks (id text primary key, url text not null, types text, sealed_secret text not null,
+        sealed_former text, former_until_ms bigint, added_at_ms bigint not null, position bigint not null,
+        version bigint not null, failing_since_ms bigint, stopped_at_ms bigint, lease_by text,
+        lease_until_ms bigint not null)`,
+    `create table webhook_deliveries (webhook_id text not null references webhooks (id) on delete cascade,
+        number bigint not null, event_id text not null, account_id text not null, type text not null, state text not null,
+        attempts bigint not null, first_at_ms bigint, next_at_ms bigint not null, at_ms bigint, status bigint,
+        answer text, primary key (webhook_id, number))`,
+    "create index webhook_deliveries_waiting on webhook_deliveries (webhook_id, number) where state = 'waiting'",
+    "create index webhook_deliveries_at on webhook_deliveries (at_ms) where state <> 'waiting'",
+  ],
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

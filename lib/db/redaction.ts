@@ -28,6 +28,8 @@ const texts = {
   onboarding_emails: { key: ["id"], columns: ["failure"] },
   passkeys: { key: ["id"], columns: ["name"] },
   site_banner: { key: ["id"], columns: ["message"] },
+  webhook_deliveries: { key: ["webhook_id", "number"], columns: ["answer"] },
+  webhooks: { key: ["id"], columns: ["url"] },
 } as const satisfies {
   [Table in keyof Tables]?: Record<"key" | "columns", readonly (keyof Tables[Table])[]> & {
     only?: RawBuilder<unknown>[];

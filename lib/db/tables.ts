@@ -157,6 +157,48 @@ export type Tables = {
   };
   /** The last number of each account's events. */
   event_counters: { account_id: string; last: number };
+  /** Where events are sent. */
+  webhooks: {
+    id: string;
+    url: string;
+    /** The types of events that it gets, with commas between them; null for all. */
+    types: string | null;
+    /** Sealed: a secret of Standard Webhooks, `whsec_…` or `whsk_…`. The former one signs too, until its time. */
+    sealed_secret: string;
+    sealed_former: string | null;
+    former_until_ms: number | null;
+    added_at_ms: number;
+    /** The number through which each event is delivered, given up, or in `webhook_deliveries`. */
+    position: number;
+    /** Grows with each change from outside, so that the instance that delivers begins anew. */
+    version: number;
+    /** Since when nothing was accepted; null if the last attempt was. */
+    failing_since_ms: number | null;
+    /** When it was given up: nothing is sent until an operator tests it. */
+    stopped_at_ms: number | null;
+    /** The instance that delivers, and until when no other one may. */
+    lease_by: string | null;
+    lease_until_ms: number;
+  };
+  /** The deliveries of a webhook: those that wait, and for some days the others. */
+  webhook_deliveries: {
+    webhook_id: string;
+    /** The event's. */
+    number: number;
+    event_id: string;
+    account_id: string;
+    type: string;
+    /** `waiting`, `delivered` or `failed`. */
+    state: string;
+    attempts: number;
+    first_at_ms: number | null;
+    /** When it is tried next, if it is the first that waits of its account. */
+    next_at_ms: number;
+    /** The last attempt, and what the receiver said: its status and the beginning of its words. */
+    at_ms: number | null;
+    status: number | null;
+    answer: string | null;
+  };
   /** One row, whose id is 1: the last number of the ledger's entries. */
   ledger_numbers: { id: number; last: number };
   /** At most one row, whose id is 1. */

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { sql } from "kysely";
 import { dayMs } from "@/lib/config/durations";
-import { eventDays } from "@/lib/config/lifetimes";
+import { deliveryDays, eventDays } from "@/lib/config/lifetimes";
+import { sweep } from "@/lib/db/old-rows";
 import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -9,7 +11,19 @@ import { numberEvents } from "@/lib/events/event-list";
 const batch = 500; // so that other writers do not wait long for the lock
 const pauseMs = 10;
 
-/** Deletes old events, the oldest first, and notes through which number. What was never listed is numbered before. */
+/** What was delivered or given up. */
+const settled = {
+  table: "webhook_deliveries",
+  key: ["webhook_id", "number"],
+  column: "at_ms",
+  only: sql<boolean>`state <> 'waiting'`,
+} as const;
+const maxDeliveries = 100_000;
+
+/**
+ * Deletes old events, the oldest first, and notes through which number, and old deliveries. What was never listed is numbered
+ * before.
+ */
 export async function sweepEvents(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   const untilMs = nowMs - eventDays * dayMs;
   const old = db.selectFrom("events").select("seq").where("at_ms", "<=", untilMs);
@@ -18,6 +32,7 @@ export async function sweepEvents(db: Db, nowMs: number, signal?: AbortSignal): 
     await transact(db, (transaction) => deleteOldest(transaction, untilMs));
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
+  await sweep(db, { ...settled, untilMs: nowMs - deliveryDays * dayMs, max: maxDeliveries }, signal);
 }
 
 async function deleteOldest(transaction: Db, untilMs: number): Promise<void> {

@@ -22,7 +22,8 @@ export type Purpose =
   | "sign-in-code:v1"
   | "sign-in-mail:v1"
   | "signing-key:v1"
-  | "unsubscribe:onboarding:v1";
+  | "unsubscribe:onboarding:v1"
+  | "webhook:v1";
 
 /**
  * Derives the 32-byte keys for one purpose. The first is from the current `APP_SECRET` and signs; the second, from

@@ -75,6 +75,11 @@ function makeMetrics() {
       "checkouts_oldest_unsettled_seconds",
       "How long ago the oldest open checkout began; Stripe ends one after a day.",
     ),
+    webhooks: counter(
+      "webhook_attempts_total",
+      "Attempts to deliver an event to a webhook, by outcome.",
+      "outcome",
+    ),
     mails: counter("mails_total", "Mails passed to the mail provider, by outcome.", "outcome"),
     wrongCodes: gauge(
       "wrong_sign_in_codes",

@@ -5,6 +5,7 @@ import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { settings } from "@/lib/config/settings";
 import { type Db, processStore, store } from "@/lib/db/store";
+import { deliverWebhooks, stopWebhooks } from "@/lib/events/delivery";
 import { tellDueEvents } from "@/lib/events/due-events";
 import { sweepEvents } from "@/lib/events/event-sweep";
 import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
@@ -13,14 +14,20 @@ import { sender } from "@/lib/mail/sender";
 import { outbox, scheduledOutbox } from "@/lib/mail/wanted-mails";
 import { sweepState } from "@/lib/oauth/sweep";
 import { startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { log } from "@/lib/runtime/log";
 import { watchOutages } from "@/lib/status/parts";
 
 const second = 1000;
 const minute = 60 * second;
 const apartMs = 50;
 
-/** The pause between two rounds, what the log says if one fails, and the work. */
-type Task = [pauseMs: number, failed: string, round: (signal: AbortSignal) => Promise<unknown>];
+/** The pause between two rounds, what the log says if one fails, the work, and what ends it. */
+type Task = [
+  pauseMs: number,
+  failed: string,
+  round: (signal: AbortSignal) => Promise<unknown>,
+  end?: () => Promise<void>,
+];
 
 const inStore =
   (work: (db: Db, nowMs: number, signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) =>
@@ -29,7 +36,18 @@ const inStore =
 const sendFrom = <Mail extends Claimed>(outbox: Outbox<Mail>) =>
   inStore((db, _, signal) => sendDueMails(db, sender(), outbox, { signal }));
 
+const endWebhooks = async () =>
+  stopWebhooks(await store()).catch((failure) =>
+    log().warn({ err: failure }, "what webhooks were answered last could not be noted; it is sent again"),
+  );
+
 const tasks: Task[] = [
+  [
+    second / 5,
+    "webhooks could not be sent; they are when the store is back",
+    inStore(deliverWebhooks),
+    endWebhooks,
+  ],
   // It polls apart from requests, so their timing does not show whether a mail was sent.
   [second / 4, "the outbox could not be read; the runner retries shortly", sendFrom(outbox)],
   [
@@ -67,11 +85,12 @@ const reconciliation: Task = [
 
 /**
  * Starts what this process does besides answering requests, one after the other: all at once, each would open a connection
- * to the store. Stopping it waits for the mails that are being sent.
+ * to the store. Stopping it waits for the mails and webhooks that are being sent.
  */
 export function startBackgroundWork(): (() => Promise<void>)[] {
-  return [...tasks, ...(settings().billing ? [purchases, reconciliation] : [])].map(
-    ([pauseMs, failed, round], place) =>
-      startBackgroundLoop(round, { afterMs: place * apartMs, pauseMs, failed }),
-  );
+  const all = [...tasks, ...(settings().billing ? [purchases, reconciliation] : [])];
+  return all.map(([pauseMs, failed, round, end], place) => {
+    const stop = startBackgroundLoop(round, { afterMs: place * apartMs, pauseMs, failed });
+    return end ? () => stop().then(end) : stop;
+  });
 }

@@ -5,6 +5,7 @@ import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/sessions/
 import { describeSeconds } from "@/lib/config/durations";
 import {
   codeMinutes,
+  deliveryDays,
   eventDays,
   invitationDays,
   longCodeHours,
@@ -45,6 +46,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
     "What our systems asked about your credits, as a digest, and were answered | With the account; what concerns several accounts stays, after an erasure without anything that names you",
   events: `What happened to your account, told to our own systems by its id: that it was opened or deleted, another entitlement, credits or email, apps connected and ended, purchases and failed payments, with figures and times, and without your email | ${eventDays} days`,
   event_counters: "How many of these there were | Until the last of them is deleted after your account",
+  webhook_deliveries: `Which of these were sent to which of our systems, and what that answered | ${deliveryDays} days after they were accepted or given up`,
   waitlist: `The waitlist: your email, when you joined, confirmed it and were invited, and hashes of the mailbox and of the mailed link | ${retention()} after you joined; ${describeSeconds(confirmationMs / 1000)} if you neither confirm nor are invited`,
   invitations: `Your invitation: email, plan, trial, assistant limit, credits, when it was made and accepted, and a hash of the link | ${retention()} after it was made`,
   sign_in_codes:
@@ -94,6 +96,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   backend_keys: undefined,
   event_numbers: undefined,
   ledger_numbers: undefined,
+  webhooks: undefined,
 });
 
 /** Each of our cookies. The type makes a new cookie say what it is for. */

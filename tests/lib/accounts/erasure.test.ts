@@ -13,7 +13,7 @@ const friend = "friend@example.com";
 
 /** Columns that contain only our own words, keys and hashes; this test fills them itself. */
 const ours =
-  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|body_digest|may|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute|top_up_price|top_up_stopped|type|data)$/;
+  /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|body_digest|may|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute|top_up_price|top_up_stopped|type|types|data|lease_by|sealed_secret|sealed_former)$/;
 
 /** Columns that contain exactly one address or one subject. */
 const identities = ["email", "subject"];
@@ -110,6 +110,10 @@ describe.each(engines)("an erased person on $name", async (engine) => {
     // About several accounts.
     const write = { backend_id: "b", key_hash: "k", body_digest: "d", answer: person.id, written_at_ms: 1 };
     await insert("backend_writes", write);
+    const webhook = { id: "w", url: "https://systems.example.com/", sealed_secret: "s", added_at_ms: 1 };
+    await insert("webhooks", { ...webhook, position: 0, version: 1, stopped_at_ms: 1, lease_until_ms: 0 });
+    const told = { webhook_id: "w", number: 1, event_id: "e", account_id: "a", type: "t", state: "failed" };
+    await insert("webhook_deliveries", { ...told, attempts: 1, next_at_ms: 1, answer: "no" });
     await insert("passkey_challenges", { challenge: "c", expires_at_ms: soonMs });
     for (const whose of [email, friend]) {
       const [{ id } = {}] = await stage.query(`SELECT id FROM accounts WHERE email = '${whose}'`);

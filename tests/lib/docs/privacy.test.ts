@@ -31,6 +31,8 @@ What our systems asked about your credits | backend_writes: backend_id key_hash 
 and were answered | backend_writes: answer written_at
 told to our own systems by its id | events: type data at number account_number
 How many of these there were | event_counters: last
+Which of these were sent to which of our systems | webhook_deliveries: webhook_id number event_id type state at
+and what that answered | webhook_deliveries: status answer
 The waitlist: your email, when you joined | waitlist: email joined_at
 confirmed it and were invited | waitlist: confirmed_at invited_at
 hashes of the mailbox and of the mailed link | waitlist: mailbox_hash confirmation_hash
@@ -75,10 +77,10 @@ The ids of your sessions that ended at Clerk | clerk_sessions_ended: ended_at`
   .map((line) => line.split(" | "));
 /** Columns that only our own work needs: ids, leases, and when what is not kept for long expires. */
 const ours =
-  /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|trial_end_told|end_told|seq|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
+  /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|first_at|next_at|trial_end_told|end_told|seq|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
 /** Tables of which the document says nothing, because they are about no one who uses the service. */
 const noOnes =
-  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|event_numbers|ledger_numbers|backends|backend_keys|site_banner)/;
+  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|event_numbers|webhooks|ledger_numbers|backends|backend_keys|site_banner)/;
 
 describe("/privacy and /terms", async () => {
   const { service, stage } = await borrowService(engines[0]);

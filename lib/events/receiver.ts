@@ -1,0 +1,146 @@
+import { type LookupAddress, lookup } from "node:dns";
+import * as http from "node:http";
+import * as https from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { isLoopback } from "@/lib/config/loopback";
+import { networks, privateNetworks } from "@/lib/config/networks";
+import { settings } from "@/lib/config/settings";
+import { ApiError } from "@/lib/http/errors";
+import { toPrintable } from "@/lib/runtime/printable";
+
+/** What a receiver said: its status and the beginning of its words, or why there is none. */
+export type Answer = { status: number | null; answer: string; retryAfterMs: number };
+
+/** Whether a status says that an event was accepted. */
+export const isSuccess = (status: number | null) => status !== null && status >= 200 && status < 300;
+
+const withinMs = 10_000;
+const keptCharacters = 500;
+const maxBytes = 16 * 1024;
+/** Receivers far away need more than Node's quarter of a second before the next address is tried. */
+const nextAddressAfterMs = 2500;
+
+/** Networks that are no one's on the internet, next to the private ones (RFC 6890). */
+const reserved = networks.parse(
+  "0.0.0.0/8,192.0.0.0/24,198.18.0.0/15,224.0.0.0/4,240.0.0.0/4,::/128,64:ff9b::/96,64:ff9b:1::/48,100::/64,2002::/16,fec0::/10,ff00::/8",
+);
+
+/** Parses the address of a receiver. Throws an {@link ApiError}. */
+export function parseReceiver(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const refuse = (message: string, hint: string) => new ApiError("invalid_request", { message, hint });
+  if (!url || !/^https?:$/.test(url.protocol) || text.length > 1000)
+    throw refuse("This is no address of a receiver.", "Give one like https://systems.example.com/webhooks.");
+  if (url.protocol === "http:" && !isLoopback(url.hostname))
+    throw refuse("The address of a receiver must be https, unless it is on this machine.", "Use https.");
+  if (url.username || url.password)
+    throw refuse(
+      "The address has a name or a password, which lists would show.",
+      "Leave them out: the signature says who sends.",
+    );
+  url.hash = "";
+  const address = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(address) && !mayReach(address, isLoopback(url.hostname)))
+    throw refuse(unreachable(address), settingHint);
+  return url;
+}
+
+/** One receiver, with connections that stay open between deliveries. */
+export class Receiver {
+  private readonly agent: http.Agent;
+
+  constructor(private readonly url: URL) {
+    const options = {
+      keepAlive: true,
+      maxSockets: 64,
+      lookup: checkedLookup(isLoopback(url.hostname)),
+      autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+    };
+    this.agent = url.protocol === "https:" ? new https.Agent(options) : new http.Agent(options);
+  }
+
+  /** Posts JSON. It follows no redirect, waits ten seconds in all, and reads 16 KiB at most. */
+  post(headers: Record<string, string>, body: string): Promise<Answer> {
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    const { request } = this.url.protocol === "https:" ? https : http;
+    const signal = AbortSignal.timeout(withinMs);
+    const fail = (failure: Error) => {
+      const why = signal.aborted ? `no answer within ${withinMs / 1000} seconds` : wordsOf(failure);
+      resolve({ status: null, answer: shorten(why), retryAfterMs: 0 });
+    };
+    const address = this.url.hostname.replace(/^\[(.*)\]$/, "$1");
+    if (isIP(address) && !mayReach(address, isLoopback(this.url.hostname)))
+      fail(new Error(unreachable(address)));
+    else
+      request(this.url, {
+        method: "POST",
+        agent: this.agent,
+        signal,
+        headers: { "content-type": "application/json", "user-agent": "corner-office", ...headers },
+      })
+        .once("error", fail)
+        .once("response", (response) => read(response, resolve, fail))
+        .end(body);
+    return promise;
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+function read(
+  response: http.IncomingMessage,
+  resolve: (answer: Answer) => void,
+  fail: (failure: Error) => void,
+) {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const done = () => {
+    const { statusCode: status = 0, headers } = response;
+    const words = Buffer.concat(chunks).toString("utf8");
+    const isRedirect = status >= 300 && status < 400;
+    const answer = isRedirect ? "a redirect, which is not followed: change the address" : words;
+    resolve({ status, answer: shorten(answer), retryAfterMs: (Number(headers["retry-after"]) || 0) * 1000 });
+  };
+  response.on("data", (chunk: Buffer) => {
+    chunks.push(chunk.subarray(0, maxBytes - bytes));
+    bytes += chunk.length;
+    if (bytes > maxBytes) response.destroy(); // what came counts
+  });
+  response.once("close", () =>
+    response.complete || bytes > maxBytes ? done() : fail(new Error("the answer broke off")),
+  );
+  response.once("error", fail);
+}
+
+const settingHint = "Name its network in WEBHOOK_NETWORKS if it is yours.";
+const unreachable = (address: string) => `The receiver is at ${address}, which is in no public network.`;
+
+function mayReach(address: string, isThisMachine: boolean): boolean {
+  if (settings().webhookNetworks?.has(address)) return true;
+  if (isThisMachine) return isLoopback(address) || address === "::1" || isLoopback(`[${address}]`);
+  return !privateNetworks.has(address) && !reserved.has(address);
+}
+
+/** A lookup that finds only addresses which may be reached, at the time of the connection: names can change. */
+const checkedLookup =
+  (isThisMachine: boolean): LookupFunction =>
+  (name, options, callback) => {
+    lookup(name, { ...options, all: true }, (failure, found) => {
+      const allowed = (found ?? []).filter(({ address }) => mayReach(address, isThisMachine));
+      const [first] = allowed;
+      if (failure) callback(failure, "");
+      else if (!first) callback(new Error(unreachable((found[0] as LookupAddress).address)), "");
+      else if (options.all) callback(null, allowed);
+      else callback(null, first.address, first.family);
+    });
+  };
+
+/** The words of a failure, which has several where several addresses were tried. */
+function wordsOf(failure: Error): string {
+  const [first = failure] = failure instanceof AggregateError ? failure.errors : [];
+  return (first as Error).message || "no connection";
+}
+
+const shorten = (text: string) => toPrintable(text.replace(/\0/g, "")).slice(0, keptCharacters);

@@ -1,0 +1,279 @@
+import { randomBytes } from "node:crypto";
+import { hourMs } from "@/lib/config/durations";
+import { asIso } from "@/lib/config/instants";
+import { formerSecretHours } from "@/lib/config/lifetimes";
+import { auditedTransaction, type Operator } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import type { Tables } from "@/lib/db/tables";
+import { type EventType, eventTypeNames } from "@/lib/events/event";
+import { numberEvents } from "@/lib/events/event-list";
+import { isSuccess, parseReceiver, Receiver } from "@/lib/events/receiver";
+import { isPrivateKey, makeSecret, signDelivery } from "@/lib/events/signature";
+import { ApiError } from "@/lib/http/errors";
+import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
+
+export type WebhookRow = Tables["webhooks"];
+
+const purpose = "webhook:v1";
+const maxWebhooks = 50;
+
+type Act = { by?: Operator };
+
+/**
+ * Adds a webhook, which gets what happens from now on. Throws an {@link ApiError} if its address cannot be one.
+ *
+ * @param types - only these events; without it, all
+ * @param isAsymmetric - whether it gets a public key instead of a secret
+ * @returns its id, with what the receiver needs: that is shown nowhere again
+ */
+export async function addWebhook(
+  db: Db,
+  {
+    url,
+    types,
+    isAsymmetric = false,
+    by = "operator",
+  }: { url: string; types?: EventType[] | undefined; isAsymmetric?: boolean } & Act,
+  nowMs: number,
+) {
+  const { href } = parseReceiver(url);
+  const id = `wh_${randomBytes(12).toString("base64url")}`;
+  const { secret, told } = makeSecret(isAsymmetric);
+  await change(db, { by, what: "webhook add", id }, nowMs, async (transaction) => {
+    const { count } = await transaction
+      .selectFrom("webhooks")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .executeTakeFirstOrThrow();
+    if (Number(count) >= maxWebhooks)
+      throw new ApiError("invalid_request", {
+        message: `There are ${maxWebhooks} webhooks already.`,
+        hint: "Remove one first.",
+      });
+    await transaction
+      .insertInto("webhooks")
+      .values({
+        ...{
+          id,
+          url: href,
+          types: types?.join() ?? null,
+          sealed_secret: seal(purpose, id, secret),
+          added_at_ms: nowMs,
+        },
+        ...{ position: await lastNumber(transaction), version: 1, lease_until_ms: 0 },
+      })
+      .execute();
+  });
+  return { id, ...told };
+}
+
+/** All webhooks, in the order in which they were added. */
+export function listWebhooks(db: Db): Promise<WebhookRow[]> {
+  return db.selectFrom("webhooks").selectAll().orderBy("added_at_ms").orderBy("id").execute();
+}
+
+/** The webhook with this id. Throws an {@link ApiError} if there is none. */
+export async function findWebhook(db: Db, id: string): Promise<WebhookRow> {
+  const row = await db.selectFrom("webhooks").selectAll().where("id", "=", id).executeTakeFirst();
+  if (row) return row;
+  throw new ApiError("not_found", { message: "There is no such webhook.", hint: "See 'webhook list'." });
+}
+
+/** Removes a webhook with its deliveries. Throws an {@link ApiError} if there is none. */
+export function removeWebhook(db: Db, id: string, { by = "operator" }: Act, nowMs: number): Promise<void> {
+  return change(db, { by, what: "webhook remove", id }, nowMs, async (transaction) => {
+    await findWebhook(transaction, id);
+    await transaction.deleteFrom("webhooks").where("id", "=", id).execute();
+  });
+}
+
+/** Gives a webhook a new secret of the same kind; the one before signs too for a day. Returns as {@link addWebhook} does. */
+export async function rotateWebhook(db: Db, id: string, { by = "operator" }: Act, nowMs: number) {
+  const { sealed_secret } = await findWebhook(db, id);
+  const { secret, told } = makeSecret(isPrivateKey(unseal(purpose, id, sealed_secret) ?? ""));
+  await change(db, { by, what: "webhook rotate", id }, nowMs, async (transaction) => {
+    const { sealed_secret, version } = await findWebhook(transaction, id);
+    const former = { sealed_former: sealed_secret, former_until_ms: nowMs + formerSecretHours * hourMs };
+    await transaction
+      .updateTable("webhooks")
+      .set({ sealed_secret: seal(purpose, id, secret), ...former, version: version + 1 })
+      .where("id", "=", id)
+      .execute();
+  });
+  return { id, ...told };
+}
+
+/** Sends what happened since an instant again, in its order, and starts a webhook that was given up. */
+export function resendSince(
+  db: Db,
+  id: string,
+  sinceMs: number,
+  { by = "operator" }: Act,
+  nowMs: number,
+): Promise<void> {
+  return change(db, { by, what: "webhook resend", id }, nowMs, async (transaction) => {
+    const before = await transaction
+      .selectFrom("events")
+      .select(({ fn }) => fn.min("number").as("first"))
+      .where("at_ms", ">=", sinceMs)
+      .where("number", "is not", null)
+      .executeTakeFirst();
+    if (before?.first == null) return restart(transaction, id, {});
+    await transaction
+      .deleteFrom("webhook_deliveries")
+      .where("webhook_id", "=", id)
+      .where("number", ">=", before.first)
+      .execute();
+    await restart(transaction, id, { position: before.first - 1 });
+  });
+}
+
+/** Sends one event again. Throws an {@link ApiError} if it is not here any more. */
+export function resendOne(
+  db: Db,
+  id: string,
+  event: string,
+  { by = "operator" }: Act,
+  nowMs: number,
+): Promise<void> {
+  return change(db, { by, what: "webhook resend", id }, nowMs, async (transaction) => {
+    const row = await transaction
+      .selectFrom("events")
+      .select(["number", "id as event_id", "account_id", "type"])
+      .where("id", "=", event)
+      .executeTakeFirst();
+    if (row?.number == null)
+      throw new ApiError("not_found", {
+        message: "This event is no longer here.",
+        hint: "Events are kept for a month.",
+      });
+    const { number, ...told } = row;
+    const again = { state: "waiting", attempts: 0, first_at_ms: null, next_at_ms: nowMs };
+    await transaction
+      .insertInto("webhook_deliveries")
+      .values({ webhook_id: id, number, ...told, ...again })
+      .onConflict((conflict) => conflict.columns(["webhook_id", "number"]).doUpdateSet(again))
+      .execute();
+    await restart(transaction, id, {});
+  });
+}
+
+/** Starts a webhook that was given up, where it stopped. */
+export function startAgain(db: Db, id: string, { by = "operator" }: Act, nowMs: number): Promise<void> {
+  return change(db, { by, what: "webhook start", id }, nowMs, (transaction) => restart(transaction, id, {}));
+}
+
+/** Makes the instance that delivers begin anew, and at once, with three days for what waits. */
+async function restart(transaction: Db, id: string, fields: { position?: number }): Promise<void> {
+  const { version } = await findWebhook(transaction, id);
+  await transaction
+    .updateTable("webhook_deliveries")
+    .set({ attempts: 0, first_at_ms: null, next_at_ms: 0 })
+    .where("webhook_id", "=", id)
+    .where("state", "=", "waiting")
+    .execute();
+  await transaction
+    .updateTable("webhooks")
+    .set({ ...fields, version: version + 1, failing_since_ms: null, stopped_at_ms: null })
+    .where("id", "=", id)
+    .execute();
+}
+
+/** Sends an event of the type `webhook.test`. A webhook that was given up starts again if it is accepted. */
+export async function testWebhook(db: Db, id: string, act: Act, nowMs: number) {
+  const row = await findWebhook(db, id);
+  const event = `evt_${randomBytes(16).toString("hex")}`;
+  const body = JSON.stringify({
+    type: "webhook.test",
+    timestamp: new Date(nowMs).toISOString(),
+    data: { account: null },
+  });
+  const receiver = new Receiver(new URL(row.url));
+  const { status, answer } = await receiver.post(
+    signDelivery(event, body, secretsOf(row, nowMs), nowMs),
+    body,
+  );
+  receiver.close();
+  const isAccepted = isSuccess(status);
+  if (isAccepted && row.failing_since_ms !== null) await startAgain(db, id, act, nowMs);
+  return { status, answer, isAccepted };
+}
+
+/** A webhook as operators see it. */
+export async function describeWebhook(db: Db, row: WebhookRow) {
+  const { id, url, types, added_at_ms, failing_since_ms, stopped_at_ms } = row;
+  const counts = await db
+    .selectFrom("webhook_deliveries")
+    .select(["state", ({ fn }) => fn.countAll<number>().as("count")])
+    .where("webhook_id", "=", id)
+    .where("state", "<>", "delivered")
+    .groupBy("state")
+    .execute();
+  const count = (state: string) => Number(counts.find((one) => one.state === state)?.count ?? 0);
+  const { last } = await db
+    .selectFrom("event_numbers")
+    .select("last")
+    .where("id", "=", 1)
+    .executeTakeFirstOrThrow();
+  return {
+    ...{ id, url, events: types?.split(",") ?? null },
+    state: stopped_at_ms !== null ? "stopped" : failing_since_ms !== null ? "failing" : "works",
+    failingSince: asIso(failing_since_ms),
+    /** What was not yet looked at is counted whatever its type. */
+    waiting: count("waiting") + (last - row.position),
+    failed: count("failed"),
+    addedAt: asIso(added_at_ms),
+  };
+}
+
+/** The secrets that sign at `nowMs`, the newest first; none if they were sealed with another `APP_SECRET`. */
+export function secretsOf(
+  { id, sealed_secret, sealed_former, former_until_ms }: WebhookRow,
+  nowMs: number,
+): string[] {
+  const sealed = [sealed_secret, nowMs < (former_until_ms ?? 0) ? sealed_former : null];
+  return sealed.flatMap((one) => (one === null ? [] : (unseal(purpose, id, one) ?? [])));
+}
+
+/** Seals the secrets with the current `APP_SECRET`, unless they are already. */
+export async function resealWebhooks(db: Db, nowMs: number): Promise<void> {
+  for (const { id, sealed_secret } of await listWebhooks(db)) {
+    if (sealedBy(purpose, id, sealed_secret) !== "previous") continue;
+    const sealed = seal(purpose, id, unseal(purpose, id, sealed_secret) ?? "");
+    await change(db, { by: "service", what: "webhook reseal", id }, nowMs, async (transaction) => {
+      await transaction
+        .updateTable("webhooks")
+        .set({ sealed_secret: sealed, sealed_former: null })
+        .where("id", "=", id)
+        .where("sealed_secret", "=", sealed_secret)
+        .execute();
+    });
+  }
+}
+
+/** Parses names of events with commas between them; `undefined` if one is none of ours. */
+export function parseTypes(text: string): EventType[] | undefined {
+  const names = text.split(",").map((name) => name.trim());
+  const types = eventTypeNames.filter((type) => names.includes(type));
+  return types.length === new Set(names).size ? types : undefined;
+}
+
+async function lastNumber(transaction: Db): Promise<number> {
+  while ((await numberEvents(transaction, 1000)) === 1000);
+  const numbers = transaction.selectFrom("event_numbers").select("last").where("id", "=", 1);
+  return (await numbers.executeTakeFirstOrThrow()).last;
+}
+
+/** Changes a webhook, and records where it sends what. */
+function change<T>(
+  db: Db,
+  { by, what, id }: { by: Operator | "service"; what: string; id: string },
+  nowMs: number,
+  work: (transaction: Db) => Promise<T>,
+): Promise<T> {
+  const readState = async (transaction: Db) => {
+    const row = await transaction.selectFrom("webhooks").selectAll().where("id", "=", id).executeTakeFirst();
+    // The rest of an address may be a secret.
+    return row && { receiver: new URL(row.url).host, types: row.types, version: row.version };
+  };
+  return auditedTransaction(db, { by, what, whom: id, readState }, nowMs, work);
+}

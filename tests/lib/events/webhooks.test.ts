@@ -1,0 +1,240 @@
+import { createPublicKey, verify } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { startService, startStage } from "@/tests/support/block";
+import { makeClock } from "@/tests/support/clock";
+import { eventually } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
+import { EventReceiver } from "@/tests/support/event-receiver";
+
+const hourMs = 3_600_000;
+
+describe.each(engines)("webhooks on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const clock = makeClock();
+  const service = await startService({ ...stage.environment, ...clock.environment });
+
+  type Added = { id: string; secret: string; publicKey?: string };
+  const webhook = <Answer = Added>(...args: string[]) => service.adminJson<Answer>("webhook", ...args);
+  const find = async (id: string) =>
+    (await webhook<{ id: string; state: string; waiting: number; failed: number }[]>("list")).find(
+      (one) => one.id === id,
+    );
+  let people = 0;
+  async function addAccount() {
+    const email = `ceo${people++}@example.com`;
+    const { id } = await service.adminJson<{ id: string }>("account", "add", email, "--plan", "hobby");
+    return { id, email };
+  }
+  const add = (email: string, credits: number) => service.admin("credits", "add", email, String(credits));
+  async function receive(...options: string[]) {
+    const receiver = await EventReceiver.start();
+    const { id, secret } = await webhook("add", receiver.url, ...options);
+    // The library refuses a clock that is ahead.
+    if (clock.now() < Date.now() + 1000) receiver.secret = secret;
+    return { receiver, id };
+  }
+  const typesOf = ({ received }: EventReceiver, account: string) =>
+    received.filter((event) => event.account === account).map(({ type }) => type);
+
+  it("bring what happens from then on, in order, as the official library verifies it", async () => {
+    const before = await addAccount();
+    const { receiver, id } = await receive();
+    expect(id).toMatch(/^wh_[\w-]{16}$/);
+    expect(receiver.secret).toMatch(/^whsec_[\w+/]{43}=$/);
+    const { id: account, email } = await addAccount();
+    await add(email, 2);
+    await add(email, -1);
+    await eventually(() =>
+      expect(typesOf(receiver, account)).toEqual(["account.created", "credits.changed", "credits.changed"]),
+    );
+    expect(receiver.faults).toEqual([]);
+    expect(receiver.received.map(({ account }) => account)).not.toContain(before.id);
+    expect(receiver.received.at(-1)).toMatchObject({
+      id: expect.stringMatching(/^evt_[\da-f]{32}$/),
+      number: 3,
+      data: { before: { balance: 2, held: 0 }, after: { balance: 1, held: 0 } },
+    });
+    const works = { url: receiver.url, events: null, state: "works", waiting: 0 };
+    await eventually(async () => expect(await find(id)).toMatchObject(works));
+    await service.admin("webhook", "remove", id);
+    await add(email, 5);
+    await addAccount();
+    expect(await webhook("list")).toEqual([]);
+    expect(receiver.received).toHaveLength(3);
+    await receiver.stop();
+  });
+
+  it("bring only what was asked for, and refuse what cannot be a receiver", async () => {
+    const { receiver, id } = await receive("--events", "account.deleted,credits.changed");
+    const { id: account, email } = await addAccount();
+    await add(email, 1);
+    await service.admin("account", "delete", email);
+    await eventually(() =>
+      expect(typesOf(receiver, account)).toEqual(["credits.changed", "account.deleted"]),
+    );
+    await service.admin("webhook", "remove", id);
+    for (const [url, words] of [
+      ["http://systems.example.com/", "must be https"],
+      ["https://10.0.0.1/", "no public network"],
+      ["https://[::ffff:169.254.169.254]/", "no public network"],
+      ["https://[fd00::1]/", "no public network"],
+      ["https://0.0.0.0/", "no public network"],
+      ["https://ann:secret@systems.example.com/", "name or a password"],
+      ["ftp://systems.example.com/", "no address of a receiver"],
+    ] as const) {
+      const { code, stderr } = await service.admin("webhook", "add", url);
+      expect([url, code]).toEqual([url, 1]);
+      expect(stderr).toContain(words);
+    }
+    expect((await service.admin("webhook", "add", receiver.url, "--events", "account.gone")).code).not.toBe(
+      0,
+    );
+    await receiver.stop();
+  });
+
+  it("are signed with two secrets for a day after a rotation, or with a private key", async () => {
+    const { receiver, id } = await receive();
+    const former = receiver.secret;
+    const { secret } = await webhook("rotate", id);
+    expect(secret).not.toBe(former);
+    for (const one of [former, secret]) {
+      receiver.secret = one;
+      expect(await webhook("test", id)).toEqual({ id, accepted: true, status: 204, answer: "" });
+      expect(receiver.received.at(-1)?.signature).toMatch(/^v1,[\w+/]{43}= v1,[\w+/]{43}=$/);
+    }
+    clock.pass(25 * hourMs);
+    const failing = await service.admin("--json", "webhook", "test", id);
+    expect(failing.code, "the receiver's clock is a day behind").toBe(1);
+    receiver.secret = undefined;
+    await webhook("test", id);
+    expect(receiver.received.at(-1)?.signature).toMatch(/^v1,[\w+/]{43}=$/);
+    await service.admin("webhook", "remove", id);
+
+    const { publicKey = "", ...added } = await webhook("add", receiver.url, "--ed25519");
+    expect(added).toEqual({ id: expect.any(String) });
+    const [, x = ""] = /^whpk_([\w+/]{43}=)$/.exec(publicKey) ?? [];
+    receiver.respond = (_, response) => response.writeHead(200).end("thank you");
+    expect(await webhook("test", added.id)).toMatchObject({ accepted: true, answer: "thank you" });
+    const last = receiver.received.at(-1);
+    const [, signature = ""] = /^v1a,([\w+/]{86}==)$/.exec(last?.signature ?? "") ?? [];
+    const jwk = { kty: "OKP", crv: "Ed25519", x: Buffer.from(x, "base64").toString("base64url") };
+    const key = createPublicKey({ key: jwk, format: "jwk" });
+    expect(verify(null, Buffer.from(last?.signed ?? ""), key, Buffer.from(signature, "base64"))).toBe(true);
+    await service.admin("webhook", "remove", added.id);
+    await receiver.stop();
+  });
+
+  it("wait for a receiver that fails, each account in its order, and cost the others nothing", async () => {
+    const [good, bad] = [await receive(), await receive()];
+    const [one, other] = [await addAccount(), await addAccount()];
+    await eventually(() => expect(bad.receiver.received.length).toBe(2));
+    // Only what is about one account fails.
+    bad.receiver.respond = (event, response) =>
+      response.writeHead(event.account === one.id ? 500 : 200).end("no such account");
+    await add(one.email, 1);
+    await eventually(() => expect(typesOf(bad.receiver, one.id)).toHaveLength(2));
+    await add(one.email, 2);
+    await add(other.email, 1);
+    await eventually(() => {
+      expect(typesOf(good.receiver, one.id)).toHaveLength(3);
+      expect(typesOf(bad.receiver, other.id)).toHaveLength(2);
+    });
+    expect(typesOf(bad.receiver, one.id)).toHaveLength(2);
+    await eventually(async () => expect(await find(bad.id)).toMatchObject({ waiting: 2 }));
+    bad.receiver.recover();
+    clock.pass(10_000);
+    await eventually(() => expect(typesOf(bad.receiver, one.id)).toHaveLength(4));
+    const numbers = bad.receiver.received
+      .filter(({ account }) => account === one.id)
+      .map(({ number }) => number);
+    expect(numbers).toEqual([1, 2, 2, 3]);
+    await eventually(async () => expect(await find(bad.id)).toMatchObject({ state: "works", waiting: 0 }));
+    for (const { id, receiver } of [good, bad]) {
+      await service.admin("webhook", "remove", id);
+      await receiver.stop();
+    }
+  });
+
+  it("stop at 410 and after three days, say so, and go on where they stopped after a test", async () => {
+    const { receiver, id } = await receive();
+    receiver.secret = undefined;
+    const { id: account, email } = await addAccount();
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    receiver.respond = (_, response) => response.writeHead(410).end();
+    await add(email, 1);
+    await eventually(async () => expect(await find(id)).toMatchObject({ state: "stopped", waiting: 1 }));
+    await add(email, 2);
+    receiver.respond = (_, response) => response.writeHead(503).end("soon");
+    expect((await service.admin("webhook", "test", id)).stdout).toContain("503: soon");
+    expect(await find(id)).toMatchObject({ state: "stopped" });
+    receiver.recover();
+    await service.admin("webhook", "test", id);
+    await eventually(() =>
+      expect(typesOf(receiver, account).slice(-2)).toEqual(["credits.changed", "credits.changed"]),
+    );
+    await eventually(async () => expect(await find(id)).toMatchObject({ state: "works", waiting: 0 }));
+
+    receiver.respond = (_, response) => response.writeHead(500).end("x".repeat(100_000));
+    await add(email, 3);
+    await eventually(async () => expect(await find(id)).toMatchObject({ state: "failing" }));
+    clock.pass(71 * hourMs);
+    await add(email, 4);
+    await eventually(async () => {
+      const [row] = await stage.query(
+        "SELECT attempts, answer FROM webhook_deliveries WHERE state = 'waiting' ORDER BY number",
+      );
+      expect(Number(row?.attempts)).toBeGreaterThan(1);
+      expect(row?.answer).toBe("x".repeat(500));
+    });
+    clock.pass(2 * hourMs);
+    await eventually(async () => expect(await find(id)).toMatchObject({ state: "stopped" }));
+    receiver.recover();
+    await service.admin("webhook", "test", id);
+    await eventually(async () =>
+      expect(await find(id)).toMatchObject({ state: "works", waiting: 0, failed: 0 }),
+    );
+    expect(receiver.received.at(-1)).toMatchObject({ account, number: 5 });
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
+  it("follow no redirect, wait ten seconds, and reach no private address by a name", async () => {
+    const { receiver, id } = await receive();
+    let asked = 0;
+    receiver.respond = (_, response) => {
+      asked++;
+      response.writeHead(302, { location: receiver.url }).end();
+    };
+    const { stdout } = await service.admin("webhook", "test", id);
+    expect(stdout).toContain("302: a redirect, which is not followed: change the address");
+    expect(asked).toBe(1);
+    receiver.respond = () => {};
+    expect((await service.admin("webhook", "test", id)).stdout).toContain("no answer within 10 seconds");
+    // A name that led elsewhere when it was added.
+    await stage.query(`UPDATE webhooks SET url = 'https://localhost.localdomain.test:1/' WHERE id = '${id}'`);
+    expect((await service.admin("webhook", "test", id)).code).toBe(1);
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
+  it("are sent again: one, and all since an instant", async () => {
+    const { receiver, id } = await receive();
+    const since = new Date(Date.now() - 1000).toISOString();
+    const { id: account, email } = await addAccount();
+    await add(email, 1);
+    await eventually(() => expect(typesOf(receiver, account)).toHaveLength(2));
+    await eventually(async () => expect(await find(id)).toMatchObject({ waiting: 0 }));
+    const [first] = receiver.received;
+    await webhook("resend", id, "--event", String(first?.id));
+    await eventually(() => expect(receiver.received.at(-1)?.id).toBe(first?.id));
+    const before = receiver.received.length;
+    await webhook("resend", id, "--since", since);
+    await eventually(() =>
+      expect(receiver.received.slice(before).filter((event) => event.account === account)).toHaveLength(2),
+    );
+    expect((await service.admin("webhook", "resend", id, "--event", "evt_none")).stderr).toContain(
+      "no longer here",
+    );
+    await receiver.stop();
+  });
+});
