@@ -548,6 +548,32 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     expect(told).toHaveLength(2);
   });
 
+  it("keeps a licence that was charged twice until both charges are refunded", async () => {
+    const [{ buyer, subscription }, bystander] = [
+      await shop.admitLicensed(...ended),
+      await shop.admitLicensed(),
+    ];
+    const first = shop.stripe.chargeOf(subscription);
+    const { latest_invoice } = shop.stripe.subscriptions.get(subscription) ?? {};
+    const invoice = shop.stripe.invoices.get(latest_invoice ?? "") ?? expect.fail("no invoice");
+    shop.stripe.payInvoice(invoice, first.amount);
+    shop.stripe.refundCharge(shop.stripe.chargeOf(subscription));
+    await expectPlan(buyer, "licensed", "one of two");
+    shop.stripe.refundCharge(first);
+    await expectPlan(buyer, "trial", "both");
+    expect(await plan(bystander.buyer)).toBe("licensed");
+  });
+
+  it("gives the account that began a checkout what was paid with another account's email", async () => {
+    const [buyer, other] = [await shop.admit("--plan", "licensed"), await shop.admit("--plan", "licensed")];
+    const session = await payPack(buyer);
+    Object.assign(shop.stripe.sessions.get(session) ?? {}, { customer_details: { email: other.email } });
+    await shop.reconcile(other.email);
+    await expectCredits(buyer, 500);
+    await shop.reconcile(other.email);
+    expect([await credits(buyer), await credits(other)]).toEqual([500, 0]);
+  });
+
   it("gives credits once to deliveries that really run at once, and by the customer", async () => {
     const { buyer } = await shop.admitLicensed();
     const session = await shop.begin(buyer, { credits: "price_pack" });
