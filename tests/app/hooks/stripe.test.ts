@@ -665,12 +665,15 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
   });
 
   it.each(["person", "account"])("raises no alarm when the %s of a paying customer goes", async (command) => {
-    const { buyer, subscription } = await shop.admitLicensed();
+    const [{ buyer, subscription }, bystander] = [await shop.admitLicensed(), await shop.admitLicensed()];
     const session = await payPack(buyer);
     const events = shop.stripe.takeEvents();
     await deliver(...events);
+    const theirs = await shop.begin(bystander.buyer, { credits: "price_pack" });
     await shop.service.adminJson(command, command === "person" ? "erase" : "delete", buyer.email, "--yes");
     expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
+    expect(shop.stripe.subscriptions.get(bystander.subscription)?.status, "another's").toBe("active");
+    expect(shop.stripe.sessions.get(theirs)?.status, "another's").toBe("open");
     shop.stripe.refund(session, 500);
     await deliver(...events, ...shop.stripe.takeEvents());
     const rows = await shop.stage.query(

@@ -283,12 +283,14 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const billing = await page(buyer, "/home/billing");
     expect(billing).toContain("Buy Office licence");
     expect(home + billing).not.toMatch(/Past due|Payment due/);
+    const bystander = await admitWith({ isIncomplete: true });
     const finish = await buyer.browser.submit("/home/portal", { account: buyer.id, for: "unfinished" });
-    expect(finish.text).toContain(
+    expect(finish.text, "their own, not the newest one").toContain(
       `${stripe.url}/invoice/${stripe.subscriptions.get(subscription)?.latest_invoice}`,
     );
     sessionIn(await checkOut(buyer));
     expect(stripe.subscriptions.get(subscription)?.status).toBe("incomplete_expired");
+    expect(stripe.subscriptions.get(bystander.subscription)?.status).toBe("incomplete");
     expect(stripe.invoices.get(stripe.subscriptions.get(subscription)?.latest_invoice ?? "")?.status).toBe(
       "void",
     );
