@@ -1,7 +1,7 @@
 import { purchaseIn } from "@/lib/billing/fulfilment/events";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { StripeFailure } from "@/lib/billing/stripe/calls";
-import { readEvent, type StripeEvent } from "@/lib/billing/stripe/delivery";
+import { readEvent, requireSignature, type StripeEvent } from "@/lib/billing/stripe/delivery";
 import { store } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { handleOperation } from "@/lib/http/handler";
@@ -35,6 +35,7 @@ export const { POST } = toPlatform(
       return { status: 200, body: { received: true } };
     },
     {
+      requireKey: ({ headers }) => requireSignature(headers.get("stripe-signature")),
       identify: ({ headers, body, nowMs }) => readEvent(body, headers.get("stripe-signature"), nowMs),
     },
   ),

@@ -10,6 +10,16 @@ const event = z.object({ id: z.string(), type: z.string(), data: z.object({ obje
 export type StripeEvent = z.infer<typeof event>;
 
 /**
+ * Refuses what is no delivery of Stripe's before its body is read: Stripe signs once with each secret of an endpoint, of which
+ * there are two while one is rolled, and once more with `v0`.
+ */
+export function requireSignature(signature: string | null): void {
+  if (!signature || signature.length > maxSignatureCharacters) throw new ApiError("invalid_signature");
+}
+
+const maxSignatureCharacters = 1024; // 14 signatures
+
+/**
  * Reads an event of a delivery, whose signature may be five minutes old. Throws `invalid_signature`, or `invalid_request`
  * for what Stripe has signed and is no such event: thin events name their object alone.
  */

@@ -3,8 +3,8 @@ import type { CheckOptions } from "@/lib/http/checks/check";
 import type { Route } from "@/lib/http/route";
 
 /** Refuses a delivery that no key can verify, before its body is read. */
-export function requireKey(_call: Call, _route: Route, options: CheckOptions<unknown>): void {
-  options.requireKey?.();
+export function requireKey(call: Call, _route: Route, options: CheckOptions<unknown>): void {
+  options.requireKey?.(call);
 }
 
 /** Finds who sent a request, or refuses it. */

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
@@ -727,6 +728,28 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     expectRefusal(service, await stripe.deliver(service, event, { atMs: sixMinutesAgo }), refused);
     const fourMinutesAgo = stripe.nowMs() - 4 * 60_000;
     expect((await stripe.deliver(service, event, { atMs: fourMinutesAgo })).status).toBe(200);
+  });
+
+  it("reads no body whose signatures are none, or more than Stripe makes for two secrets", async () => {
+    const { port } = shop.service;
+    // A client that asks before it sends the body hears 100 when that is read.
+    const answerTo = (signatures: string[]) =>
+      new Promise<unknown>((resolve) => {
+        const sent = { "stripe-signature": signatures.join(","), "content-length": 200_000 };
+        const headers = { ...sent, expect: "100-continue" };
+        const asked = request({ host: "127.0.0.1", port, method: "POST", path: "/hooks/stripe", headers });
+        const end = (answer: unknown) => {
+          resolve(answer);
+          asked.destroy();
+        };
+        asked.on("continue", () => end(100)).on("response", ({ statusCode }) => end(statusCode));
+        asked.on("error", () => {}).flushHeaders();
+      });
+    const each = `v1=${"a".repeat(64)}`;
+    const since = `t=${Math.floor(Date.now() / 1000)}`;
+    expect(await answerTo([since, ...Array.from({ length: 200 }, () => each)])).toBe(400);
+    expect(await answerTo([])).toBe(400);
+    expect(await answerTo([since, each, each, each.replace("v1", "v0")])).toBe(100);
   });
 
   it("refuses what Stripe has signed and is no event, and says which endpoint to create when it is a thin one", async () => {
