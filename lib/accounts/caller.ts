@@ -13,6 +13,7 @@ import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { Call, SentHeaders } from "@/lib/http/call";
+import { rememberCaller } from "@/lib/http/known-caller";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -40,7 +41,9 @@ export async function identifyCaller(
   headers: SentHeaders = call.headers,
 ): Promise<Caller> {
   try {
-    return await withTimeout(answersWithinMs.store, identify(call, resource, headers));
+    const caller = await withTimeout(answersWithinMs.store, identify(call, resource, headers));
+    if (caller.is === "account") rememberCaller(headers, caller.account.id, call.nowMs);
+    return caller;
   } catch (failure) {
     log().error({ err: failure, requestId: call.requestId }, "an account could not be read");
     return { is: "unavailable" };

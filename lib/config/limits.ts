@@ -61,8 +61,18 @@ export const maxRequestsInWork = 256;
 /** Maximum requests of a connection that wait for the one in work; the next is refused, and the connection closed. */
 export const maxPipelined = 8;
 
-/** Refusals that are sent at once in each fifth of a second: in all, and then of each network. The others wait for the next. */
-export const refusalPace = { everyMs: 200, inAll: 200, ofNetwork: 1 };
+/** How requests share the event loop once it has more than it can take (`lib/http/rounds.ts`). */
+export const roundBounds = {
+  /** How long requests begin in one turn. */
+  ms: 2,
+  /** A turn that is longer halves how many begin in the next. */
+  longMs: 4,
+  /** What a known caller has had of the loop lately when others go first, of 2.9 s at most: half counts after two seconds. */
+  muchMs: 500,
+  halvedAfterMs: 2000,
+  /** How long strangers leave something to known callers after one was seen to wait. */
+  knownForMs: 1000,
+};
 
 /** Maximum body sizes in bytes, counted as they arrive; beyond them the server answers 413. */
 export const bodyLimits = {

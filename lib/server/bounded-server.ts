@@ -1,18 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { connectionLimits, headBounds } from "@/lib/config/limits";
+import { Call, type Site } from "@/lib/http/call";
+import { inRound } from "@/lib/http/rounds";
 import { log } from "@/lib/runtime/log";
-import { shortRound } from "@/lib/runtime/short-round";
 import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
+import { NodeSource } from "@/lib/server/node-source";
 import { inOrder } from "@/lib/server/pipeline";
 import { keepForStranger, keptForProxyMs } from "@/lib/server/proxy-connection";
 import { closeInStages } from "@/lib/server/staged-close";
 
-/** Creates a server whose connections, headers and exchanges are bounded, and whose refusals reach their clients. */
+/** Creates the server of a site, whose connections, headers and exchanges are bounded, and whose refusals reach their clients. */
 export function createBoundedServer(
-  answer: (incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void> | undefined,
+  site: Site,
+  answer: (call: Call, incoming: JoinedMessage, outgoing: ServerResponse) => Promise<void> | undefined,
   limits = connectionLimits,
 ): Server {
   const proxysMs = keptForProxyMs();
@@ -23,14 +26,14 @@ export function createBoundedServer(
       log().error({ err: failure }, "the server failed");
       outgoing.destroy();
     };
-    const work = () => {
+    inOrder(incoming, outgoing, () => {
+      const call = new Call(new NodeSource(incoming, outgoing), site);
       try {
-        answer(incoming, outgoing)?.catch(fail);
+        inRound(call, () => answer(call, incoming, outgoing))?.catch(fail);
       } catch (failure) {
         fail(failure);
       }
-    };
-    inOrder(incoming, outgoing, () => shortRound()?.then(work) ?? work());
+    });
   };
   // Node would refuse a missing Host or an unknown Expect without a body; we answer with an ApiError.
   const server = createServer(

@@ -15,9 +15,7 @@ import { compressOnce } from "@/lib/server/compression";
 import { hasBody, leaveUnread, send } from "@/lib/server/exchange";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
-import { NodeSource } from "@/lib/server/node-source";
 import { PageCache } from "@/lib/server/page-cache";
-import { paceRefusal } from "@/lib/server/refusal-pace";
 import { countInWork } from "@/lib/server/requests-in-work";
 
 type FrontServerOptions = {
@@ -36,8 +34,7 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
     return handlerOf(call)(call);
   });
 
-  function answer(incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> | undefined {
-    const call = new Call(new NodeSource(incoming, outgoing), publicSite);
+  function answer(call: Call, incoming: JoinedMessage, outgoing: ServerResponse): Promise<void> | undefined {
     warnOfProxy(call);
     const isForAll = call.method === "OPTIONS" && call.path === "*"; // RFC 9110 §9.3.7
     const refused =
@@ -48,11 +45,11 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
       : isForAll
         ? finalizeResponse(call, undefined, methodsOfAll)
         : decide(call);
-    if (decided) return send(decided, incoming, outgoing, call.client);
+    if (decided) return send(decided, incoming, outgoing);
     if (throughNext) return throughNext(incoming, outgoing, call);
     if (readMethods.includes(call.method) && call.route?.site !== "api")
       return answerReader(incoming, outgoing, call);
-    return send(handlerOf(call)(call), incoming, outgoing, call.client);
+    return send(handlerOf(call)(call), incoming, outgoing);
   }
 
   /** Answers what is the same for everyone from memory, and compresses everything else. */
@@ -60,16 +57,15 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
     leaveUnread(incoming, outgoing);
     const kept = await pageCache.find(call);
     if (kept) {
-      if (!call.route) await paceRefusal(call.client);
       const requestId = call.route?.isShared ? [] : ["x-request-id", call.requestId];
       return logRequest(call, await kept.send(incoming, outgoing, requestId));
     }
     const answer = await handlerOf(call)(call);
     const compressed = await compressOnce(answer, incoming.headers["accept-encoding"]);
-    return send(compressed, incoming, outgoing, call.client);
+    return send(compressed, incoming, outgoing);
   }
 
-  return createBoundedServer(answer, limits);
+  return createBoundedServer(publicSite, answer, limits);
 }
 
 /** The handler of a call's route, or of the page that says that there is nothing. */

@@ -4,6 +4,7 @@ import type { CheckOptions } from "@/lib/http/checks/check";
 import { identify } from "@/lib/http/checks/credential";
 import { ApiError, LimitError, tooManyRequests } from "@/lib/http/errors";
 import { findKnownBrowser } from "@/lib/http/known-browser";
+import { rememberCaller } from "@/lib/http/known-caller";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 import { processSingleton } from "@/lib/process-singleton";
@@ -49,6 +50,7 @@ export function recognize(call: Call, { site }: Route): Promise<void> | undefine
   }
   return findKnownBrowser(call.headers, call.nowMs)?.then((browser) => {
     call.browser = browser;
+    if (browser) rememberCaller(call.headers, browser.account, call.nowMs);
   });
 }
 

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { afterAll, expect, it } from "vitest";
+import { publicSite } from "@/lib/http/router";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 
-const server = createBoundedServer(async (_incoming, outgoing) => {
+const server = createBoundedServer(publicSite, async (_call, _incoming, outgoing) => {
   answered++;
   const doneAtMs = performance.now() + 2;
   while (performance.now() < doneAtMs);

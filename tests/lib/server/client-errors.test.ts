@@ -6,6 +6,7 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { discardBounds } from "@/lib/config/limits";
 import { operations } from "@/lib/http/register/operations";
+import { publicSite } from "@/lib/http/router";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import { answerClientError } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
@@ -232,7 +233,7 @@ describe("a request that Node's parser rejects", () => {
   });
 
   it("ends no process when its client resets the connection before its turn", async () => {
-    const server = createBoundedServer(() => new Promise(() => {}));
+    const server = createBoundedServer(publicSite, () => new Promise(() => {}));
     const stopped = once(server, "connect");
     const socket = connect(await listen(server), "127.0.0.1");
     socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\nCONNECT evil.example:443 HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -266,7 +267,8 @@ describe("a request that Node's parser rejects", () => {
   it("is not there because a client closed its side after its request: it gets its answer", async () => {
     let answer = () => {};
     const server = createBoundedServer(
-      (_, outgoing) =>
+      publicSite,
+      (_call, _incoming, outgoing) =>
         new Promise((resolve) => {
           answer = () => resolve(void outgoing.end("late"));
         }),

@@ -1,5 +1,4 @@
 import { describe, expect, it, vi } from "vitest";
-import { refusalPace } from "@/lib/config/limits";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { flood, networks } from "@/tests/support/flood";
@@ -15,7 +14,7 @@ const bearerOf = async (email: string) => ({
 await service.adminJson("account", "add", "other@example.com", "--plan", "licensed");
 const others = await bearerOf("other@example.com");
 
-/** What a page answers again and again, and the milliseconds that its middle answer took. */
+/** What a page answers again and again, and the milliseconds that its answers took: the middle one, and 95 of a hundred. */
 async function repeat(times: number, open: () => Promise<{ status: number }>) {
   const statuses = new Map<number, number>();
   const tookMs: number[] = [];
@@ -25,7 +24,8 @@ async function repeat(times: number, open: () => Promise<{ status: number }>) {
     tookMs.push(performance.now() - beganAtMs);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
-  return { statuses: Object.fromEntries(statuses), middle: median(tookMs) };
+  const most = tookMs.toSorted((one, other) => one - other)[Math.floor(times * 0.95)] ?? 0;
+  return { statuses: Object.fromEntries(statuses), middle: median(tookMs), most };
 }
 
 describe("pages that are rendered for each request", () => {
@@ -44,7 +44,7 @@ describe("pages that are rendered for each request", () => {
       );
       const statuses = await strangers.stop();
       expect(seen.statuses).toEqual({ 200: 40 });
-      expect(seen.middle).toBeLessThan(1000);
+      expect(seen.most).toBeLessThan(1000);
       if (addresses.length < 100) {
         expect(newcomer.statuses, "and to a newcomer").toEqual({ 200: 10 });
         expect(statuses.get(429), "their limits are used up").toBeGreaterThan(0);
@@ -84,41 +84,68 @@ describe("searches by MCP", () => {
   });
 });
 
-describe("refusals that a hundred networks ask for as fast as they can", () => {
+describe("a hundred networks that send as fast as they can", () => {
   const mcp = { "content-type": "application/json", host: `localhost:${service.port}` };
   const list = (n: number) => JSON.stringify({ jsonrpc: "2.0", id: n, method: "tools/list" });
   const form = { "content-type": "application/x-www-form-urlencoded" };
+  const ownForm = { ...form, origin: service.url, cookie: "office-probe=1" };
   const code = (n: number) =>
     `grant_type=authorization_code&client_id=x&code=${n}&code_verifier=${"v".repeat(43)}`;
 
   it.each([
     [
       "MCP messages with one valid token",
-      429,
       { path: "/mcp/account", headers: { ...mcp, ...others }, body: list },
     ],
+    ["exchanges of codes that were never given", { path: "/oauth/token", headers: form, body: code }],
+    ["device codes", { path: "/oauth/device", headers: form, body: () => "client_id=native" }],
     [
-      "exchanges of codes that were never given, once these are too many,",
-      429,
-      { path: "/oauth/token", headers: form, body: code },
+      "sign-in forms",
+      { path: "/sign-in/send", headers: ownForm, body: (n: number) => `email=${n}@example.com` },
     ],
-    ["addresses that are none", 404, { path: "/api/nothing" }],
+    [
+      "joins of the waitlist",
+      { path: "/waitlist/join", headers: ownForm, body: (n: number) => `email=${n}@example.net` },
+    ],
   ])(
-    "for %s come at a pace, and an app gets its entitlement",
-    async (_, refused, request) => {
+    "%s pass an app's request by tens and not by hundreds, and a newcomer's comes within a second",
+    async (_, request) => {
       const token = await bearerOf("ceo@example.com");
+      await repeat(5, () => service.ask("/api/entitlement", { headers: token }));
       const strangers = flood(service, { ...request, addresses: networks(100), connections: 100 });
-      const count = () => strangers.statuses.get(refused) ?? 0;
-      await vi.waitUntil(() => count() > 500, { timeout: 60_000 });
-      const [before, beganAtMs] = [count(), performance.now()];
-      const seen = await repeat(40, () => service.ask("/api/entitlement", { headers: token }));
-      const [came, tookMs] = [count() - before, performance.now() - beganAtMs];
+      const answered = () => [...strangers.statuses.values()].reduce((sum, count) => sum + count, 0);
+      await vi.waitUntil(() => answered() > 200, { timeout: 60_000 });
+      const passed: number[] = [];
+      const seen = await repeat(40, async () => {
+        const before = answered();
+        const answer = await service.ask("/api/entitlement", { headers: token });
+        passed.push(answered() - before);
+        return answer;
+      });
+      const newcomer = await repeat(5, () =>
+        service.ask("/api/health", { headers: { "x-forwarded-for": "198.51.100.7" } }),
+      );
       await strangers.stop();
       expect(seen.statuses).toEqual({ 200: 40 });
-      const { everyMs, inAll, ofNetwork } = refusalPace;
-      // Of each connection one waits as well. A round may begin before and end after.
-      expect(came).toBeLessThan((inAll + 100 * ofNetwork + 100) * (tookMs / everyMs + 2));
+      expect(median(passed)).toBeLessThan(30);
+      expect(newcomer.statuses).toEqual({ 200: 5 });
+      expect(newcomer.middle).toBeLessThan(1000);
     },
     180_000,
   );
+
+  it("leave their answers to an honest client of the same network: it waits a fifth of a second at most", async () => {
+    const strangers = flood(service, {
+      path: "/api/nothing",
+      addresses: ["2001:db8:77:1::1"],
+      connections: 100,
+    });
+    await vi.waitUntil(() => (strangers.statuses.get(404) ?? 0) > 500, { timeout: 60_000 });
+    const neighbour = await repeat(20, () =>
+      service.ask("/api/nothing", { headers: { "x-forwarded-for": "2001:db8:77:2::1" } }),
+    );
+    await strangers.stop();
+    expect(neighbour.statuses).toEqual({ 404: 20 });
+    expect(neighbour.middle).toBeLessThan(200);
+  });
 });

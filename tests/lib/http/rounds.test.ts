@@ -1,0 +1,123 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { roundBounds } from "@/lib/config/limits";
+import { Rounds } from "@/lib/http/rounds";
+
+type Asked = { by: string; client?: string; isKnown?: boolean; takesMs?: number };
+
+/** Rounds on a clock of their own, which only work moves. */
+function start() {
+  let nowMs = 0;
+  const rounds = new Rounds(
+    () => nowMs,
+    () => 0,
+  );
+  const began: string[] = [];
+  const ask = ({ by, client = by, isKnown = false, takesMs = 0 }: Asked) =>
+    rounds.run(
+      () => ({ isKnown, network: by, client }),
+      async () => {
+        began.push(client);
+        nowMs += takesMs;
+      },
+    );
+  /** Makes requests wait: the turn has taken this long. */
+  const hold = (ms = roundBounds.ms) => ask({ by: "holds", takesMs: ms });
+  const pass = (ms: number) => {
+    nowMs += ms;
+  };
+  return { ask, hold, pass, began, now: () => nowMs };
+}
+
+describe("requests that the event loop cannot take at once", () => {
+  it("begin at once as long as a turn has time, and then in the next one", async () => {
+    const { ask, hold, began } = start();
+    hold();
+    const later = ask({ by: "192.0.2.1" });
+    expect(began).toEqual(["holds"]);
+    await later;
+    expect(began).toEqual(["holds", "192.0.2.1"]);
+  });
+
+  it("go round by network: one network with a hundred delays another by one", async () => {
+    const { ask, hold, began } = start();
+    hold();
+    const flood = Array.from({ length: 100 }, () => ask({ by: "2001:db8::/48" }));
+    await Promise.all([...flood, ask({ by: "192.0.2.1" })]);
+    expect(began.indexOf("192.0.2.1")).toBe(2);
+    expect(began).toHaveLength(102);
+  });
+
+  it("go round by client within a network: a neighbour waits for one of a hundred", async () => {
+    const { ask, hold, began } = start();
+    hold();
+    const flood = Array.from({ length: 100 }, () => ask({ by: "2001:db8::/48", client: "2001:db8::/64" }));
+    await Promise.all([...flood, ask({ by: "2001:db8::/48", client: "2001:db8:0:1::/64" })]);
+    expect(began.indexOf("2001:db8:0:1::/64")).toBe(2);
+  });
+
+  it("go to known callers and strangers alternately, so a hundred networks delay an app by one", async () => {
+    const { ask, hold, began } = start();
+    hold();
+    const flood = Array.from({ length: 100 }, (_, n) => ask({ by: `2001:db8:${n}::/48` }));
+    const own = [ask({ by: "ceo", isKnown: true }), ask({ by: "ceo", isKnown: true })];
+    await Promise.all([...flood, ...own]);
+    expect([began.indexOf("ceo"), began.lastIndexOf("ceo")].every((at) => at <= 4)).toBe(true);
+  });
+
+  it("go first to networks that have had least lately: a newcomer does not wait for a hundred others", async () => {
+    const { ask, hold, began } = start();
+    const flood = () => Array.from({ length: 100 }, (_, n) => ask({ by: `2001:db8:${n}::/48`, takesMs: 3 }));
+    hold();
+    await Promise.all(flood());
+    began.length = 0;
+    hold();
+    const again = flood();
+    await Promise.all([...again, ask({ by: "198.51.100.7" })]);
+    expect(began.indexOf("198.51.100.7")).toBeLessThanOrEqual(2);
+  });
+
+  it("are as few in a turn as make it short: dear ones come one by one", async () => {
+    const { ask, hold, began } = start();
+    hold();
+    const all = Array.from({ length: 40 }, (_, n) => ask({ by: `${n}`, takesMs: 5 }));
+    await Promise.all(all.slice(0, 20));
+    const before = began.length;
+    await nextTurn();
+    expect(began.length - before).toBeLessThanOrEqual(1);
+    await Promise.all(all);
+  });
+
+  it("of strangers leave the loop free for as long as they have used it, while known callers ask", async () => {
+    const { ask, hold, pass, began } = start();
+    hold();
+    const app = ask({ by: "ceo", isKnown: true });
+    const [first, ...others] = Array.from({ length: 3 }, (_, n) => ask({ by: `${n}`, takesMs: 20 }));
+    await Promise.all([app, first]);
+    await nextTurn();
+    await nextTurn();
+    const count = began.length;
+    pass(10);
+    await nextTurn();
+    await nextTurn();
+    expect(began, "they rest").toHaveLength(count);
+    const next = ask({ by: "ceo", isKnown: true });
+    await next;
+    expect(began.at(-1), "an app does not").toBe("ceo");
+    const timer = setInterval(() => pass(5), 1);
+    await Promise.all(others);
+    clearInterval(timer);
+  });
+
+  it("of one account that asks for much leave it to the others", async () => {
+    const { ask, hold, began } = start();
+    hold();
+    await Promise.all(Array.from({ length: 200 }, () => ask({ by: "much", isKnown: true, takesMs: 5 })));
+    began.length = 0;
+    hold();
+    const flood = Array.from({ length: 100 }, () => ask({ by: "much", isKnown: true }));
+    await ask({ by: "ceo", isKnown: true });
+    expect(began.indexOf("ceo")).toBeLessThanOrEqual(2);
+    await Promise.all(flood);
+  });
+});
