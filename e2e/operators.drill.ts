@@ -70,6 +70,7 @@ test("every page is accessible, in both themes and on a phone", async ({ page, o
     "/mails",
     "/announcement",
     "/audit",
+    "/backends",
     "/commands",
     "/enter",
     "/enrol",

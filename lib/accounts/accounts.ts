@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { sql } from "kysely";
+import { type ExpressionBuilder, sql } from "kysely";
 import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
@@ -188,21 +188,32 @@ const referenceTaken = () =>
     hint: "Take it from that account first, with --reference none.",
   });
 
+/** The states of accounts that can be asked for: the statuses of their entitlement. */
+export const accountStates = ["licensed", "trial", "trial-ended", "hobby"] as const;
+export type AccountState = (typeof accountStates)[number];
+
+/** The condition that an account is in a state at `nowMs`. */
+export function isInState(state: AccountState, nowMs: number) {
+  return ({ eb, and }: ExpressionBuilder<Tables, "accounts">) =>
+    state === "trial" || state === "trial-ended"
+      ? and([eb("plan", "=", "trial"), eb("trial_ends_at_ms", state === "trial" ? ">" : "<=", nowMs)])
+      : eb("plan", "=", state);
+}
+
 type AccountFilter = {
   plan?: string | undefined;
-  endedAtMs?: number | undefined;
+  state?: AccountState | undefined;
   start?: string | undefined;
   containing?: string | undefined;
   after?: string | undefined;
 };
 
 /** The query of the accounts in the order of their emails' bytes, in which those with the same start are neighbours. */
-export function selectAccounts(db: Db, { plan, endedAtMs, start, containing, after }: AccountFilter) {
+export function selectAccounts(db: Db, { plan, state, start, containing, after }: AccountFilter) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
   let query = db.selectFrom("accounts").select(accountAt(Date.now())).orderBy(email);
   if (plan) query = query.where("plan", "=", plan);
-  if (endedAtMs !== undefined)
-    query = query.where("plan", "=", "trial").where("trial_ends_at_ms", "<=", endedAtMs);
+  if (state) query = query.where(isInState(state, Date.now()));
   if (start) {
     const prefix = start.toLowerCase();
     query = query.where(email, ">=", prefix).where(email, "<", `${prefix}\u{10ffff}`);

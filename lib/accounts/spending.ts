@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
@@ -52,7 +52,7 @@ export async function readSpending(db: Db, accountId: string, nowMs: number) {
 }
 
 /** The query of what is held of an account's credits at `nowMs`. */
-export function openHolds(db: Db, accountId: string, nowMs: number) {
+export function openHolds(db: Db, accountId: string | Expression<string | null>, nowMs: number) {
   return db
     .selectFrom("holds")
     .select(["id", "thousandths", "backend_id", "reason", "reference", "expires_at_ms"])

@@ -174,7 +174,7 @@ function listing(db: Db, options: ListOptions): Listing {
   let listed = 0;
   let last = "";
   async function* pages() {
-    for await (const page of listAccounts(db, { ...filter, endedAtMs: ended && Date.now() }, limit)) {
+    for await (const page of listAccounts(db, { ...filter, state: ended && "trial-ended" }, limit)) {
       listed += page.length;
       last = page.at(-1)?.email ?? last;
       yield page.flatMap(({ email, account }) => {

@@ -16,6 +16,8 @@ import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
+const by = "operator";
+
 const parsePermissions = parser((text) => {
   const may = permissions.filter((permission) => text.split(",").includes(permission));
   return may.length > 0 && may.length === text.split(",").length ? may : undefined;
@@ -36,7 +38,11 @@ export function addBackendCommands(program: AdminCommand): void {
   withKey(backend.add("add <name>", "add a backend; of a pair that is made, prints the private key, once"))
     .option("--may <permissions>", "read, spend or both", parsePermissions, ["read"])
     .does(async ({ db }, id: string, { may, publicKey }: Options) => {
-      const privateKey = await addBackend(db, { id, may, publicKey: await readKey(publicKey) }, Date.now());
+      const privateKey = await addBackend(
+        db,
+        { id, may, publicKey: await readKey(publicKey), by },
+        Date.now(),
+      );
       return describeAdded(db, id, privateKey);
     });
 
@@ -56,7 +62,7 @@ export function addBackendCommands(program: AdminCommand): void {
       "give a backend a new key; the one before stays valid until the next rotation",
     ),
   ).does(async ({ db }, id: string, { publicKey }: Options) => {
-    const privateKey = await rotateBackend(db, id, await readKey(publicKey), Date.now());
+    const privateKey = await rotateBackend(db, { id, publicKey: await readKey(publicKey), by }, Date.now());
     return describeAdded(db, id, privateKey);
   });
 
@@ -64,7 +70,7 @@ export function addBackendCommands(program: AdminCommand): void {
     .add("remove <name>", "remove a backend with its keys; the ledger keeps its name")
     .does(async ({ db, confirm }, id: string) => {
       await confirm(`This removes the backend ${id}: its requests are refused from then on.`);
-      await removeBackend(db, id, Date.now());
+      await removeBackend(db, { id, by }, Date.now());
       return { json: { removed: id }, text: `Removed ${id}.` };
     });
 }

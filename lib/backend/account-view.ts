@@ -1,5 +1,6 @@
-import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
+import { type Account, type Plan, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
+import { type AccountState, isInState } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
 import { writeReference } from "@/lib/accounts/reference";
 import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/credit-writes";
@@ -37,15 +38,23 @@ export async function readForBackend(db: Db, id: string, nowMs: number) {
 type Filter = {
   email?: string | undefined;
   reference?: string | undefined;
+  plan?: Plan | undefined;
+  state?: AccountState | undefined;
   after?: string | undefined;
   limit: number;
 };
 
-/** Lists accounts in the order of their ids: all, or the one with an email or a reference. */
-export async function listForBackend(db: Db, { email, reference, after, limit }: Filter, nowMs: number) {
+/** Lists accounts in the order of their ids: all, those of a plan or in a state, or the one with an email or a reference. */
+export async function listForBackend(
+  db: Db,
+  { email, reference, plan, state, after, limit }: Filter,
+  nowMs: number,
+) {
   let query = db.selectFrom("accounts").select(accountAt(nowMs)).orderBy("id").limit(limit);
   if (email !== undefined) query = query.where("email", "=", email.toLowerCase());
   if (reference !== undefined) query = query.where("reference", "=", reference);
+  if (plan !== undefined) query = query.where("plan", "=", plan);
+  if (state !== undefined) query = query.where(isInState(state, nowMs));
   if (after !== undefined) query = query.where("id", ">", after);
   const rows = await query.execute();
   const accounts = rows.flatMap((row) => parseAccount(row) ?? []);

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, type JWK } from "jose";
-import { auditedTransaction } from "@/lib/db/audit";
+import { auditedTransaction, type Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
@@ -15,6 +15,9 @@ type BackendKey = { kid: string; jwk: JWK; addedAtMs: number };
 export const backendName = /^[a-z\d][a-z\d.-]{0,39}$/;
 
 const maxKeys = 2; // so that a key can be replaced while the one before is still in use
+
+/** Who changes it. */
+type By = { by: Operator };
 
 /** All backends with their keys, newest first, ordered by id. */
 export async function listBackends(db: Db): Promise<Backend[]> {
@@ -49,11 +52,13 @@ export async function listBackends(db: Db): Promise<Backend[]> {
  */
 export async function addBackend(
   db: Db,
-  { id, may, publicKey }: { id: string; may: readonly Permission[]; publicKey?: string | undefined },
+  { id, may, publicKey, by }: { id: string; may: readonly Permission[]; publicKey?: string | undefined } & By,
   nowMs: number,
 ): Promise<string | undefined> {
+  if (!backendName.test(id))
+    throw refused("This is no name of a backend.", "Use up to 40 small letters, digits, dots and hyphens.");
   const { key, privateKey } = takeKey(publicKey);
-  await changeBackend(db, "backend add", id, nowMs, async (transaction, known) => {
+  await changeBackend(db, { what: "backend add", id, by }, nowMs, async (transaction, known) => {
     if (known)
       throw refused("There is already a backend with this name.", "Rotate its key, or remove it first.");
     await transaction.insertInto("backends").values({ id, may: may.join(), added_at_ms: nowMs }).execute();
@@ -68,12 +73,11 @@ export async function addBackend(
  */
 export async function rotateBackend(
   db: Db,
-  id: string,
-  publicKey: string | undefined,
+  { id, publicKey, by }: { id: string; publicKey?: string | undefined } & By,
   nowMs: number,
 ): Promise<string | undefined> {
   const { key, privateKey } = takeKey(publicKey);
-  await changeBackend(db, "backend rotate", id, nowMs, async (transaction, known) => {
+  await changeBackend(db, { what: "backend rotate", id, by }, nowMs, async (transaction, known) => {
     const old = requireKnown(known).keys.slice(maxKeys - 1);
     for (const { kid } of old) await transaction.deleteFrom("backend_keys").where("kid", "=", kid).execute();
     await insertKey(transaction, id, key, nowMs);
@@ -82,8 +86,8 @@ export async function rotateBackend(
 }
 
 /** Removes a backend with its keys; the ledger keeps its name. Throws an {@link ApiError} if there is none. */
-export async function removeBackend(db: Db, id: string, nowMs: number): Promise<void> {
-  await changeBackend(db, "backend remove", id, nowMs, async (transaction, known) => {
+export async function removeBackend(db: Db, { id, by }: { id: string } & By, nowMs: number): Promise<void> {
+  await changeBackend(db, { what: "backend remove", id, by }, nowMs, async (transaction, known) => {
     requireKnown(known);
     await transaction.deleteFrom("backends").where("id", "=", id).execute();
   });
@@ -144,8 +148,7 @@ async function insertKey(transaction: Db, backend_id: string, key: KeyObject, no
 /** Changes a backend, and records its permissions and the names of its keys. */
 function changeBackend<T>(
   db: Db,
-  what: string,
-  id: string,
+  { what, id, by }: { what: string; id: string } & By,
   nowMs: number,
   change: (transaction: Db, known: Backend | undefined) => Promise<T>,
 ): Promise<T> {
@@ -155,7 +158,7 @@ function changeBackend<T>(
     const backend = await find(transaction);
     return backend && { may: backend.may.join(), keys: backend.keys.map(({ kid }) => kid).join() };
   };
-  const about = { by: "operator", what, whom: id, readState } as const;
+  const about = { by, what, whom: id, readState } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) =>
     change(transaction, await find(transaction)),
   );

@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { plans } from "@/lib/accounts/account";
+import { accountStates } from "@/lib/accounts/accounts";
 import { type BackendName, backendRoutes } from "@/lib/backend/addresses";
 import { answers } from "@/lib/backend/answers";
 import { inputs } from "@/lib/backend/inputs";
@@ -130,6 +132,13 @@ function parametersOf(name: BackendName): object[] {
           { ...text("limit", "query"), schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } },
         ]
       : []),
-    ...(name === "accounts" ? [text("email", "query"), text("reference", "query")] : []),
+    ...(name === "accounts"
+      ? [
+          text("email", "query"),
+          text("reference", "query"),
+          { ...text("plan", "query"), schema: { enum: plans } },
+          { ...text("state", "query"), schema: { enum: accountStates } },
+        ]
+      : []),
   ];
 }

@@ -1,3 +1,4 @@
+import { accountStates } from "@/lib/accounts/accounts";
 import { type BackendName, backendRoutes, clientRoutes, clientVersion } from "@/lib/backend/addresses";
 import { account, answers, entry, event, hold, listedEntry, refused } from "@/lib/backend/answers";
 import { assertionSeconds } from "@/lib/backend/assertion";
@@ -132,7 +133,7 @@ function addressSection(name: BackendName): string {
 
 const listQuery = "`after` and `limit`, as [Lists](#lists) says";
 const queries: Partial<Record<BackendName, string>> = {
-  accounts: `Query: ${listQuery}; \`email\` or \`reference\` finds the account that has exactly this one, in a list of one or none.`,
+  accounts: `Query: ${listQuery}; \`email\` or \`reference\` finds the account that has exactly this one, in a list of one or none; \`plan\` and \`state\` (${accountStates.map((state) => `\`${state}\``).join(", ")}) leave those accounts that have it now.`,
   accountEntries: `Query: ${listQuery}.`,
   entries: `Query: ${listQuery}.`,
   events: `Query: ${listQuery}.`,

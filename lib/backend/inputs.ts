@@ -1,4 +1,6 @@
 import * as z from "zod";
+import { plans } from "@/lib/accounts/account";
+import { accountStates } from "@/lib/accounts/accounts";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { keepAmounts, parseAmount } from "@/lib/backend/amount";
 import { maxHoldSeconds, maxWritesAtOnce } from "@/lib/config/limits";
@@ -94,6 +96,8 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffe
 const listed = z.object({
   email: words(320).optional(),
   reference,
+  plan: z.enum(plans).optional(),
+  state: z.enum(accountStates).optional(),
   // A program that has read nothing yet may send it empty.
   after: z
     .literal("")

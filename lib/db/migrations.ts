@@ -483,6 +483,8 @@ export const migrations: Record<string, SchemaChange> = {
     "create index webhook_deliveries_waiting on webhook_deliveries (webhook_id, number) where state = 'waiting'",
     "create index webhook_deliveries_at on webhook_deliveries (at_ms) where state <> 'waiting'",
   ],
+  // Backends list the accounts of a plan in the order of their ids.
+  "231-accounts-of-a-plan": { accounts_plan_id: "accounts (plan, id)" },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

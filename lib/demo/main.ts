@@ -109,11 +109,11 @@ Never put one into a chat, an issue or a log. LOG_LEVEL=info shows every request
 
 /** Adds a backend, or gives the one of an earlier demo a new key, and keeps the program of its document. Returns its path. */
 async function keepBackend(db: Db, keep: (name: string, text: string) => string): Promise<string> {
-  const id = "demo";
+  const [id, by] = ["demo", "operator"] as const;
   const known = (await listBackends(db)).some((backend) => backend.id === id);
   const key = known
-    ? await rotateBackend(db, id, undefined, Date.now())
-    : await addBackend(db, { id, may: permissions }, Date.now());
+    ? await rotateBackend(db, { id, by }, Date.now())
+    : await addBackend(db, { id, may: permissions, by }, Date.now());
   keep(`${id}.pem`, key ?? "");
   const client = "corner-office-backend.ts";
   keep(client, readClientFile(client));

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import type { InferResult } from "kysely";
 import * as z from "zod";
 import { SessionRow } from "@/app/(pages)/home/access/sessions";
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
@@ -13,6 +14,7 @@ import {
   spendable,
   toCredits,
 } from "@/lib/accounts/ledger";
+import type { openHolds } from "@/lib/accounts/spending";
 import type { Session } from "@/lib/auth/sessions/session";
 import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
@@ -100,15 +102,37 @@ const setTerms: OfficeAct = {
   },
 };
 
-type CreditsProps = { call: OfficeCall; account: Account; entries: CreditEntry[]; most: number };
+const inCredits = (thousandths: number) => toCredits(thousandths).toLocaleString("en");
 
-/** The balance, the form that changes it, and the latest entries. */
-export function Credits({ call, account, entries, most }: CreditsProps) {
+type CreditsProps = {
+  call: OfficeCall;
+  account: Account;
+  entries: CreditEntry[];
+  holds: InferResult<ReturnType<typeof openHolds>>;
+  most: number;
+};
+
+/** The balance, what is held, the form that changes it, and the latest entries with the backend that wrote them. */
+export function Credits({ call, account, entries, holds, most }: CreditsProps) {
   return (
     <>
-      <h2>Credits: {toCredits(spendable(account)).toLocaleString("en")}</h2>
-      {account.held_thousandths > 0 && (
-        <p className="quiet">{toCredits(account.held_thousandths).toLocaleString("en")} more are held.</p>
+      <h2>Credits: {inCredits(spendable(account))}</h2>
+      {holds.length > 0 && (
+        <>
+          <p className="quiet">{inCredits(account.held_thousandths)} more are held for work that goes on:</p>
+          <Table
+            rows={holds}
+            most={most}
+            columns={{
+              Held: ({ thousandths }) => inCredits(thousandths),
+              Backend: ({ backend_id }) => backend_id,
+              Reason: ({ reason, reference }) => (
+                <UntrustedText>{[reason, reference].filter(Boolean).join(": ")}</UntrustedText>
+              ),
+              "Free again at": ({ expires_at_ms }) => <Instant atMs={expires_at_ms} />,
+            }}
+          />
+        </>
       )}
       <PostForm
         action={giveCredits.path}
@@ -127,8 +151,11 @@ export function Credits({ call, account, entries, most }: CreditsProps) {
           Credits: ({ thousandths }) =>
             toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
           Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
-          Backend: ({ backend_id, reference }) => (
-            <UntrustedText>{[backend_id, reference].filter(Boolean).join(": ")}</UntrustedText>
+          "Written by": ({ backend_id, reference, reverses, hold_id }) => (
+            <UntrustedText>
+              {backend_id &&
+                `backend ${backend_id}${reverses ? ", gives a spend back" : hold_id ? ", settles a hold" : ""}${reference ? `: ${reference}` : ""}`}
+            </UntrustedText>
           ),
           "Bought at Stripe": ({ price_id, checkout }) => (price_id ? `${price_id} ${checkout ?? ""}` : "–"),
         }}

@@ -5,6 +5,7 @@ import { namesOf } from "@/lib/accounts/audit-trail";
 import { answerEntitlement } from "@/lib/accounts/entitlement";
 import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accounts/explanation";
 import { selectLedger } from "@/lib/accounts/ledger";
+import { openHolds } from "@/lib/accounts/spending";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
@@ -43,6 +44,7 @@ async function show(call: OfficeCall) {
       .orderBy("added_at_ms"),
     onboarding: selectEmails(db, id),
     entries: selectLedger(db, id, "<").limit(maxRows),
+    holds: openHolds(db, id, nowMs).limit(maxRows),
     changes: auditEntries(db, { whom: namesOf(db, email) }).limit(maxRows),
   });
   const facts = toAccountFacts(found, nowMs);
@@ -77,7 +79,7 @@ async function show(call: OfficeCall) {
           </details>
           <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
           <Subscriptions {...found} />
-          <Credits call={call} account={current} entries={found.entries} most={maxRows} />
+          <Credits call={call} account={current} entries={found.entries} holds={found.holds} most={maxRows} />
           <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
         </>
       )}

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { selectAccounts, selectByReference } from "@/lib/accounts/accounts";
+import { type AccountState, accountStates, selectAccounts, selectByReference } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
 import type { Db } from "@/lib/db/store";
 import { Choice, Field, planOptions } from "@/lib/office/forms";
@@ -16,11 +16,12 @@ async function show(call: OfficeCall) {
   const { db, nowMs, input } = call;
   const [start, plan, trials, after] = [input("start"), input("plan"), input("trials"), input("after")];
   const reference = input("reference");
+  const state = accountStates.find((one) => one === input("state"));
   const query = trials
     ? selectTrials(db, trials, after, nowMs)
     : reference
       ? selectByReference(db, reference, after, nowMs)
-      : selectAccounts(db, { start, plan, after });
+      : selectAccounts(db, { start, plan, state, after });
   const rows = await query.limit(perPage + 1).execute();
   return (
     <>
@@ -44,20 +45,8 @@ async function show(call: OfficeCall) {
         <Choice call={call} name="plan" label="Plan" current={plan} options={{ "": "any", ...planOptions }} />
         <button type="submit">Find</button>
       </form>
-      <p className="quiet">
-        Trials by their end:{" "}
-        {Object.entries(trialLists).map(([name, words], at) => (
-          <span key={name}>
-            {at > 0 && " · "}
-            <a
-              href={addressOf(accounts.path, { trials: name })}
-              aria-current={trials === name ? "true" : undefined}
-            >
-              {words}
-            </a>
-          </span>
-        ))}
-      </p>
+      <Links words="By state" name="state" of={stateWords} current={state} />
+      <Links words="Trials by their end" name="trials" of={trialLists} current={trials} />
       <LongTable
         rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
         columns={{
@@ -72,12 +61,48 @@ async function show(call: OfficeCall) {
         whenEmpty="No account matches."
         hrefAfter={({ trial_ends_at_ms, email, reference: last }) => {
           const after = trials ? `${trial_ends_at_ms} ${email}` : reference ? last : email;
-          return addressOf(accounts.path, { start, plan, trials, reference, after: after ?? undefined });
+          return addressOf(accounts.path, {
+            start,
+            plan,
+            state,
+            trials,
+            reference,
+            after: after ?? undefined,
+          });
         }}
       />
     </>
   );
 }
+
+type LinksProps = { words: string; name: string; of: Record<string, string>; current: string | undefined };
+
+/** Links to parts of the list. */
+function Links({ words, name, of, current }: LinksProps) {
+  return (
+    <p className="quiet">
+      {words}:{" "}
+      {Object.entries(of).map(([value, shown], at) => (
+        <span key={value}>
+          {at > 0 && " · "}
+          <a
+            href={addressOf(accounts.path, { [name]: value })}
+            aria-current={current === value ? "true" : undefined}
+          >
+            {shown}
+          </a>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+const stateWords: Record<AccountState, string> = {
+  licensed: "licensed",
+  trial: "on a trial",
+  "trial-ended": "trial ended",
+  hobby: "hobby",
+};
 
 const trialLists = { running: "running", ended: "ended, newest first" };
 

@@ -2,6 +2,7 @@ import { account } from "@/lib/office/account";
 import { accounts } from "@/lib/office/accounts";
 import { announcement } from "@/lib/office/announcement";
 import { audit } from "@/lib/office/audit";
+import { backends } from "@/lib/office/backends";
 import { commands } from "@/lib/office/commands";
 import { customers } from "@/lib/office/customers";
 import { mails } from "@/lib/office/mails";
@@ -18,6 +19,7 @@ export const officePages: readonly OfficePage[] = [
   waiting,
   mails,
   announcement,
+  backends,
   audit,
   commands,
 ];

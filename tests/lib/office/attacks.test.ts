@@ -168,6 +168,9 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
         "/account/terms",
         "/announcement/clear",
         "/announcement/publish",
+        "/backends/add",
+        "/backends/remove",
+        "/backends/rotate",
         "/waiting/invite",
       ]);
     });

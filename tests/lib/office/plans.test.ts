@@ -28,6 +28,7 @@ const asked: [page: OfficePage, input: Record<string, string>][] = [
   [accounts, { plan: "hobby", after: "user-5" }],
   [accounts, { reference: "customer" }],
   [accounts, { reference: "customer", after: "a customer" }],
+  [accounts, { state: "trial-ended" }],
   [accounts, { trials: "running" }],
   [accounts, { trials: "ended", after: `${nowMs} user-5` }],
   [account, { email: emailOfMany(many) }],
