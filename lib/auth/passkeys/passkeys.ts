@@ -26,14 +26,16 @@ export function relyingParty(): RelyingParty {
 }
 
 /** The passkeys of an account, oldest first. */
-export function listPasskeys(db: Db, accountId: string) {
+export const listPasskeys = (db: Db, accountId: string) => passkeysOf(db, accountId).execute();
+
+/** The query of their rows. */
+export function passkeysOf(db: Db, accountId: string) {
   return db
     .selectFrom("passkeys")
     .select(["id", "name", "credential_id", "rp_id", "added_at_ms", "last_used_at_ms"])
     .where("account_id", "=", accountId)
     .orderBy("added_at_ms")
-    .orderBy("id")
-    .execute();
+    .orderBy("id");
 }
 
 /** A passkey as its owner's export and the operator's list name its parts. */
@@ -154,9 +156,9 @@ export function removePasskeys(
   });
 }
 
-/** Whether the owner has put the offer of a passkey away. */
-export function hasDeclinedPasskeys(db: Db, accountId: string): Promise<boolean> {
-  return hasRow(db.selectFrom("passkey_offers").select("account_id").where("account_id", "=", accountId));
+/** The query of a row if the owner has put the offer of a passkey away. */
+export function declinedOffers(db: Db, accountId: string) {
+  return db.selectFrom("passkey_offers").select("account_id").where("account_id", "=", accountId);
 }
 
 /** Puts the offer of a passkey away for good. */

@@ -1,3 +1,4 @@
+import type { InferResult } from "kysely";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import type { Actor } from "@/lib/db/audit";
@@ -40,7 +41,7 @@ export const wordsForApp: Record<Ending, string> = {
 };
 
 /** An app's session that has ended. */
-export type EndedApp = Awaited<ReturnType<typeof listEndedApps>>[number];
+export type EndedApp = ReturnType<typeof toEndedApps>[number];
 
 /** The ending to store, by who ends a session and for what; `undefined` if it never began for its owner. */
 export function endingOf({ by, what }: { by: Actor; what: string }): StoredEnding | undefined {
@@ -59,21 +60,18 @@ export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow):
   return stored ?? (expires_at_ms === (last_date_ms ?? expires_at_ms) ? "last date" : "idle");
 }
 
-/** The apps of an account that ended in the last 30 days, the newest first. */
-export async function listEndedApps(db: Db, accountId: string, nowMs: number) {
-  const rows = await endedApps(db, accountId, nowMs)
-    .select(["id", "name", "app_origin", "last_seen_at_ms", "expires_at_ms", "last_date_ms", "ended_as"])
-    .execute();
-  return rows.map((app) => ({ ...app, name: app.name ?? "An app", ending: readEnding(app) }));
-}
-
-/** The query of their rows. */
+/** The query of an account's apps that ended in the last 30 days, the newest first; {@link toEndedApps} reads its rows. */
 export function endedApps(db: Db, accountId: string, nowMs: number) {
   return db
     .selectFrom("local_sessions")
+    .select(["id", "name", "app_origin", "last_seen_at_ms", "expires_at_ms", "last_date_ms", "ended_as"])
     .where("account_id", "=", accountId)
     .where("kind", "=", "app")
     .where("expires_at_ms", "<=", nowMs)
     .where("expires_at_ms", ">", nowMs - sessionDays.ended * dayMs)
     .orderBy("expires_at_ms", "desc");
+}
+
+export function toEndedApps(rows: InferResult<ReturnType<typeof endedApps>>) {
+  return rows.map((app) => ({ ...app, name: app.name ?? "An app", ending: readEnding(app) }));
 }

@@ -1,3 +1,4 @@
+import type { InferResult } from "kysely";
 import { listSessions, type Session } from "@/lib/auth/sessions/session";
 import { changeInTurn } from "@/lib/auth/sessions/session-changes";
 import { endRows } from "@/lib/auth/sessions/session-end";
@@ -30,10 +31,12 @@ export async function makeRoom(
   );
 }
 
-/** How many sessions of an account ended since an instant because it had too many. */
-export async function countCrowdedOut(db: Db, email: string, sinceMs: number): Promise<number> {
-  const entries = await auditEntries(db, { whom: [email], what: overLimit.what, sinceMs })
-    .limit(maxSessions)
-    .execute();
+/** The query of the audit's entries about sessions that ended since an instant because their account had too many. */
+export function crowdedOut(db: Db, email: string, sinceMs: number) {
+  return auditEntries(db, { whom: [email], what: overLimit.what, sinceMs }).limit(maxSessions);
+}
+
+/** How many sessions these entries are about. */
+export function countCrowdedOut(entries: InferResult<ReturnType<typeof crowdedOut>>): number {
   return entries.reduce((sum, { before }) => sum + Object.keys(JSON.parse(before ?? "{}")).length, 0);
 }

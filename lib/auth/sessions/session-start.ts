@@ -50,7 +50,7 @@ export async function startSession(
 }
 
 async function deleteExpiredOf(transaction: Db, accountId: string, nowMs: number): Promise<void> {
-  const kept = endedApps(transaction, accountId, nowMs).select("id").limit(maxSessions);
+  const kept = endedApps(transaction, accountId, nowMs).clearSelect().select("id").limit(maxSessions);
   await transaction
     .deleteFrom("local_sessions")
     .where("account_id", "=", accountId)

@@ -1,10 +1,11 @@
 import type { Account } from "@/lib/accounts/account";
-import { listEndedApps } from "@/lib/auth/sessions/ended-app";
-import { listSessions, type Session } from "@/lib/auth/sessions/session";
-import { countCrowdedOut, maxSessions } from "@/lib/auth/sessions/session-limit";
+import { endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";
+import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
+import { countCrowdedOut, crowdedOut, maxSessions } from "@/lib/auth/sessions/session-limit";
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { forms } from "@/lib/http/register/forms";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
@@ -69,12 +70,19 @@ export const count = ({ length }: Session[], noun: string) => `${length} ${noun}
 
 /** The sessions of an account; `undefined` if they cannot be read. */
 export function readSessions({ id, email, app_end_mails_stopped_at_ms }: Account, nowMs: number) {
-  return readPart("sessions could not be listed", async (db) => ({
-    sessions: withDistinctNames(await listSessions(db, id, nowMs)),
-    endedApps: await listEndedApps(db, id, nowMs),
-    crowdedOut: await countCrowdedOut(db, email, nowMs - dayMs),
-    wantsAppEndMails: app_end_mails_stopped_at_ms === null,
-  }));
+  return readPart("sessions could not be listed", async (db) => {
+    const { sessions, ended, crowded } = await readInOneQuery(db, {
+      sessions: currentSessions(db, nowMs).where("account_id", "=", id),
+      ended: endedApps(db, id, nowMs),
+      crowded: crowdedOut(db, email, nowMs - dayMs),
+    });
+    return {
+      sessions: withDistinctNames(toSessions(sessions)),
+      endedApps: toEndedApps(ended),
+      crowdedOut: countCrowdedOut(crowded),
+      wantsAppEndMails: app_end_mails_stopped_at_ms === null,
+    };
+  });
 }
 
 const shownAtOnce = 20;

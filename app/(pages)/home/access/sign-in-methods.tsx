@@ -1,15 +1,16 @@
 import { proofPlaces } from "@/lib/auth/local-sign-in";
 import { toUserHandle } from "@/lib/auth/passkeys/passkey-ceremony";
 import {
-  hasDeclinedPasskeys,
-  listPasskeys,
+  declinedOffers,
   maxNameCharacters,
   maxPasskeys,
   type Passkey,
+  passkeysOf,
   relyingParty,
 } from "@/lib/auth/passkeys/passkeys";
 import { isRecentlyConfirmed } from "@/lib/auth/sessions/owner-confirmation";
 import type { Session } from "@/lib/auth/sessions/session";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { forms } from "@/lib/http/register/forms";
 import { Clock } from "../../clock";
 import { PasskeyButton } from "../../passkey-button";
@@ -22,10 +23,11 @@ export type SignInMethods = { passkeys: Passkey[]; hasDeclined: boolean };
 
 /** Reads an account's passkeys; `undefined` if that fails. */
 export function readSignInMethods(accountId: string): Promise<SignInMethods | undefined> {
-  return readPart("passkeys could not be listed", async (db) => ({
-    passkeys: await listPasskeys(db, accountId),
-    hasDeclined: await hasDeclinedPasskeys(db, accountId),
-  }));
+  return readPart("passkeys could not be listed", async (db) => {
+    const queries = { passkeys: passkeysOf(db, accountId), declined: declinedOffers(db, accountId) };
+    const { passkeys, declined } = await readInOneQuery(db, queries);
+    return { passkeys, hasDeclined: declined.length > 0 };
+  });
 }
 
 /** A visit, with the owner's ways to sign in and the session of this browser, if they can be read. */
