@@ -10,6 +10,11 @@ export const assertionSeconds = { longest: 5 * 60, leeway: 30 };
 const knownForMs = { ifValid: 1000, ifRefused: 100 };
 const backends = new WeakMap<Db, { readAtMs: number; list: Promise<Backend[]> }>();
 
+const notJwt = "The assertion is no JWT: three parts with dots between them, in base64url without '='.";
+
+/** Of Ed25519, and of P-256 as JWTs have it (RFC 7518 §3.4). Many libraries and openssl make DER of the latter. */
+const signatureBytes = 64;
+
 /** The backends as they were at most so long ago. A failure is not kept. */
 function readBackends(db: Db, nowMs: number, maxAgeMs: number): Promise<Backend[]> {
   const known = backends.get(db);
@@ -34,7 +39,7 @@ export async function verifyAssertion(
   nowMs: number,
 ): Promise<Backend> {
   const [, token] = /^bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization ?? "") ?? [];
-  if (!token) throw refuse(authorization === null ? "There is no assertion." : "The assertion is no JWT.");
+  if (!token) throw refuse(authorization === null ? "There is no assertion." : notJwt);
   const known = await readBackends(db, nowMs, knownForMs.ifValid);
   const verify = (list: Backend[]) => findSigner(list, token, audience, nowMs);
   return verify(known).catch(async (refusal) => {
@@ -50,7 +55,12 @@ async function findSigner(list: Backend[], token: string, audience: string, nowM
   if (!backend)
     throw refuse("The 'iss' of the assertion is no backend: it must be the id that 'backend add' printed.");
   // A backend without keys does not exist, so this ends with what the last one said.
-  let fault: Refusal = refuse("No key of this backend signed the assertion.");
+  const { length } = Buffer.from(token.split(".")[2] ?? "", "base64url");
+  let fault: Refusal = refuse(
+    length === signatureBytes
+      ? "No key of this backend signed the assertion."
+      : `The signature of the assertion must have ${signatureBytes} bytes, for ES256 those of r and s, not DER.`,
+  );
   for (const { jwk } of backend.keys) {
     try {
       const algorithms = jwk.kty === "OKP" ? ["EdDSA", "Ed25519"] : ["ES256"];
@@ -67,7 +77,7 @@ async function findSigner(list: Backend[], token: string, audience: string, nowM
     } catch (failure) {
       if (failure instanceof Refusal) throw failure;
       if (failure instanceof errors.JWTExpired || failure instanceof errors.JWTClaimValidationFailed)
-        throw refuseClaim(failure.claim, failure.payload, audience, nowMs);
+        throw refuseClaim(failure, audience, nowMs);
       if (failure instanceof errors.JOSEAlgNotAllowed)
         fault = refuse(
           `The 'alg' of the assertion must be ${jwk.kty === "OKP" ? "EdDSA" : "ES256"}, as this backend's key.`,
@@ -81,7 +91,7 @@ function readClaims(token: string): JWTPayload {
   try {
     return decodeJwt(token);
   } catch {
-    throw refuse("The assertion is no JWT.");
+    throw refuse(notJwt);
   }
 }
 
@@ -91,10 +101,13 @@ function requireShort({ exp = 0 }: JWTPayload, nowMs: number): void {
   throw refuse(`The 'exp' of the assertion is more than ${longest} seconds ahead.${ourClock(nowMs)}`);
 }
 
-function refuseClaim(claim: string, payload: JWTPayload, audience: string, nowMs: number): Refusal {
+type ClaimFailure = Pick<errors.JWTExpired, "claim" | "reason" | "payload">;
+
+function refuseClaim({ claim, reason, payload }: ClaimFailure, audience: string, nowMs: number): Refusal {
   if (claim === "aud") return refuse(`The 'aud' of the assertion must be ${audience}.`);
   const isMissing = payload[claim] === undefined;
   if (isMissing) return refuse(`The assertion has no '${claim}'.`);
+  if (reason === "invalid") return refuse(`The '${claim}' of the assertion must be a number, of seconds.`);
   return refuse(`The assertion has expired or is not valid yet, by its '${claim}'.${ourClock(nowMs)}`);
 }
 

@@ -47,7 +47,7 @@ Send \`Authorization: Bearer <assertion>\`. The assertion is a JWT (RFC 7519): t
 | claims | \`{"iss":"worker","aud":"${url}","exp":1794987600}\`: \`iss\` is the backend's id, \`aud\` this address, \`exp\` seconds since 1970, at most ${assertionSeconds.longest} ahead |
 | signature | of the text \`header.claims\` as it is sent, by the private key; for ES256 the 64 bytes of r and s, not DER |
 
-Sign anew for each attempt, with \`exp\` a minute ahead. An assertion may be used until then, so never log it. Clocks may differ by ${assertionSeconds.leeway} seconds; a 401 says what the clock here says, and so does its \`Date\`. \`backend add\` makes an Ed25519 pair and prints the private key in PEM (PKCS #8); with \`--public-key file\` it takes yours, and the private one never leaves your machine.
+Sign anew for each attempt, with \`exp\` a minute ahead, as a number of seconds. An assertion may be used until then, so never log it. Clocks may differ by ${assertionSeconds.leeway} seconds; a 401 says what the clock here says, and so does its \`Date\`. \`backend add\` makes an Ed25519 pair and prints the private key in PEM (PKCS #8); with \`--public-key file\` it takes yours, and the private one never leaves your machine.
 
 A shell does it like this:
 
@@ -69,7 +69,7 @@ ${exchange(url)}
 
 ## Repeat without fear
 
-Each write needs an \`Idempotency-Key\` of up to 255 characters. The same key with the same address and body gets the first answer, byte for byte, for ever; another body gets 422. "The same" is the same bytes, so keep the body as you sent it. A refusal wrote nothing: the same key may succeed later. Keys are each backend's own.
+Each write needs an \`Idempotency-Key\` of up to 255 characters; only a check that neither spends nor holds needs none. The same key with the same address and body gets the first answer, byte for byte, for ever; another body gets 422. "The same" is the same bytes, so keep the body as you sent it: fields in another order, or with other blanks, are another body. A refusal wrote nothing: the same key may succeed later. Keys are each backend's own.
 
 ## Amounts
 
@@ -77,7 +77,7 @@ Each write needs an \`Idempotency-Key\` of up to 255 characters. The same key wi
 
 ## Addresses
 
-Bodies and answers are JSON in UTF-8. A body with a field that is not listed is refused. Ignore fields of answers that you do not know. Ids are up to 200 letters, digits and \`_-.~\`; keep them as they are.
+Bodies and answers are JSON in UTF-8. A body with a field that is not listed is refused. Ignore fields of answers that you do not know. Ids are up to 200 letters, digits and \`_-.~\`; keep them as they are. In a query, percent-encode: the \`+\` of an email is \`%2B\`. Any backend that may spend can settle, release and reverse what another one wrote. Wait ten seconds for an answer.
 
 ${Object.keys(backendRoutes)
   .map((name) => addressSection(name as BackendName))

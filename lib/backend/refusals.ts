@@ -1,6 +1,6 @@
 import { type BackendName, backendRoutes } from "@/lib/backend/addresses";
 import { eventDays } from "@/lib/config/lifetimes";
-import { bodyLimits, inKibibytes, maxWritesAtOnce } from "@/lib/config/limits";
+import { bodyLimits, inKibibytes, maxWritesAtOnce, rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { ApiError, type CatalogueEntry, type ErrorCode } from "@/lib/http/errors";
 
@@ -157,7 +157,7 @@ export const sharedRefusals = {
   unavailable: {
     statuses: [429, 503],
     at: everywhere,
-    when: "The store did not answer in time, or too many requests came at once. A write may have been executed.",
+    when: `The store did not answer in time, more than ${rateLimits.backends.perClient} requests a minute came from one address, or too many at once. A write may have been executed.`,
     hint: "Wait for the seconds in `Retry-After`, then send the same request with the same key: it is executed once.",
   },
   not_configured: {

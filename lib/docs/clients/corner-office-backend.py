@@ -65,7 +65,8 @@ class BackendApi:
         patience_seconds is how long a call is repeated during an outage, and audience is BACKEND_URL if you reach it at
         another address."""
         self.url, self.backend, self.patience_seconds = url.rstrip("/"), backend, patience_seconds
-        key = load_pem_private_key(private_key.encode(), None)
+        pem = private_key.replace("\\n", "\n")  # as environments have it in one line
+        key = load_pem_private_key(pem.encode(), None)
         if not isinstance(key, ed25519.Ed25519PrivateKey):
             if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
                 raise ValueError("the private key is neither Ed25519 nor P-256")

@@ -142,7 +142,7 @@ export class BackendApi {
   ) {
     this.url = url.replace(/\/$/, "");
     this.backend = backend;
-    this.key = createPrivateKey(privateKey);
+    this.key = createPrivateKey(privateKey.replaceAll("\\n", "\n")); // as environments have it in one line
     const { asymmetricKeyType, asymmetricKeyDetails } = this.key;
     if (asymmetricKeyType !== "ed25519" && asymmetricKeyDetails?.namedCurve !== "prime256v1")
       throw new TypeError("The private key is neither Ed25519 nor P-256.");

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import { createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -47,10 +47,26 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     const other = generateKeyPairSync("ed25519").privateKey;
     const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
     const stranger = new BackendCaller(service, "worker", other);
+    const signer = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const file = join(service.dataDir, "der");
+    writeFileSync(file, signer.publicKey.export({ type: "spki", format: "pem" }));
+    await service.adminJson("backend", "add", "der", "--public-key", file);
+    const derText = (await new BackendCaller(service, "der", signer.privateKey).sign({}, "ES256"))
+      .split(".")
+      .slice(0, 2)
+      .join(".");
+    const derToken = `${derText}.${sign("sha256", Buffer.from(derText), signer.privateKey).toString("base64url")}`;
     const cases: [string | undefined, string][] = [
       [undefined, "There is no assertion."],
-      ["Basic d29ya2VyOg==", "The assertion is no JWT."],
-      ["Bearer a.b.c", "The assertion is no JWT."],
+      ["Basic d29ya2VyOg==", "The assertion is no JWT: three parts"],
+      ["Bearer a.b.c", "The assertion is no JWT: three parts"],
+      [`Bearer ${await worker.sign()}==`, "in base64url without '='."],
+      [
+        `Bearer ${await worker.sign({ exp: String(nowSeconds + 60) })}`,
+        "'exp' of the assertion must be a number",
+      ],
+      [`Bearer ${await worker.sign({ exp: (nowSeconds + 60) * 1000 })}`, "is more than 300 seconds ahead"],
+      [`Bearer ${derToken}`, "The signature of the assertion must have 64 bytes"],
       [`Bearer ${await worker.sign({ iss: "unknown" })}`, "The 'iss' of the assertion is no backend"],
       [`Bearer ${await stranger.sign()}`, "No key of this backend signed the assertion."],
       [
@@ -90,6 +106,7 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     const { status } = await worker.send("/v1/accounts", { headers: { authorization: `Bearer ${token}` } });
     expect(status).toBe(401);
     expect(await service.statusFor(await worker.sign())).toBe(401);
+    await service.adminJson("backend", "remove", "der");
   });
 
   it("takes two keys of a backend, from PEM and JWK, until it is removed, and audits that", async () => {
