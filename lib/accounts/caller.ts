@@ -8,6 +8,7 @@ import { type Resource, readCredential, readPageCredential } from "@/lib/auth/to
 import type { VerifiedToken } from "@/lib/auth/tokens/verifier";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import { listOf } from "@/lib/db/row-list";
 import { nameStatement } from "@/lib/db/statement-names";
 import { type Db, isPostgres, store } from "@/lib/db/store";
@@ -150,7 +151,11 @@ async function execute(db: Db, together: readonly Waiting[]): Promise<void> {
   try {
     const query = queries.get(isPostgres(db)) ?? compile(db);
     queries.set(isPostgres(db), query);
-    if (db.isTransaction) await lockSessions(db, together);
+    if (db.isTransaction)
+      await lockSessions(
+        db,
+        together.map(({ named }) => named.sessionId),
+      );
     const asked = JSON.stringify(
       together.map(({ named: { subject, sessionId, keyId, nowMs } }, place) => [
         place,
@@ -170,14 +175,9 @@ async function execute(db: Db, together: readonly Waiting[]): Promise<void> {
   }
 }
 
-async function lockSessions(transaction: Db, together: readonly Waiting[]): Promise<void> {
-  const ids = together.map(({ named }) => named.sessionId);
-  const query = transaction
-    .selectFrom("local_sessions")
-    .select("id")
-    .where("id", "in", listOf(transaction, ids));
-  await query.orderBy("id").forShare().execute();
-}
+const lockSessions = frequentStatement((db, ids: readonly string[]) =>
+  db.selectFrom("local_sessions").select("id").where("id", "in", listOf(db, ids)).orderBy("id").forShare(),
+);
 
 /** Stands in the compiled query for what a batch names, which is one array of JSON. */
 const inputs = Symbol("inputs");

@@ -3,6 +3,7 @@ import { type Expression, type InferResult, type Insertable, sql } from "kysely"
 import { noteBalance } from "@/lib/accounts/credit-watch";
 import { asIso } from "@/lib/config/instants";
 import { moneyAsDecimal, moneyInWords } from "@/lib/config/money";
+import { frequentStatement } from "@/lib/db/frequent-statement";
 import { paginate } from "@/lib/db/pagination";
 import { listOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
@@ -75,15 +76,18 @@ export async function writeCreditEntry(
 }
 
 /** Locks accounts until the end of the caller's transaction: all that write to a ledger do, and several in one order. */
-export function lockAccounts(transaction: Db, ids: readonly string[]) {
-  return transaction
+export async function lockAccounts(transaction: Db, ids: readonly string[]) {
+  return (await lockRows(transaction, ids)).rows;
+}
+
+const lockRows = frequentStatement((db, ids: readonly string[]) =>
+  db
     .selectFrom("accounts")
     .select(["id", "held_thousandths"])
-    .where("id", "in", listOf(transaction, ids))
+    .where("id", "in", listOf(db, ids))
     .orderBy("id")
-    .forUpdate()
-    .execute();
-}
+    .forUpdate(),
+);
 
 /** Closes the holds of locked accounts that have expired by `nowMs`, so that `held_thousandths` is what is held then. */
 export async function closeExpiredHolds(

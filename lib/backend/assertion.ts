@@ -2,6 +2,7 @@ import { decodeJwt, errors, importJWK, type JWTPayload, jwtVerify } from "jose";
 import { type Backend, listBackends } from "@/lib/backend/backends";
 import { Refusal } from "@/lib/backend/refusals";
 import type { Db } from "@/lib/db/store";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /** How long an assertion may be valid, and how far the clock of a backend may be off, in seconds. */
 export const assertionSeconds = { longest: 5 * 60, leeway: 30 };
@@ -9,6 +10,9 @@ export const assertionSeconds = { longest: 5 * 60, leeway: 30 };
 /** How long the backends are known without a read: so long a removed one is still accepted, and a new one refused. */
 const knownForMs = { ifValid: 1000, ifRefused: 100 };
 const backends = new WeakMap<Db, { readAtMs: number; list: Promise<Backend[]> }>();
+/** What each list has verified: a client may send an assertion as long as it is valid. */
+const verified = new WeakMap<Backend[], RecentCache<Backend>>();
+const maxVerified = 1000;
 
 const notJwt = "The assertion is no JWT: three parts with dots between them, in base64url without '='.";
 
@@ -50,6 +54,19 @@ export async function verifyAssertion(
 }
 
 async function findSigner(list: Backend[], token: string, audience: string, nowMs: number): Promise<Backend> {
+  const seen = verified.get(list) ?? new RecentCache<Backend>(maxVerified);
+  verified.set(list, seen);
+  const signer = seen.get(token) ?? (await verifySigner(list, token, audience, nowMs));
+  seen.set(token, signer);
+  return signer;
+}
+
+async function verifySigner(
+  list: Backend[],
+  token: string,
+  audience: string,
+  nowMs: number,
+): Promise<Backend> {
   const claims = readClaims(token);
   const backend = list.find(({ id }) => id === claims.iss);
   if (!backend)

@@ -10,7 +10,8 @@ import {
   type Outcome,
 } from "@/lib/backend/ledger-draft";
 import { Refusal } from "@/lib/backend/refusals";
-import { readInOneQuery } from "@/lib/db/read-in-one-query";
+import { frequentStatement } from "@/lib/db/frequent-statement";
+import { parseLists, selectLists } from "@/lib/db/read-in-one-query";
 import { listOf, rowsOf } from "@/lib/db/row-list";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -160,36 +161,9 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   const locked = await lockAccounts(transaction, accountIds);
   const nowMs = now();
   await closeExpiredHolds(transaction, locked, nowMs);
-  const last = ({ selectFrom }: ExpressionBuilder<Tables, "accounts">, column: "created_at_ms" | "place") =>
-    selectFrom("credit_entries")
-      .select(column)
-      .whereRef("account_id", "=", "accounts.id")
-      .orderBy("created_at_ms", "desc")
-      .orderBy("place", "desc")
-      .limit(1);
-  const keys = rowsOf(
-    transaction,
-    requests.map(({ backend, keyHash }) => ({ backend, keyHash })),
-    { backend: "text", keyHash: "text" },
-  );
   // Once all locks are held, so that it is what the last writer left.
-  const rows = await readInOneQuery(transaction, {
-    accounts: transaction
-      .selectFrom("accounts")
-      .leftJoin("credit_limits", "credit_limits.account_id", "accounts.id")
-      .select(["id", "credit_thousandths", "held_thousandths", ...limitColumns])
-      .select((eb) => [last(eb, "created_at_ms").as("last_at_ms"), last(eb, "place").as("last_place")])
-      .where("id", "in", listOf(transaction, accountIds)),
-    holds: holds.select(holdColumns),
-    entries: entries.select(entryColumns),
-    kept: transaction
-      .selectFrom(keys)
-      .innerJoin("backend_writes as kept", (join) =>
-        join.onRef("kept.backend_id", "=", "rows.backend").onRef("kept.key_hash", "=", "rows.keyHash"),
-      )
-      .select(["kept.backend_id", "kept.key_hash", "kept.body_digest", "kept.answer"])
-      .select(["kept.account_id", "kept.written_at_ms"]),
-  });
+  const keys = requests.map(({ backend, keyHash }) => ({ backend, keyHash }));
+  const rows = parseLists(await readStates(transaction, accountIds, holdIds, entryIds, keys));
   const byId = <Row extends { id: string }>(rows: Row[]) => new Map(rows.map((row) => [row.id, row]));
   const draft = new LedgerDraft(
     byId<AccountState>(rows.accounts),
@@ -203,6 +177,7 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   return { draft, kept, nowMs };
 }
 
+const keyTypes = { backend: "text", keyHash: "text" } as const;
 const accountTypes = {
   id: "text",
   credit_thousandths: "bigint",
@@ -256,6 +231,42 @@ const keptTypes = {
 const namesOf = <Types extends object>(types: Types) => Object.keys(types) as (keyof Types & string)[];
 const entryColumns = namesOf(entryTypes);
 const holdColumns = namesOf(holdTypes);
+const keptColumns = namesOf(keptTypes);
+
+const readStates = frequentStatement(
+  (
+    db,
+    accountIds: readonly string[],
+    holdIds: readonly string[],
+    entryIds: readonly string[],
+    keys: readonly Record<keyof typeof keyTypes, string>[],
+  ) => {
+    const last = ({ selectFrom }: ExpressionBuilder<Tables, "accounts">, column: "created_at_ms" | "place") =>
+      selectFrom("credit_entries")
+        .select(column)
+        .whereRef("account_id", "=", "accounts.id")
+        .orderBy("created_at_ms", "desc")
+        .orderBy("place", "desc")
+        .limit(1);
+    return selectLists(db, {
+      accounts: db
+        .selectFrom("accounts")
+        .leftJoin("credit_limits", "credit_limits.account_id", "accounts.id")
+        .select(["id", "credit_thousandths", "held_thousandths", ...limitColumns])
+        .select((eb) => [last(eb, "created_at_ms").as("last_at_ms"), last(eb, "place").as("last_place")])
+        .where("id", "in", listOf(db, accountIds)),
+      holds: db.selectFrom("holds").select(holdColumns).where("id", "in", listOf(db, holdIds)),
+      entries: db.selectFrom("credit_entries").select(entryColumns).where("id", "in", listOf(db, entryIds)),
+      kept: db
+        .selectFrom(rowsOf(db, keys, keyTypes))
+        .innerJoin("backend_writes as kept", (join) =>
+          join.onRef("kept.backend_id", "=", "rows.backend").onRef("kept.key_hash", "=", "rows.keyHash"),
+        )
+        .select(["kept.backend_id", "kept.key_hash", "kept.body_digest", "kept.answer"])
+        .select(["kept.account_id", "kept.written_at_ms"]),
+    });
+  },
+);
 
 /** Stores what has changed, in one statement a table. */
 async function storeDraft(transaction: Db, draft: LedgerDraft): Promise<void> {
@@ -264,76 +275,84 @@ async function storeDraft(transaction: Db, draft: LedgerDraft): Promise<void> {
   const holds = changed.filter((row): row is HoldRow => draft.holds.has(row.id));
   const entries = changed.filter((row): row is EntryRow => draft.entries.has(row.id));
   const limited = accounts.filter(({ month_ms }) => month_ms !== null);
-  if (limited.length > 0)
-    await transaction
-      .updateTable("credit_limits")
-      .from(rowsOf(transaction, limited, accountTypes))
-      .set(({ ref }) => ({
-        month_ms: ref("rows.month_ms").$notNull(),
-        spent_thousandths: ref("rows.spent_thousandths").$notNull(),
-        low_since_ms: ref("rows.low_since_ms"),
-        top_up_due_ms: ref("rows.top_up_due_ms"),
-      }))
-      .whereRef("credit_limits.account_id", "=", "rows.id")
-      .execute();
-  if (accounts.length > 0)
-    await transaction
-      .updateTable("accounts")
-      .from(rowsOf(transaction, accounts, accountTypes))
-      .set(({ ref }) => ({
-        credit_thousandths: ref("rows.credit_thousandths"),
-        held_thousandths: ref("rows.held_thousandths"),
-      }))
-      .whereRef("accounts.id", "=", "rows.id")
-      .execute();
-  if (entries.length > 0)
-    await transaction
-      .updateTable("credit_entries")
-      .from(rowsOf(transaction, entries, entryTypes))
-      .set(({ ref }) => ({ reversed_thousandths: ref("rows.reversed_thousandths") }))
-      .whereRef("credit_entries.id", "=", "rows.id")
-      .execute();
-  if (holds.length > 0)
-    await transaction
-      .updateTable("holds")
-      .from(rowsOf(transaction, holds, holdTypes))
-      .set(({ ref }) => ({
-        closed_as: ref("rows.closed_as"),
-        closed_at_ms: ref("rows.closed_at_ms"),
-        entry_id: ref("rows.entry_id"),
-      }))
-      .whereRef("holds.id", "=", "rows.id")
-      .execute();
-  if (draft.newEntries.length > 0)
-    await transaction
-      .insertInto("credit_entries")
-      .columns(entryColumns)
-      .expression(
-        transaction.selectFrom(rowsOf(transaction, draft.newEntries, entryTypes)).select(entryColumns),
-      )
-      .execute();
-  if (draft.newHolds.length > 0)
-    await transaction
-      .insertInto("holds")
-      .columns(holdColumns)
-      .expression(transaction.selectFrom(rowsOf(transaction, draft.newHolds, holdTypes)).select(holdColumns))
-      .execute();
+  if (limited.length > 0) await updateLimits(transaction, limited);
+  if (accounts.length > 0) await updateAccounts(transaction, accounts);
+  if (entries.length > 0) await updateEntries(transaction, entries);
+  if (holds.length > 0) await updateHolds(transaction, holds);
+  if (draft.newEntries.length > 0) await insertEntries(transaction, draft.newEntries);
+  if (draft.newHolds.length > 0) await insertHolds(transaction, draft.newHolds);
 }
+
+const updateLimits = frequentStatement((db, rows: readonly AccountState[]) =>
+  db
+    .updateTable("credit_limits")
+    .from(rowsOf(db, rows, accountTypes))
+    .set(({ ref }) => ({
+      month_ms: ref("rows.month_ms").$notNull(),
+      spent_thousandths: ref("rows.spent_thousandths").$notNull(),
+      low_since_ms: ref("rows.low_since_ms"),
+      top_up_due_ms: ref("rows.top_up_due_ms"),
+    }))
+    .whereRef("credit_limits.account_id", "=", "rows.id"),
+);
+const updateAccounts = frequentStatement((db, rows: readonly AccountState[]) =>
+  db
+    .updateTable("accounts")
+    .from(rowsOf(db, rows, accountTypes))
+    .set(({ ref }) => ({
+      credit_thousandths: ref("rows.credit_thousandths"),
+      held_thousandths: ref("rows.held_thousandths"),
+    }))
+    .whereRef("accounts.id", "=", "rows.id"),
+);
+const updateEntries = frequentStatement((db, rows: readonly EntryRow[]) =>
+  db
+    .updateTable("credit_entries")
+    .from(rowsOf(db, rows, entryTypes))
+    .set(({ ref }) => ({ reversed_thousandths: ref("rows.reversed_thousandths") }))
+    .whereRef("credit_entries.id", "=", "rows.id"),
+);
+const updateHolds = frequentStatement((db, rows: readonly HoldRow[]) =>
+  db
+    .updateTable("holds")
+    .from(rowsOf(db, rows, holdTypes))
+    .set(({ ref }) => ({
+      closed_as: ref("rows.closed_as"),
+      closed_at_ms: ref("rows.closed_at_ms"),
+      entry_id: ref("rows.entry_id"),
+    }))
+    .whereRef("holds.id", "=", "rows.id"),
+);
+const insertEntries = frequentStatement((db, rows: readonly EntryRow[]) =>
+  db
+    .insertInto("credit_entries")
+    .columns(entryColumns)
+    .expression(db.selectFrom(rowsOf(db, rows, entryTypes)).select(entryColumns)),
+);
+const insertHolds = frequentStatement((db, rows: readonly HoldRow[]) =>
+  db
+    .insertInto("holds")
+    .columns(holdColumns)
+    .expression(db.selectFrom(rowsOf(db, rows, holdTypes)).select(holdColumns)),
+);
+const insertAnswers = frequentStatement((db, rows: readonly KeptWrite[]) =>
+  db
+    .insertInto("backend_writes")
+    .columns(keptColumns)
+    .expression(
+      db
+        .selectFrom(rowsOf(db, rows, keptTypes))
+        .select(keptColumns)
+        .orderBy("key_hash")
+        .where((eb) => eb.lit(true)),
+    )
+    .onConflict((conflict) => conflict.doNothing()),
+);
 
 /** Stores the answers. Throws what makes the transaction run again if one of the keys is taken: it has an answer then. */
 export async function keepAnswers(transaction: Db, written: readonly KeptWrite[]): Promise<void> {
   if (written.length === 0) return;
-  const names = namesOf(keptTypes);
-  const rows = transaction
-    .selectFrom(rowsOf(transaction, written, keptTypes))
-    .select(names)
-    .orderBy("key_hash");
-  const stored = await transaction
-    .insertInto("backend_writes")
-    .columns(names)
-    .expression(rows.where((eb) => eb.lit(true)))
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  if (Number(stored.numInsertedOrUpdatedRows) === written.length) return;
+  const { numAffectedRows } = await insertAnswers(transaction, written);
+  if (Number(numAffectedRows) === written.length) return;
   throw Object.assign(new Error("an Idempotency-Key was used at the same time"), { code: "40001" });
 }

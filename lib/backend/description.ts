@@ -125,7 +125,15 @@ function parametersOf(name: BackendName): object[] {
   const isList = ["/accounts", "/entries", "/events"].some((end) => path.endsWith(end));
   return [
     ...(path.includes("{id}") ? [text("id", "path", true)] : []),
-    ...(takesBody(name) ? [text("Idempotency-Key", "header", name !== "checks")] : []),
+    ...(takesBody(name)
+      ? [
+          {
+            ...text("Idempotency-Key", "header", name !== "checks"),
+            description:
+              "One for each write, made before it is first sent, and the same when it is repeated.",
+          },
+        ]
+      : []),
     ...(isList
       ? [
           text("after", "query"),

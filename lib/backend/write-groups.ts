@@ -43,8 +43,7 @@ export async function writeCredits(
 
 async function executeAll(db: Db, group: { queue: WriteQueue<Waiting>; isRunning: boolean }): Promise<void> {
   group.isRunning = true;
-  for (let next = group.queue.take(); next.length > 0; next = group.queue.take())
-    await execute(db, next.filter(isInTime));
+  while (group.queue.writes > 0) await execute(db, () => group.queue.take().filter(isInTime));
   group.isRunning = false;
 }
 
@@ -55,17 +54,22 @@ function isInTime({ sinceMs, reject }: Waiting): boolean {
   return !isLate;
 }
 
-async function execute(db: Db, group: Waiting[]): Promise<void> {
-  if (group.length === 0) return;
-  const requests = group.map(({ request }) => request);
-  const now = () => Math.max(...group.map((one) => one.now()));
+/** @param take - takes the requests, once the transaction has begun: until then others join them */
+async function execute(db: Db, take: () => Waiting[]): Promise<void> {
+  let taken: Waiting[] | undefined;
   try {
-    const results = await ledgerTransaction(db, (transaction) => executeWrites(transaction, requests, now));
-    for (const [at, { resolve }] of group.entries()) resolve(results[at] as WriteResult);
+    const results = await ledgerTransaction(db, (transaction) => {
+      taken ??= take();
+      const requests = taken.map(({ request }) => request);
+      const clocks = taken.map(({ now }) => now);
+      return executeWrites(transaction, requests, () => Math.max(...clocks.map((now) => now())));
+    });
+    for (const [at, { resolve }] of (taken ?? []).entries()) resolve(results[at] as WriteResult);
   } catch (failure) {
+    taken ??= take();
     // One request that the store cannot take must not fail the others.
-    const isOnes = group.length > 1 && !(failure instanceof StoreOutage);
-    if (isOnes) for (const one of group) await execute(db, [one]);
-    else for (const { reject } of group) reject(failure);
+    const isOnes = taken.length > 1 && !(failure instanceof StoreOutage);
+    if (isOnes) for (const one of taken) await execute(db, () => [one]);
+    else for (const { reject } of taken) reject(failure);
   }
 }

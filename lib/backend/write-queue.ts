@@ -9,7 +9,8 @@ type Line<Request> = { requests: { request: Request; writes: number; turn: numbe
  */
 export class WriteQueue<Request> {
   private readonly lines = new Map<string, Line<Request>>();
-  private writes = 0;
+  /** How many writes wait. */
+  writes = 0;
   /** The latest turn that was taken. */
   private turn = 0;
 

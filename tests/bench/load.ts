@@ -7,13 +7,16 @@ import { operations } from "@/lib/http/register/operations";
 import { percentile } from "@/tests/support/timing";
 
 const run = promisify(execFile);
-const connections = 16;
+const usualConnections = 16;
 const healthPerSecond = 320;
 
-type Load = { seconds?: number; script?: string; from?: number };
+type Load = { seconds?: number; script?: string; from?: number; connections?: number };
 
-/** Closed-loop load by wrk, one thread and 16 connections. Returns requests per second, and the number of non-2xx. */
-export async function load(url: string, { seconds = 4, script, from = 0 }: Load = {}) {
+/** Closed-loop load by wrk, with one thread. Returns requests per second, and the number of non-2xx. */
+export async function load(
+  url: string,
+  { seconds = 4, script, from = 0, connections = usualConnections }: Load = {},
+) {
   const scripted = script ? ["-s", script, url, "--", String(from)] : [url];
   const { stdout } = await run("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, ...scripted]);
   return {
@@ -38,7 +41,7 @@ async function healthLatency(port: number): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const file = join(folder, "log");
   const url = `http://localhost:${port}${operations.health.path}`;
-  const how = ["--h1", "-t1", `-c${connections}`, "-D10", `--rps=${healthPerSecond / connections}`];
+  const how = ["--h1", "-t1", `-c${usualConnections}`, "-D10", `--rps=${healthPerSecond / usualConnections}`];
   await run("h2load", [...how, `--log-file=${file}`, url], { maxBuffer: 1e8 });
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   rmSync(folder, { recursive: true });

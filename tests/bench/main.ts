@@ -9,6 +9,7 @@ import {
   measureRenderedPages,
   measureSignInCost,
 } from "@/tests/bench/cost";
+import { measureCredits } from "@/tests/bench/credits";
 import { measureOffice } from "@/tests/bench/office";
 import { measureOwners } from "@/tests/bench/owners";
 import { measurePages } from "@/tests/bench/pages";
@@ -39,6 +40,7 @@ const parts: Record<string, () => Promise<void>> = {
   strangers: measureStrangers,
   owners: () => onEachStore(measureOwners),
   memory: measureMemory,
+  credits: () => onEachStore(measureCredits),
   office: () => onEachStore(measureOffice),
   lighthouse: measurePages,
 };

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { frequentStatement } from "@/lib/db/frequent-statement";
+import { listOf, rowsOf } from "@/lib/db/row-list";
+import { transact } from "@/lib/db/transaction";
+import { startStageForEach } from "@/tests/support/block";
+import { everyEngine } from "@/tests/support/engines";
+
+describe.each(everyEngine)("a frequent statement on $name", async (engine) => {
+  const { stage } = await startStageForEach(engine);
+
+  it("is built once, and executed with the lists and numbers that it is given", async () => {
+    const db = await stage.open();
+    let builds = 0;
+    const join = frequentStatement(
+      (db, names: readonly string[], least: number, rows: readonly { name: string; size: number }[]) => {
+        builds++;
+        return db
+          .selectFrom(rowsOf(db, rows, { name: "text", size: "bigint" }))
+          .select(["name", "size"])
+          .where("name", "in", listOf(db, names))
+          .where("size", ">=", least)
+          .orderBy("name");
+      },
+    );
+    const rows = ["one", "two", "three"].map((name, at) => ({ name, size: at + 1 }));
+    expect((await join(db, ["one", "three"], 1, rows)).rows).toEqual([rows[0], rows[2]]);
+    expect((await join(db, ["one", "two"], 2, rows)).rows).toEqual([rows[1]]);
+    expect((await join(db, [], 0, [])).rows).toEqual([]);
+    const inside = await transact(db, (transaction) => join(transaction, ["two"], 0, rows));
+    expect(inside.rows).toEqual([rows[1]]);
+    expect(builds).toBe(1);
+  });
+});
