@@ -128,17 +128,24 @@ export class Connections {
 
   /**
    * Every exchange has a deadline, from the request's head to the last byte that the client reads, and the bytes that
-   * clients do not read are bounded in all: beyond it, the oldest exchanges end. Node has neither.
+   * clients do not read are bounded in all: beyond it, exchanges of the networks with most of them end, the oldest first. Node
+   * has neither.
    */
   private endOverdue(): void {
     const { withinMs, unreadBytes } = this.bounds;
     const overdueMs = performance.now() - withinMs;
-    const inWork = [...this.open].flatMap(([socket, { latest }]) =>
-      latest ? [{ socket, begunAtMs: latest.begunAtMs }] : [],
-    );
     let unread = 0;
-    for (const { socket } of inWork) unread += socket.writableLength;
-    for (const { socket, begunAtMs } of inWork.sort((one, other) => one.begunAtMs - other.begunAtMs)) {
+    const unreadOf = new Map<Network, number>();
+    const inWork: { socket: Socket; network: Network; begunAtMs: number }[] = [];
+    for (const [socket, { network, latest }] of this.open) {
+      if (!latest) continue;
+      inWork.push({ socket, network, begunAtMs: latest.begunAtMs });
+      unread += socket.writableLength;
+      unreadOf.set(network, (unreadOf.get(network) ?? 0) + socket.writableLength);
+    }
+    const held = (network: Network) => unreadOf.get(network) ?? 0;
+    inWork.sort((one, other) => held(other.network) - held(one.network) || one.begunAtMs - other.begunAtMs);
+    for (const { socket, begunAtMs } of inWork) {
       const holdsTooMuch = unread > unreadBytes && socket.writableLength > 0;
       if (begunAtMs >= overdueMs && !holdsTooMuch) continue;
       unread -= socket.writableLength;

@@ -1,10 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { operations } from "@/lib/http/register/operations";
 import { publications } from "@/lib/http/register/publications";
 import { Connections } from "@/lib/server/connections";
@@ -276,6 +276,29 @@ describe("connections", () => {
     };
     const free = takeMs(0);
     expect(takeMs(10_000) / free).toBeLessThan(5);
+  });
+
+  it("whose answers are not read end where one network has most of that: not the slow reader of a document", () => {
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const server = new EventEmitter();
+    const connections = new Connections(server as Server, { withinMs: 45_000, unreadBytes: 20_000 });
+    const ended: string[] = [];
+    const read = (remoteAddress: string, writableLength: number) => {
+      const socket = Object.assign(new EventEmitter(), {
+        remoteAddress,
+        writableLength,
+        resetAndDestroy: () => ended.push(remoteAddress),
+      });
+      server.emit("connection", socket);
+      const incoming: object = { socket, complete: true };
+      const outgoing: object = Object.assign(new EventEmitter(), { socket });
+      connections.begin(incoming as IncomingMessage, outgoing as ServerResponse);
+    };
+    read("192.0.2.1", 1000);
+    for (let n = 0; n < 5; n++) read(`10.0.0.${n % 2}`, 5000);
+    vi.advanceTimersByTime(1000);
+    expect(ended).toEqual(["10.0.0.0", "10.0.0.0"]);
   });
 
   it("of as many addresses, none of which sends its body, make room for those of others", async () => {
