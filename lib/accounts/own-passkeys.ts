@@ -12,10 +12,10 @@ import {
 import { challengeBrowser, expectedOf } from "@/lib/auth/passkeys/passkey-challenge";
 import {
   addPasskey,
-  copied,
   hasTooMany,
   listPasskeys,
   maxPasskeys,
+  notCounted,
   relyingParty,
   usePasskey,
 } from "@/lib/auth/passkeys/passkeys";
@@ -65,10 +65,11 @@ export async function signInWithPasskey(call: Call): Promise<Redirect> {
       hint: "Sign out first, or choose a passkey of this account.",
     });
   }
-  const because = await transact(db, (transaction) =>
+  const reason = await transact(db, (transaction) =>
     usePasskey(transaction, { ...signed, table: "passkeys", credentialId: passkey.credential_id }, nowMs),
   );
-  if (because === copied) {
+  const because = reason && notCounted[reason];
+  if (reason === "copied") {
     const about = { by: "visitor", what: "passkey refused", whom: passkey.email } as const;
     await recordAudit(db, { ...about, after: { passkey: passkey.id, because } }, nowMs);
   }

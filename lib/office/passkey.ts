@@ -6,7 +6,7 @@ import {
   verifyRegistration,
 } from "@/lib/auth/passkeys/passkey-ceremony";
 import { challengeBrowser, consumeChallenge, expectedOf } from "@/lib/auth/passkeys/passkey-challenge";
-import { usePasskey } from "@/lib/auth/passkeys/passkeys";
+import { notCounted, usePasskey } from "@/lib/auth/passkeys/passkeys";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
@@ -108,12 +108,12 @@ export async function acceptPasskey(call: Call, session?: OfficeSession): Promis
   if (session && id !== session.operator.id) throw new CeremonyError("the passkey is of another operator");
   const what = session ? "operator proof" : "operator sign-in";
   const cookie = await changeOperator(db, { what, name }, nowMs, async (transaction) => {
-    const because = await usePasskey(
+    const reason = await usePasskey(
       transaction,
       { ...signed, table: "operator_passkeys", credentialId: passkey.credential_id },
       nowMs,
     );
-    if (because) throw new CeremonyError(because);
+    if (reason) throw new CeremonyError(notCounted[reason]);
     return session ? proveSession(transaction, session, nowMs) : startSession(transaction, passkey, call);
   });
   return answer({}, [cookie]);

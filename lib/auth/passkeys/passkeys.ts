@@ -102,14 +102,14 @@ export async function usePasskey(
     counter: number;
   },
   nowMs: number,
-): Promise<"the challenge was used before" | "the passkey was removed" | typeof copied | undefined> {
-  if (!(await consumeChallenge(transaction, challenge, nowMs))) return "the challenge was used before";
+): Promise<keyof typeof notCounted | undefined> {
+  if (!(await consumeChallenge(transaction, challenge, nowMs))) return "used";
   const passkeys = transaction.selectFrom(table).select("counter").where("credential_id", "=", credentialId);
   const passkey = await passkeys.forUpdate().executeTakeFirst();
-  if (!passkey) return "the passkey was removed";
+  if (!passkey) return "removed";
   if (counter <= passkey.counter && counter + passkey.counter > 0) {
-    log().warn({ credentialId }, `a passkey was refused: ${copied}`);
-    return copied;
+    log().warn({ credentialId }, `a passkey was refused: ${notCounted.copied}`);
+    return "copied";
   }
   await transaction
     .updateTable(table)
@@ -119,7 +119,12 @@ export async function usePasskey(
   return undefined;
 }
 
-export const copied = "the signature counter went back";
+/** Why the use of a passkey does not count, in words. */
+export const notCounted = {
+  used: "the challenge was used before",
+  removed: "the passkey was removed",
+  copied: "the signature counter went back",
+} as const;
 
 /** Renames a passkey of the account. Returns whether it has that one. */
 export function renamePasskey(

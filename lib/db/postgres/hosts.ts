@@ -52,7 +52,9 @@ export class Hosts {
   /** Whether a connection that failed may succeed after a search. */
   mayHelp(failure: unknown): boolean {
     const mayBeElsewhere = this.areSeveral && !isPoolExhausted(failure);
-    return failure === readOnly || mayBeElsewhere || (this.isUndecided() && isAboutTls(failure));
+    return (
+      failure instanceof AcceptsNoWrites || mayBeElsewhere || (this.isUndecided() && isAboutTls(failure))
+    );
   }
 
   /** Looks for another host after a statement if this one accepts no writes any more, or its connection broke. */
@@ -100,7 +102,11 @@ export class Hosts {
 }
 
 /** A new connection was to accept writes, and does not. */
-export const readOnly = new Error("the store accepts no writes");
+export class AcceptsNoWrites extends Error {
+  constructor() {
+    super("the store accepts no writes");
+  }
+}
 
 /** Whether a transaction may write: not on a standby, and not where the database is read-only. */
 export async function acceptsWrites(client: pg.ClientBase): Promise<boolean> {
@@ -135,7 +141,7 @@ async function findHost(
     } finally {
       client.end().catch(() => {});
     }
-    throw readOnly;
+    throw new AcceptsNoWrites();
   });
   return Promise.any(asked).then(
     (way) => ({ way, use: "writes" }),
@@ -147,7 +153,7 @@ async function findHost(
       const reader =
         recent.find(({ way, bytes }) => way === current && bytes === recent[0]?.bytes) ?? recent[0];
       if (reader) return { way: reader.way, use: "reads" };
-      if (hosts.length === 1 && cause.errors[0] !== readOnly) throw cause.errors[0];
+      if (hosts.length === 1 && !(cause.errors[0] instanceof AcceptsNoWrites)) throw cause.errors[0];
       throw new Error("no host of the store accepts writes, and none can be read", { cause });
     },
   );
@@ -175,7 +181,7 @@ async function writableWay(url: string): Promise<Way> {
   const [[way]] = hosts as [[Way]];
   if (hosts.flat().length === 1) return way;
   const found = await findHost(hosts, undefined);
-  if (found.use === "reads") throw readOnly;
+  if (found.use === "reads") throw new AcceptsNoWrites();
   return found.way;
 }
 

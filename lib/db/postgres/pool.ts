@@ -2,7 +2,7 @@ import type { PostgresPool as Pool, PostgresPoolClient } from "kysely";
 import pg from "pg";
 import { connectionOptions, makePool } from "@/lib/db/postgres/connection";
 import { isRefusedSetting, says, states, toOutage } from "@/lib/db/postgres/failures";
-import { acceptsWrites, Hosts, readOnly } from "@/lib/db/postgres/hosts";
+import { AcceptsNoWrites, acceptsWrites, Hosts } from "@/lib/db/postgres/hosts";
 import { type Limits, queryAlone, queryPooled } from "@/lib/db/postgres/pooler";
 import { statementName } from "@/lib/db/statement-names";
 import { StoreOutage } from "@/lib/db/store-outage";
@@ -120,7 +120,7 @@ export class PostgresPool implements Pool {
     const isUnverifiable = !this.isDirect && !this.hosts.areSeveral;
     if (this.verified.has(client) || isUnverifiable) return client;
     try {
-      if (this.hosts.use !== "reads" && !(await acceptsWrites(client))) throw readOnly;
+      if (this.hosts.use !== "reads" && !(await acceptsWrites(client))) throw new AcceptsNoWrites();
       this.verified.add(client);
       this.hosts.hasConnected = true;
       return client;
