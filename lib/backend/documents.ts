@@ -98,7 +98,7 @@ ${[account, entry, listedEntry, hold, event, refused]
 
 ## Events
 
-\`GET /v1/events?after=\` has what happened of all accounts, complete and in order: none comes before one that was listed earlier, and those of an account have \`number\`s without a gap. Keep \`next\` and send it as \`after\`. Events are kept for ${eventDays} days; if some after \`after\` are gone, the answer is 410.
+\`GET /v1/events?after=\` has what happened of all accounts, complete and in order: none comes before one that was listed earlier, and those of an account have \`number\`s without a gap. Keep \`next\` and send it as \`after\`. Events are kept for ${eventDays} days; if some after \`after\` are gone, the answer is 410. [Webhooks](${appUrl}${pages.webhooks.path}) bring the same events to you.
 
 ${table(
   ["Type", "`data`, next to `account` and `number`"],

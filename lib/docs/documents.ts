@@ -13,6 +13,7 @@ import { policy } from "@/lib/docs/documents/policy";
 import { privacy } from "@/lib/docs/documents/privacy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
 import { terms } from "@/lib/docs/documents/terms";
+import { webhooks } from "@/lib/docs/documents/webhooks";
 import { sectionsAt } from "@/lib/docs/sections";
 import { documentPages } from "@/lib/http/register/pages";
 
@@ -29,6 +30,7 @@ const texts: Record<keyof typeof documentPages, DocumentText> = {
   unsubscribeOperation: operationDocument("unsubscribe"),
   headers,
   errorObject,
+  webhooks,
   errors,
   limits,
   policy,

@@ -75,6 +75,11 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [`${to.limits}#headers`]: "remaining left requests ratelimit",
   [`${to.limits}#sizes-and-deadlines`]: "biggest largest maximum payload body timeout",
   [`${to.policy}#how-something-is-retired`]: "notice shut down sunset deprecation end of life",
+  [to.webhooks]: "callback push notify notification event events subscribe backend operator system",
+  [`${to.webhooks}#verify-a-delivery`]:
+    "signature secret hmac verify check standard webhooks library receiver",
+  [`${to.webhooks}#what-a-receiver-does`]:
+    "retry retries order duplicate repeat idempotent status 410 redirect",
   [to.mcp]: "assistant agent ai llm",
   [`${to.mcp}#tools`]: "function functions tool list",
 };

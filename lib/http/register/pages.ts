@@ -40,6 +40,7 @@ export const documentPages = {
   unsubscribeOperation: { path: "/docs/api/unsubscribe", ...document },
   headers: { path: "/docs/api/headers", ...document },
   errorObject: { path: "/docs/api/error-object", ...document },
+  webhooks: { path: "/docs/webhooks", ...document },
   errors: { path: "/docs/api/errors", ...document },
   limits: { path: "/docs/api/limits", ...document },
   policy: { path: "/docs/api/policy", ...document },

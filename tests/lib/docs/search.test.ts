@@ -65,7 +65,7 @@ describe("searchDocuments", () => {
     ["credits", "/docs/api/credits-balance"],
     ["entitlement", "/docs/api/entitlement"],
     ["swift", "/docs/client"],
-    ["webhook", "/docs/api#webhooks"],
+    ["webhook", "/docs/webhooks"],
     ["scopes", "/docs/connect#scopes-and-resources"],
     ["SDK", "/docs/client"],
     ["support", "/docs#support"],

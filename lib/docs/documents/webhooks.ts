@@ -1,0 +1,115 @@
+import { deliveryDays, eventDays, formerSecretHours, webhookTriedDays } from "@/lib/config/lifetimes";
+import type { DocumentText } from "@/lib/docs/document";
+import { code, json, table, to } from "@/lib/docs/markdown";
+import { eventTypeNames, eventTypes } from "@/lib/events/event";
+
+/** A receiver in TypeScript, which a test runs. */
+const inTypescript = `
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { Webhook } from "standardwebhooks"; // npm install standardwebhooks
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? "");
+const done = new Set(); // keep it in your store
+
+createServer(async (request, response) => {
+  const body = await text(request); // the bytes as they came: they are signed
+  let event;
+  try {
+    event = webhook.verify(body, request.headers);
+  } catch {
+    return response.writeHead(401).end();
+  }
+  const id = request.headers["webhook-id"];
+  if (!done.has(id)) console.log(event.type, event.data.account);
+  done.add(id);
+  response.writeHead(204).end();
+}).listen(Number(process.env.PORT ?? 8080), "127.0.0.1");
+`;
+
+/** The same in Python. */
+const inPython = `
+import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from standardwebhooks.webhooks import Webhook  # pip install standardwebhooks
+
+webhook = Webhook(os.environ["WEBHOOK_SECRET"])
+done = set()  # keep it in your store
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        try:
+            event = webhook.verify(body, headers)
+        except Exception:
+            self.send_response(401)
+        else:
+            if headers["webhook-id"] not in done:
+                print(event["type"], event["data"]["account"], flush=True)
+            done.add(headers["webhook-id"])
+            self.send_response(204)
+        self.end_headers()
+
+
+ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver).serve_forever()
+`;
+
+const example = {
+  type: "entitlement.changed",
+  timestamp: "2027-01-31T09:00:00.000Z",
+  data: {
+    account: "acc_Jm3cAl0oZqk2yWq3sUeVbg",
+    number: 7,
+    before: { status: "trial", trialEndsAt: "2027-01-31T09:00:00.000Z", assistantLimit: 3 },
+    after: { status: "licensed", trialEndsAt: null, assistantLimit: 25 },
+  },
+};
+
+/** What the operator's own systems are told, and how they verify it. */
+export const webhooks: DocumentText = {
+  title: "Webhooks",
+  group: "Reference",
+  summary: "The operator's own systems are told what happens to an account, signed and in order.",
+  markdown:
+    () => `This page is for the operator's own systems. An app asks instead: see [what an app does without webhooks](${to.apiReference}#webhooks).
+
+The operator adds a receiver in the shell, which prints its secret once:
+
+${code("sh", "npm run -s admin -- webhook add https://systems.example.com/events --events entitlement.changed,account.deleted")}
+
+Each event is a \`POST\` of JSON:
+
+${json(example)}
+
+\`account\` is the id of the account. Events have ids and figures, and no email: read the account at the backend API if you need more, and an erasure recalls nothing. \`number\` counts the events of the account, from 1 and without a gap.
+
+## Types
+
+${table(
+  ["`type`", "What it says, in `data` next to `account` and `number`"],
+  eventTypeNames.map((type) => [`\`${type}\``, eventTypes[type]]),
+)}
+
+Other types can be added: answer what you do not know with 204. \`webhook.test\` comes when the operator tests the receiver; its \`account\` is \`null\`.
+
+## Verify a delivery
+
+Deliveries are signed as [Standard Webhooks](https://www.standardwebhooks.com) says: \`webhook-id\`, \`webhook-timestamp\` and \`webhook-signature\`. Use its library, the secret as it was printed, and the body as it came. For ${formerSecretHours} hours after \`webhook rotate\`, there are two signatures. With \`webhook add --ed25519\` you get a public key (\`whpk_…\`), and the signature is \`v1a\`.
+
+${code("ts", inTypescript)}
+
+${code("python", inPython)}
+
+## What a receiver does
+
+- **Answer 2xx within ten seconds**, and work afterwards. Anything else is a failure, a redirect too. \`Retry-After\` is followed.
+- **Expect repetitions**, always with the same \`webhook-id\`: a lost answer is one reason. Never the same id for two events.
+- **Rely on the order of an account**: its next event comes after you accepted the one before. Accounts do not wait for each other.
+- **Fail as long as you cannot process it.** It is tried for ${webhookTriedDays} days, at growing intervals of up to half an hour. Then that event is given up. A receiver that accepted nothing for ${webhookTriedDays} days, or answers 410, is stopped; the operator sees that, and starts it with \`webhook test <id>\`. It then goes on where it stopped.
+- **Catch up** at the backend API, \`GET /v1/events?after=\`, or with \`webhook resend <id> --since <ISO>\`: events are kept for ${eventDays} days, what a receiver said for ${deliveryDays}.
+
+The address must be https, except on the same machine, and public, unless the operator names its network in \`WEBHOOK_NETWORKS\`.
+`,
+};
