@@ -15,6 +15,7 @@ import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
+import { listWebhooks } from "@/lib/events/webhooks";
 import { listRetirements } from "@/lib/http/retirement";
 import { listLinkKeys } from "@/lib/mail/link-keys";
 import { countSealedMails } from "@/lib/mail/outbox";
@@ -40,7 +41,7 @@ export function addCheckCommand(program: AdminCommand): void {
   program
     .add(
       "check",
-      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, the waitlist, keys and secrets, retirements, agents, and the contact",
+      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, the waitlist, keys and secrets, retirements, agents, and the contact",
     )
     .doesWithoutStore(async () => {
       const findings: Finding[] = [];
@@ -91,6 +92,7 @@ function checks(): Check[] {
     ["sign-in", checkSignIn],
     ["passkeys", checkPasskeys],
     office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators)],
+    ["webhooks", checkWebhooks],
     ["waitlist", checkWaitlist],
     ["signing keys", checkKeys],
     ["secrets", checkSecrets],
@@ -105,6 +107,20 @@ async function checkSettings(): Promise<CheckResult> {
   const { appUrl, warnings } = settings();
   const detail = `APP_URL is ${appUrl}`;
   return warnings.length === 0 ? fine(detail) : warning(detail, warnings.join("; "));
+}
+
+async function checkWebhooks(): Promise<CheckResult> {
+  const webhooks = await listWebhooks(await store());
+  const away = webhooks.filter(({ stopped_at_ms, failing_since_ms }) => stopped_at_ms ?? failing_since_ms);
+  if (away.length === 0)
+    return fine(webhooks.length === 0 ? "there are none" : `all ${webhooks.length} work`);
+  const words = away.map(({ id, stopped_at_ms, failing_since_ms }) =>
+    stopped_at_ms !== null ? `${id} is stopped` : `${id} fails since ${asIso(failing_since_ms)}`,
+  );
+  return warning(
+    words.join(", "),
+    "'webhook test' says what the receiver answers, and starts one that works.",
+  );
 }
 
 /** An agent that is told of metadata documents does not fall back to registration, so they must be readable from here. */

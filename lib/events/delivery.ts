@@ -199,10 +199,9 @@ class Runner {
       chain.push(item);
       if ((chain[0]?.attempts ?? 0) > 0) this.park(item);
     }
-    this.readThrough = Math.max(
-      this.readThrough,
-      events.length < readAtOnce ? last : Number(events.at(-1)?.number),
-    );
+    // Some may have been numbered since `last` was read.
+    const through = events.length < readAtOnce ? last : 0;
+    this.readThrough = Math.max(this.readThrough, through, Number(events.at(-1)?.number ?? 0));
   }
 
   /** Sends the first of each account that is due; of a receiver that is away, of one account by chance. */

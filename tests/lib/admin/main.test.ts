@@ -162,6 +162,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
       ["client address", true],
       ["sign-in", true],
       ["passkeys", true],
+      ["webhooks", true],
       ["waitlist", true],
       ["signing keys", true],
       ["secrets", true],
@@ -352,6 +353,7 @@ describe("npm run admin on its own", () => {
       "store",
       "counters",
       "client address",
+      "webhooks",
       "waitlist",
       "secrets",
     ]);

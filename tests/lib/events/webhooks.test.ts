@@ -163,6 +163,7 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     receiver.respond = (_, response) => response.writeHead(410).end();
     await add(email, 1);
     await eventually(async () => expect(await find(id)).toMatchObject({ state: "stopped", waiting: 1 }));
+    expect((await service.admin("check")).stdout).toContain(`${id} is stopped`);
     await add(email, 2);
     receiver.respond = (_, response) => response.writeHead(503).end("soon");
     expect((await service.admin("webhook", "test", id)).stdout).toContain("503: soon");
