@@ -22,7 +22,7 @@ export const caching: Mistakes = {
   },
   "tests/lib/site-banner.test.ts": {
     "lib/site-banner.ts": {
-      "a notice shows at its very end": ["nowMs >= (banner.endsAtMs", "nowMs > (banner.endsAtMs"],
+      "a notice shows at its very end": ["nowMs >= (banner.ends_at_ms", "nowMs > (banner.ends_at_ms"],
       "the copy of the notice is kept for hours": [
         "held.readAgainAtMs = clockMs + copyLivesMs",
         "held.readAgainAtMs = clockMs + copyLivesMs * 1000",

@@ -521,8 +521,9 @@ describe("a deployment without billing", async () => {
       STRIPE_LICENCE_PRICES: "price_x",
     });
     expect(set.log).not.toContain("loaded stripe");
-    const unsigned = await set.ask("/hooks/stripe", { method: "POST", body: "{}" });
-    expectRefusal(set, unsigned, { status: 400, code: "invalid_signature" });
+    const headers = { "stripe-signature": `t=1,v1=${"0".repeat(64)}` };
+    const forged = await set.ask("/hooks/stripe", { method: "POST", body: "{}", headers });
+    expectRefusal(set, forged, { status: 400, code: "invalid_signature" });
     expect(set.log).toContain("loaded stripe");
     await set.stop();
   });

@@ -52,7 +52,7 @@ describe("a name chosen by a stranger", async () => {
     const columns = (await listTextColumns(stage)).filter((of) => of.table === table);
     let shown = 0;
     for (const { column } of columns.filter(
-      ({ column }) => !/(?:^|_)id$|^made_in$|^renewed_from$/.test(column),
+      ({ column }) => !/(?:^|_)id$|^made_in$|^renewed_from$|^ended_as$/.test(column),
     )) {
       const [row] = await stage.query(
         `SELECT rowid, ${column} AS text FROM ${table} ORDER BY 1 DESC LIMIT 1`,
