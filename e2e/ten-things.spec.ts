@@ -11,8 +11,8 @@ type Thing = [what: string, clicks: string[], found: (page: Page) => Locator];
 const things: Thing[] = [
   ["whether the company may run", [], (page) => page.getByRole("heading", { name: "Your company may run" })],
   ["until when", [], (page) => page.getByText(/^It ends on/)],
-  ["how many credits are left", [], (page) => page.getByText("Credits measure the work of your assistants.")],
-  ["what used credits", ["What used them"], (page) => page.getByText("Weekly summary")],
+  ["how many credits are left", [], (page) => page.getByText("Credits pay for what your assistants use.")],
+  ["what used credits", ["See history"], (page) => page.getByText("Weekly summary")],
   ["what it costs", ["Billing"], (page) => page.getByRole("heading", { name: "Your plan" })],
   ["how many assistants it includes", ["Billing"], (page) => page.getByText("Assistants you may hire")],
   ["how to connect Claude", ["Connect an app"], (page) => page.getByText("claude mcp add")],

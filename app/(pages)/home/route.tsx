@@ -48,7 +48,7 @@ export const { GET } = toPlatform(
               {spendable(account) <= 0 && sellsCreditsTo(account) ? (
                 <a href={`${pages.billing.path}#packs`}>Buy credits</a>
               ) : (
-                <a href={`${pages.billing.path}#credits`}>What they were used for</a>
+                <a href={`${pages.billing.path}#credits`}>See history</a>
               )}
             </p>
           </section>

@@ -10,7 +10,7 @@ export function lowCreditsMail(mail: { below: number; left: number; atMs: number
     preview: `${left} were left.`,
     body: [
       `On ${formatInstant(mail.atMs)} your credits fell below ${below}: ${left} were left.`,
-      "Work that costs more than you have is refused until you have more. Whether your company may run does not depend on it.",
+      "Work that costs more than you have is refused until you have more. Your company keeps running either way.",
       linkTo(ownerPages.billing),
     ],
     footer: [

@@ -87,7 +87,7 @@ export function Balance({ account }: { account: Account }) {
       <p className="quiet">
         Credits pay for what your assistants use.{" "}
         {credits > 0 ? "What costs more than is left" : "Without any, what costs some"} is refused until you
-        have more; whether your company may run does not depend on them.
+        have more. Your company keeps running either way.
       </p>
     </>
   );
