@@ -72,6 +72,18 @@ describe.each(engines)("credits that were bought, on $name", async (engine) => {
     ]);
   });
 
+  it("say what came back of one pack, whatever was paid for another", async () => {
+    const { buyer } = await shop.admitLicensed();
+    const [kept, returned] = [await buyPack(buyer), await buyPack(buyer)];
+    stripe.refund(returned, 250);
+    await shop.deliverAll();
+    expect((await historyOf(buyer)).map(({ credits, paid, checkout }) => [credits, paid, checkout])).toEqual([
+      [500, "10.00", kept],
+      [500, "10.00", returned],
+      [-125, "-2.50", returned],
+    ]);
+  });
+
   it("say in the audit for which checkout, price and amount a balance changed, and only then", async () => {
     const { buyer } = await shop.admitLicensed();
     const session = await buyPack(buyer);
