@@ -1,6 +1,6 @@
 import type { Permission } from "@/lib/backend/backends";
 import { maxWritesAtOnce } from "@/lib/config/limits";
-import { type Method, type Route, read } from "@/lib/http/route";
+import { type Route, read } from "@/lib/http/route";
 
 /** An address of the backend API, whose path may have parts in braces, what a backend must be allowed to do there, and what it does. */
 export type BackendRoute = Route & { needs: Permission; summary: string };
@@ -56,7 +56,7 @@ export const backendRoutes = {
     ...writes,
     path: "/v1/holds/{id}/settle",
     summary:
-      "Spends what was held: all of it, less, and the rest can be spent again at once, or more, which has to be there.",
+      "Spends what was held: all of it, less, and the rest can be spent again at once, or more, which has to be there: the `balance` of a refusal counts what it holds.",
   },
   release: { ...writes, path: "/v1/holds/{id}/release", summary: "Gives back what was held." },
   reverse: { ...writes, path: "/v1/entries/{id}/reverse", summary: "Gives back a spend, or a part of it." },
@@ -64,7 +64,7 @@ export const backendRoutes = {
     ...writes,
     path: "/v1/batches",
     takes: "batch",
-    summary: `Spends up to ${maxWritesAtOnce} times: each for itself, or with \`"all": true\` all or nothing.`,
+    summary: `Spends up to ${maxWritesAtOnce} times: each for itself, with its refusal in its place, or with \`"all": true\` all or nothing. A spend that is not as it must be refuses all.`,
   },
 } as const satisfies Record<string, BackendRoute>;
 
@@ -90,14 +90,8 @@ export const openRoutes = {
   ...clientRoutes,
 } as const satisfies Record<string, Route>;
 
-/** What is not there, whatever the method. */
-export const nothingHere = (methods: readonly string[]): Route => ({
-  site: "backend",
-  path: "/*",
-  methods: methods as Method[],
-  origin: "any",
-  limit: "backends",
-});
+/** What is not there, whatever the method. No body is read for it. */
+export const nothingHere: Route = { ...open, path: "/*" };
 
 /** An id in a path. */
 const idPattern = /^[\w.~-]{1,200}$/;

@@ -47,7 +47,7 @@ Send \`Authorization: Bearer <assertion>\`. The assertion is a JWT (RFC 7519): t
 | claims | \`{"iss":"worker","aud":"${url}","exp":1794987600}\`: \`iss\` is the backend's id, \`aud\` this address, \`exp\` seconds since 1970, at most ${assertionSeconds.longest} ahead |
 | signature | of the text \`header.claims\` as it is sent, by the private key; for ES256 the 64 bytes of r and s, not DER |
 
-Sign anew for each attempt, with \`exp\` a minute ahead, as a number of seconds. An assertion may be used until then, so never log it. Clocks may differ by ${assertionSeconds.leeway} seconds; a 401 says what the clock here says, and so does its \`Date\`. \`backend add\` makes an Ed25519 pair and prints the private key in PEM (PKCS #8); with \`--public-key file\` it takes yours, and the private one never leaves your machine.
+Sign anew for each attempt, with \`exp\` a minute ahead, as a number of seconds. An assertion may be used until then, so never log it. Clocks may differ by ${assertionSeconds.leeway} seconds; a 401 says what the clock here says, and so does its \`Date\`. \`backend add\` makes an Ed25519 pair and prints the private key in PEM (PKCS #8); with \`--public-key file\` it takes yours, and the private one never leaves your machine. A library that wants Ed25519's seed (libsodium) finds it in the last 32 bytes of that key in DER.
 
 A shell does it like this:
 
@@ -73,11 +73,11 @@ Each write needs an \`Idempotency-Key\` of up to 255 characters; only a check th
 
 ## Amounts
 
-\`credits\` is a text like \`"0.125"\` or a JSON number, exact to three decimals; anything else is 400. Answers have numbers. \`balance\` is what can be spent after the request: the sum of the entries without what is held, never below 0.
+\`credits\` is a text like \`"0.125"\` or a JSON number, exact to three decimals; anything else is 400. It is more than 0, or 0 where a hold is settled. Answers have numbers. \`balance\` is what can be spent after the request: the sum of the entries without what is held, never below 0.
 
 ## Addresses
 
-Bodies and answers are JSON in UTF-8. A body with a field that is not listed is refused. Ignore fields of answers that you do not know. Ids are up to 200 letters, digits and \`_-.~\`; keep them as they are. In a query, percent-encode: the \`+\` of an email is \`%2B\`. Any backend that may spend can settle, release and reverse what another one wrote. Wait ten seconds for an answer.
+Bodies and answers are JSON in UTF-8. A body or a query with a field that is not listed is refused, as is an empty text. Ignore fields of answers that you do not know. Ids are up to 200 letters, digits and \`_-.~\`; keep them as they are. In a query, percent-encode: the \`+\` of an email is \`%2B\`. Any backend that may spend can settle, release and reverse what another one wrote. Wait ten seconds for an answer.
 
 ${Object.keys(backendRoutes)
   .map((name) => addressSection(name as BackendName))
@@ -94,7 +94,7 @@ ${[account, entry, listedEntry, hold, event, refused]
 \`limit\` is 1 to 1,000, and 100 without it. \`after\` begins after something: without it, or empty, a list begins at its start.
 
 - Accounts come in the order of their ids. \`next\` is the \`after\` of the next page, and null at the end. An account that is added meanwhile may come or not.
-- Entries come oldest first, and none is changed or taken away. \`next\` is the \`after\` of what follows, also on the last page: keep it, and ask again later for what came since. The id of an entry does the same. So it is with events. In the list of all accounts each entry comes once, also if several are written at once.
+- Entries come oldest first, and none is changed or taken away. \`next\` is the \`after\` of what follows, also on the last page, which is shorter than \`limit\`: keep it, and ask again later for what came since. It belongs to its list. The id of an entry does the same. So it is with events. In the list of all accounts each entry comes once, also if several are written at once.
 
 ## Events
 
@@ -133,7 +133,7 @@ function addressSection(name: BackendName): string {
 
 const listQuery = "`after` and `limit`, as [Lists](#lists) says";
 const queries: Partial<Record<BackendName, string>> = {
-  accounts: `Query: ${listQuery}; \`email\` or \`reference\` finds the account that has exactly this one, in a list of one or none; \`plan\` and \`state\` (${accountStates.map((state) => `\`${state}\``).join(", ")}) leave those accounts that have it now.`,
+  accounts: `Query: ${listQuery}; \`email\` or \`reference\` finds the account that has exactly this one (an email in any case), in a list of one or none; \`plan\` and \`state\` (${accountStates.map((state) => `\`${state}\``).join(", ")}) leave those accounts that have it now.`,
   accountEntries: `Query: ${listQuery}.`,
   entries: `Query: ${listQuery}.`,
   events: `Query: ${listQuery}.`,

@@ -7,7 +7,7 @@ import type { Backend } from "@/lib/backend/backends";
 import { findAnswer, type WriteRequest } from "@/lib/backend/credit-writes";
 import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
 import { listEvents } from "@/lib/backend/event-list";
-import { inputs, parseInput, parseList, readKey } from "@/lib/backend/inputs";
+import { inputs, parseInput, parseQuery, queries, readKey } from "@/lib/backend/inputs";
 import type { CreditWrite, Outcome } from "@/lib/backend/ledger-draft";
 import { Refusal } from "@/lib/backend/refusals";
 import { writeCredits } from "@/lib/backend/write-groups";
@@ -22,23 +22,23 @@ import type { EntitlementAllowed } from "@/lib/plans/entitlement";
 /** The work of each address of the backend API. */
 export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
   async accounts({ query, nowMs }) {
-    return answer(await listForBackend(await store(), parseList(query), nowMs));
+    return answer(await listForBackend(await store(), parseQuery(queries.accounts, query), nowMs));
   },
   async account(call) {
     return answer(await readForBackend(await store(), idOf(call), call.nowMs));
   },
   async accountEntries(call) {
-    const { after, limit } = parseList(call.query);
+    const { after, limit } = parseQuery(queries.list, call.query);
     const db = await store();
     const { balance } = await readForBackend(db, idOf(call), call.nowMs);
     return answer({ ...(await listAccountEntries(db, idOf(call), after, limit)), balance });
   },
   async entries({ query }) {
-    const { after, limit } = parseList(query);
+    const { after, limit } = parseQuery(queries.list, query);
     return answer(await listAllEntries(await store(), after, limit));
   },
   async events({ query }) {
-    const { after, limit } = parseList(query);
+    const { after, limit } = parseQuery(queries.list, query);
     return answer(await listEvents(await store(), after, limit));
   },
   checks: check,

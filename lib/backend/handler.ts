@@ -1,4 +1,3 @@
-import { METHODS } from "node:http";
 import { extname } from "node:path";
 import {
   type BackendRoute,
@@ -55,7 +54,7 @@ export function createBackendApi(url: string): { site: Site; answer: Answering }
     handleOperation(openapi, () => ({ status: 200, body: backendDescription() })),
   );
   const nothing = handleEndpoint(
-    nothingHere(METHODS),
+    nothingHere,
     () => {
       throw new ApiError("not_found", { hint: `See the addresses at ${url}/docs.` });
     },

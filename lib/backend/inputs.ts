@@ -93,11 +93,7 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, body: Buffe
   throw invalid(`${at ? `'${at}'` : "The body"} is not as it must be: ${issue?.message}.`);
 }
 
-const listed = z.object({
-  email: words(320).optional(),
-  reference,
-  plan: z.enum(plans).optional(),
-  state: z.enum(accountStates).optional(),
+const page = {
   // A program that has read nothing yet may send it empty.
   after: z
     .literal("")
@@ -105,13 +101,32 @@ const listed = z.object({
     .or(words(200))
     .optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-});
+};
 
-/** Parses the query of a list. Throws a 400. */
-export function parseList(query: URLSearchParams): z.infer<typeof listed> {
-  const parsed = listed.safeParse(Object.fromEntries(query));
-  if (parsed.success) return parsed.data;
-  throw invalid(`'${parsed.error.issues[0]?.path.join(".")}' of the query is not as it must be.`);
+/** The queries of the lists. What they do not name is refused too: a misspelt filter would list everyone. */
+export const queries = {
+  list: z.strictObject(page),
+  accounts: z.strictObject({
+    ...page,
+    email: words(320).optional(),
+    reference,
+    plan: z.enum(plans).optional(),
+    state: z.enum(accountStates).optional(),
+  }),
+};
+
+/** Parses a query, in which each name stands once. Throws a 400. */
+export function parseQuery<Schema extends z.ZodType>(
+  schema: Schema,
+  query: URLSearchParams,
+): z.infer<Schema> {
+  const names = [...query.keys()];
+  const parsed = schema.safeParse(Object.fromEntries(query));
+  if (parsed.success && names.length === new Set(names).size) return parsed.data;
+  const issue = parsed.error?.issues[0];
+  if (!issue) throw invalid("A name is in the query more than once.");
+  const at = issue.path.join(".");
+  throw invalid(`${at ? `'${at}' of the query` : "The query"} is not as it must be: ${issue.message}.`);
 }
 
 /** Reads the `Idempotency-Key`. Throws a 400 if there is none, or it is longer than 255 characters. */

@@ -67,7 +67,7 @@ export const refusals = {
     at: ["settle", "release"],
     when: "The hold is settled, released or expired. `state` says which.",
     message: "The hold is closed.",
-    hint: "What an expired hold held can be spent without it, while it is there.",
+    hint: "Do nothing if `state` is what you wanted. What an expired or released hold held can be spent without it, while it is there.",
   },
   entry_not_found: {
     status: 404,
@@ -93,7 +93,7 @@ export const refusals = {
   events_gone: {
     status: 410,
     at: ["events"],
-    when: `The events after this one are not all here any more: they are kept for ${eventDays} days, and a store that was restored has others.`,
+    when: `There is no such event, or those after it are not all here any more: they are kept for ${eventDays} days, and a store that was restored has others.`,
     message: "What followed this event is no longer here.",
     hint: "Read the accounts that you need anew, and the events without `after`.",
   },

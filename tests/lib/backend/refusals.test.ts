@@ -52,9 +52,26 @@ describe("every address of the backend API", async () => {
     await refuses(call(name, `"${"x".repeat(longest)}"`), 413, "too_large");
   });
 
-  it.each(lists)("%s refuses a limit that is none", async (name) => {
-    const { status, text } = await worker.get(`${pathTo(name)}?limit=none`);
-    expect([status, JSON.parse(text).error.code]).toEqual([400, "invalid_request"]);
+  it.each(lists)(
+    "%s refuses a limit that is none, and a name that it does not know or has twice",
+    async (name) => {
+      for (const [query, words] of [
+        ["limit=none", "'limit' of the query is not as it must be"],
+        ["emial=ceo@example.com", "Unrecognized key"],
+        ["limit=1&limit=2", "A name is in the query more than once."],
+      ] as const) {
+        const { status, text } = await worker.get(`${pathTo(name)}?${query}`);
+        const { code, message } = JSON.parse(text).error;
+        expect([status, code, message]).toEqual([400, "invalid_request", expect.stringContaining(words)]);
+      }
+    },
+  );
+
+  it("finds nothing at a path with a typing error, whatever body it gets", async () => {
+    for (const path of ["/v1/batch", "/v1/accounts/none/spend", "/v1/accounts/none/spends/", "/accounts"]) {
+      const { status, text } = await worker.send(path, { method: "POST", body: "x".repeat(100_000) });
+      expect([path, status, JSON.parse(text).error.code]).toEqual([path, 404, "not_found"]);
+    }
   });
 
   it("refuses what does not exist", async () => {
