@@ -54,7 +54,9 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const home = await shown(owner);
     expect(home).toContain('<span class="tag">Licensed</span></div><h1>Your company may run</h1>');
     expect(home).toContain('<dt id="credits">Credits</dt><dd>0</dd>');
-    expect(home).toContain("Without any, what costs some is refused until you have more;");
+    expect(home).toContain(
+      "Without any, what costs some is refused until you have more. Your company keeps running either way.",
+    );
     expect(home).toContain("licensed@example.com");
     const billing = await shown(owner, "/home/billing");
     expect(billing).toContain("Assistants you may hire</dt><dd>30</dd>");
