@@ -88,6 +88,8 @@ export class Rounds {
   private inWork = 0;
   private done: Turn[] = [];
   private isOpen = false;
+  /** How many rounds were opened. */
+  count = 0;
   private beganAtMs = 0;
   private begun = 0;
   private atOnce = 8;
@@ -139,6 +141,7 @@ export class Rounds {
 
   private open(): void {
     this.isOpen = true;
+    this.count++;
     this.beganAtMs = this.nowMs();
     this.begun = 0;
     setImmediate(() => this.close());
@@ -215,7 +218,10 @@ export function inRound(call: Call, work: () => Promise<void> | undefined): Prom
   return rounds.run(senderOf(call), work);
 }
 
-/** Waits for another turn, because the work goes on after something that others decide when it comes: its body. */
-export function nextRound(call: Call): Promise<unknown> | undefined {
-  return rounds.wait(senderOf(call), true);
+/** Waits for another turn if this reading has lasted longer than its own: it ends when others decide that the body comes. */
+export async function readInRound<Body>(call: Call, reading: Promise<Body>): Promise<Body> {
+  const { count } = rounds;
+  const body = await reading;
+  if (rounds.count !== count) await rounds.wait(senderOf(call), true);
+  return body;
 }

@@ -3,13 +3,12 @@ import { bodyLimits, bodyPieces, inKibibytes } from "@/lib/config/limits";
 import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import { GrowingBuffer } from "@/lib/http/growing-buffer";
-import { nextRound } from "@/lib/http/rounds";
+import { readInRound } from "@/lib/http/rounds";
 import type { Route } from "@/lib/http/route";
 
 /** Reads the body, and refuses in a form the byte that PostgreSQL can store in no text. */
 export async function takeBody(call: Call, { takes, origin }: Route): Promise<void> {
-  const body = await readBody(call, takes ? bodyLimits[takes] : 0);
-  await nextRound(call);
+  const body = await readInRound(call, readBody(call, takes ? bodyLimits[takes] : 0));
   call.body = body;
   const isForm = origin === "own" && (takes === "form" || takes === "office");
   if (!isForm || (!body.includes(0) && !body.includes("%00"))) return;
