@@ -55,15 +55,16 @@ class Share {
     this.restsUntilMs = Math.max(this.restsUntilMs, performance.now() - aheadMs) + ms;
   }
 
+  /** A timer may run up to a millisecond early: what it calls asks again. */
   afterRest(then: () => void): void {
-    if (this.isTimed || this.restMs <= 0) return;
+    const { restMs } = this;
+    if (this.isTimed || restMs <= 0) return;
     this.isTimed = true;
     const wakeUp = () => {
       this.isTimed = false;
-      if (this.restMs > 0) this.afterRest(then);
-      else then();
+      then();
     };
-    setTimeout(wakeUp, Math.ceil(this.restMs));
+    setTimeout(wakeUp, Math.ceil(restMs));
   }
 
   /** Begins a turn, and goes behind all others of the circle around. */
@@ -139,13 +140,13 @@ export class Turns {
       if (pace) {
         this.all.rest(pace.all * tookMs, pace.aheadMs);
         network.rest(pace.network * tookMs, pace.aheadMs);
-        for (const share of path) share.afterRest(() => this.goOn(path));
       }
       this.goOn(path);
     }
   }
 
   private goOn(path: readonly Share[]): void {
+    for (const share of path) share.afterRest(() => this.goOn(path));
     for (const share of path.toReversed()) share.forgetUnused();
     for (let next = this.all.next(); next; next = this.all.next()) next.begin();
   }

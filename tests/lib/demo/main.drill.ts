@@ -32,7 +32,10 @@ async function startDemo() {
     });
     child.once("exit", () => reject(new Error(printed)));
   });
-  const stop = () => new Promise((resolve) => child.removeAllListeners("exit").once("exit", resolve).kill());
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    await new Promise((resolve) => child.removeAllListeners("exit").once("exit", resolve).kill());
+  };
   const lines = printed.split("\n").filter((line) => line.startsWith("curl "));
   return { lines, printed: () => printed, stop };
 }
@@ -57,7 +60,7 @@ async function expectAnswers(lines: string[]): Promise<void> {
   for (const [n, [path, status, part]] of answers.entries()) {
     expect(lines[n]).toContain(path);
     const answer = await paste(lines[n] ?? "");
-    expect(answer.status, lines[n]).toBe(status);
+    expect(answer.status, `${lines[n]}\n${answer.body}`).toBe(status);
     expect(answer.body).toContain(part);
   }
 }

@@ -137,4 +137,29 @@ describe("turns", () => {
     await Promise.all(waiting);
     expect(begun).toEqual(["a1", "b1", "c1", "a2", "b2", "a3"]);
   });
+
+  it.each(Array.from({ length: 20 }, (_, n) => n / 20))(
+    "come although a timer runs %s ms early",
+    async (earlyMs) => {
+      vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+      onTestFinished(() => void vi.useRealTimers());
+      const turns = new Turns({ ...bounds, pace: { all: 0, network: 20, aheadMs: 0 } });
+      const compute = () => turns.run(stranger("a"), stays, () => void vi.advanceTimersByTime(3));
+      await compute();
+      const nowMs = performance.now.bind(performance);
+      let readings = 0;
+      const clock = vi
+        .spyOn(performance, "now")
+        .mockImplementation(() => nowMs() - earlyMs + 0.05 * readings++);
+      onTestFinished(() => clock.mockRestore());
+      const begun = vi.fn();
+      void compute().then(begun);
+      for (let ms = 0; ms < 70; ms++) {
+        readings = 0;
+        vi.advanceTimersByTime(1);
+        await new Promise(setImmediate);
+      }
+      expect(begun).toHaveBeenCalledOnce();
+    },
+  );
 });
