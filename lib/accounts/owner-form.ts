@@ -7,7 +7,7 @@ import type { Route } from "@/lib/http/route";
 /** What the handler of a route checks whose entry asks for the owner. */
 export const byOwner = {
   identify,
-  hasProof: ({ session }, nowMs) => isRecentlyConfirmed(session?.confirmed_at_ms, nowMs),
+  hasProof: ({ confirmedAtMs }, nowMs) => isRecentlyConfirmed(confirmedAtMs, nowMs),
 } satisfies CheckOptions<Owner>;
 
 async function identify(call: Call, { takes, notImpersonated }: Route): Promise<Owner> {

@@ -16,8 +16,10 @@ import { withTimeout } from "@/lib/runtime/timeout";
 /** The owner of an account, identified in their own browser. */
 export type Owner = {
   account: Account & { subject: string };
-  session: { sessionId: string; endsAtMs: number; confirmed_at_ms: number | null } | undefined;
+  session: { sessionId: string; endsAtMs: number } | undefined;
   clerkSession: string | undefined;
+  /** When they have last proved who they are. */
+  confirmedAtMs: number | undefined;
   /** The owner, or someone who is signed in for them at Clerk and may not grant access. */
   by: "owner" | `impersonator ${string}`;
 };
@@ -69,7 +71,8 @@ async function findAtClerk(call: Call): Promise<Found> {
   const { account, session } = caller;
   if (session?.kind !== "clerk") throw onlyInBrowser();
   const by = session.actor === undefined ? "owner" : (`impersonator ${session.actor}` as const);
-  return { account, session: undefined, clerkSession: session.sessionId, by };
+  const { sessionId: clerkSession, confirmedAtMs } = session;
+  return { account, session: undefined, clerkSession, confirmedAtMs, by };
 }
 
 async function findBySecret(call: Call): Promise<Found> {
@@ -88,7 +91,8 @@ async function readOwner({ headers, nowMs }: Call): Promise<Found | undefined> {
   const session = await findOwnSession(db, headers, nowMs);
   if (!session || session.formerUntilMs !== undefined) return undefined;
   const row = await accountBy(db, "id", session.accountId).select(accountAt(nowMs)).executeTakeFirst();
-  return { account: parseAccount(row), session, clerkSession: undefined, by: "owner" };
+  const confirmedAtMs = session.confirmed_at_ms ?? undefined;
+  return { account: parseAccount(row), session, clerkSession: undefined, confirmedAtMs, by: "owner" };
 }
 
 function onlyInBrowser(): ApiError {

@@ -30,6 +30,8 @@ export type OwnVisit = {
   account: Account;
   bought: Purchases | undefined;
   sessionId: string;
+  /** When Clerk has last seen a proof of who they are. */
+  confirmedAtMs: number | undefined;
   isLocal: boolean;
   nowMs: number;
 };
@@ -84,7 +86,12 @@ export function ownerPage(
             </p>
           )}
           {isOwn ? (
-            await show({ ...visit, account, sessionId: session.sessionId })
+            await show({
+              ...visit,
+              account,
+              sessionId: session.sessionId,
+              confirmedAtMs: session.confirmedAtMs,
+            })
           ) : (
             <CheckResult {...visit} />
           )}

@@ -42,6 +42,12 @@ const claimsSchema = z.object({
   iat: seconds.default(0),
   /** Who acts for the subject (RFC 8693 §4.1), which Clerk calls impersonation. */
   act: z.object({ sub: text.min(1).max(200) }).optional(),
+  /** Whole minutes since each factor was verified, at `iat`; -1 if it never was. */
+  fva: z
+    .tuple([seconds.min(0)])
+    .rest(z.unknown())
+    .optional()
+    .catch(undefined),
   /** A sign-in that is not complete has the status `pending`. */
   sts: z
     .unknown()
@@ -59,7 +65,7 @@ export function parseSessionToken(token: string) {
   if (token.length > maxTokenCharacters || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const { data } = tokenSchema.safeParse(decode(token));
   if (!data) return undefined;
-  const { iss, sub, sid, azp, aud, act, exp, nbf, iat } = data.claims;
+  const { iss, sub, sid, azp, aud, act, fva, exp, nbf, iat } = data.claims;
   return {
     keyId: data.header.kid,
     issuer: iss,
@@ -68,6 +74,8 @@ export function parseSessionToken(token: string) {
     origin: azp,
     audience: aud,
     actor: act?.sub,
+    /** When Clerk has last seen a first factor, or up to a minute before that: its minutes are whole ones. */
+    confirmedAtMs: fva && (iat - (fva[0] + 1) * 60) * 1000,
     /** Unix seconds. */
     startsAt: Math.max(nbf, iat),
     endsAt: exp,

@@ -9,6 +9,6 @@ export function requireProof({ who, nowMs }: Call, _route: Route, { hasProof }: 
   throw new ApiError("forbidden", {
     reason: "no proof",
     message: "Confirm first that it is you: it was more than five minutes ago.",
-    hint: "Use a passkey or a new code in this browser, then try again.",
+    hint: "Use a passkey, a new code or a new sign-in in this browser, then try again.",
   });
 }

@@ -58,8 +58,8 @@ export const ownerForms = {
   startAutomaticPurchase: {
     ...onBilling,
     path: "/home/credits/automatic",
-    under: ["local"],
     needsProof: true,
+    notImpersonated: "automatic purchase refused",
   },
   endAutomaticPurchase: { ...owners, path: "/home/credits/automatic/end", page: ownerPages.billing.path },
   openPortal: { path: "/home/portal", ...onBilling, notImpersonated: "billing portal refused" },

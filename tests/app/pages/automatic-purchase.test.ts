@@ -1,8 +1,10 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { leaseMs, openAutomaticPurchases } from "@/tests/support/automatic-purchases";
 import { withBackendApi } from "@/tests/support/backend-caller";
 import { startShop } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
+import { ClerkInstance } from "@/tests/support/clerk-instance";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import type { Buyer } from "@/tests/support/shop";
@@ -252,5 +254,57 @@ describe.each(engines)("automatic purchases of credits, on $name", async (engine
       (one) => one.customer === customer && one.metadata?.top_up,
     );
     expect(made).toEqual([]);
+  });
+});
+
+describe.each(engines.slice(0, 1))("automatic purchases of credits, under Clerk", async (engine) => {
+  const clerk = await ClerkInstance.start();
+  afterAll(() => clerk.stop());
+  const shop = await startShop(engine, { ...clerk.environment, ...(await withBackendApi()) });
+  const owners = await openAutomaticPurchases(shop);
+
+  it("are turned on by an owner who has just signed in there, and by no one who is signed in for them", async () => {
+    const email = "ceo@example.com";
+    const { id } = await shop.service.adminJson<{ id: string }>(
+      "account",
+      "add",
+      email,
+      "--subject",
+      "user_2ceo",
+    );
+    const browser = new Browser(shop.service);
+    const buyer = { id, email, browser };
+    const signIn = (claims: object) => browser.cookies.set("__session", clerk.mint(claims));
+    signIn({});
+    await shop.buy(buyer);
+    await shop.deliverAll();
+    for (const claims of [
+      {},
+      { fva: [5, -1] },
+      { fva: [4, 0] },
+      { fva: [-1, 0] },
+      { fva: null },
+      { fva: "0" },
+    ]) {
+      signIn(claims);
+      const { text } = await browser.open("/home/billing");
+      expect(text, JSON.stringify(claims)).toContain("“Sign out”, sign in again, and come back here");
+      expect(text).not.toContain("At most this many times a month");
+      const refused = await owners.start(buyer, {}, { accept: "text/html" });
+      expect(refused.headers.location).toBe("/home/billing?problem=confirm#ways");
+    }
+    signIn({ fva: [0, -1], act: { sub: "user_2support" } });
+    const refused = await owners.start(buyer);
+    expect([refused.status, JSON.parse(refused.text).error.code]).toEqual([403, "forbidden"]);
+    expect(await shop.service.audit(email)).toContainEqual(
+      expect.objectContaining({ who: "impersonator user_2support", what: "automatic purchase refused" }),
+    );
+    signIn({ fva: [3, -1] });
+    expect((await browser.open("/home/billing")).text).toContain("At most this many times a month");
+    expect((await owners.start(buyer)).headers.location).toBe("/home/billing?automatic#automatic");
+    signIn({});
+    expect((await browser.open("/home/billing")).text).toContain("Turn it off");
+    await browser.submit("/home/credits/automatic/end", { account: id });
+    expect((await browser.open("/home/billing")).text).toContain("It is off.");
   });
 });

@@ -15,9 +15,10 @@ import { formatCredits } from "./credits";
 import { type Offer, sellsCreditsTo } from "./offers";
 
 /** What the section of automatic purchases needs; `undefined` where there is none. */
-export async function readAutomatic({ account, sessionId, isLocal, nowMs }: OwnVisit, limits: Limits) {
+export async function readAutomatic(visit: OwnVisit, limits: Limits) {
+  const { account, sessionId, isLocal, nowMs } = visit;
   const isOn = limits?.top_up_price != null;
-  if (!isLocal || !(isOn || sellsCreditsTo(account))) return undefined;
+  if (!isOn && !sellsCreditsTo(account)) return undefined;
   if (isOn)
     return {
       isOn,
@@ -25,6 +26,8 @@ export async function readAutomatic({ account, sessionId, isLocal, nowMs }: OwnV
         countTopUps(db, account.id, nowMs),
       ),
     };
+  if (!isLocal)
+    return { isOn, isConfirmed: isRecentlyConfirmed(visit.confirmedAtMs, nowMs), ways: undefined };
   const sessions = (await readSessions(account, nowMs))?.sessions;
   const own = sessions?.find(({ id }) => id === sessionId);
   return {
@@ -43,7 +46,7 @@ type AutomaticProps = {
 
 /** Turns on that a pack is bought whenever few credits are left, and off; and says why it is off, if its owner did not do it. */
 export function AutomaticPurchase({
-  visit: { account, query, nowMs },
+  visit: { account, query, isLocal, nowMs },
   limits,
   read,
   offers,
@@ -67,10 +70,13 @@ export function AutomaticPurchase({
             It is off. If you turn it on, a pack is bought with your saved card, without asking you again,
             when work leaves fewer credits than you say, and not more often a month than you say.
           </p>
-          {read.isConfirmed ? (
-            <StartForm accountId={account.id} offers={offers} />
-          ) : (
-            <Confirm account={account} ways={read.ways} place="automatic" />
+          {read.isConfirmed && <StartForm accountId={account.id} offers={offers} />}
+          {!read.isConfirmed && isLocal && <Confirm account={account} ways={read.ways} place="automatic" />}
+          {!read.isConfirmed && !isLocal && (
+            <p>
+              To turn it on, confirm that it is you: choose your picture at the top of this page, then “Sign
+              out”, sign in again, and come back here within four minutes.
+            </p>
           )}
         </>
       )}
