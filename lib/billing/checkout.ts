@@ -12,6 +12,7 @@ import {
   endAtStripe,
   expireSession,
   findAtStripe,
+  listAtStripe,
   requireBilling,
   StripeFailure,
 } from "@/lib/billing/stripe/calls";
@@ -124,7 +125,10 @@ async function openCheckout(db: Db, accountId: string, sale: Sale, nowMs: number
   return begun ?? openCheckout(db, accountId, sale, nowMs);
 }
 
-/** The checkout at Stripe; `undefined` if Stripe no longer has it, or a concurrent request makes it or has given it up. */
+/**
+ * The checkout at Stripe; `undefined` if Stripe no longer has it, a concurrent request makes it or has given it up, or another
+ * one that could be paid has been ended first.
+ */
 async function findOrCreateSession(
   db: Db,
   account: Account,
@@ -143,6 +147,7 @@ async function findOrCreateSession(
       await giveUp(db, checkout, "expired");
       return undefined;
     }
+    if (await expireStrays(customer, checkout)) return undefined;
     session = await changeAtStripe(`checkout-${id}`, (stripe, options) =>
       stripe.checkout.sessions.create(describeSession(customer, checkout), options),
     );
@@ -156,6 +161,24 @@ async function findOrCreateSession(
   const open = updateOpen(db, id).set({ session_id: session.id });
   return (await hasRow(open.returning("id"))) ? session : undefined;
 }
+
+/** Ends open checkouts of this kind that a restore or a failover took from the store. Returns whether there were any. */
+async function expireStrays(customer: string, checkout: Checkout): Promise<boolean> {
+  const asked = { customer, status: "open" } as const;
+  let hasAny = false;
+  for await (const page of listAtStripe((stripe, page) =>
+    stripe.checkout.sessions.list({ ...asked, ...page }),
+  ))
+    for (const { id, mode, metadata } of page) {
+      if (mode !== modeOf(checkout) || metadata?.account !== checkout.account_id) continue;
+      if (metadata.checkout === checkout.id) continue; // a concurrent request has just made it
+      await expireSession(id);
+      hasAny = true;
+    }
+  return hasAny;
+}
+
+const modeOf = ({ kind }: Checkout) => (kind === "licence" ? "subscription" : "payment");
 
 /** Ends the open checkouts of accounts that will be deleted, so that no one pays for them. */
 export async function endCheckoutsOfLeavers(db: Db, nowMs: number): Promise<void> {
@@ -187,9 +210,9 @@ function describeSession(customer: string, checkout: Checkout): Stripe.Checkout.
   const { account_id: account, kind, price_id: price, thousandths } = checkout;
   const { hasTax, hasPromotionCodes } = requireBilling();
   const home = `${settings().appUrl}${forms.returnFromCheckout.path}`;
-  const metadata = { account, price, thousandths: String(thousandths) };
+  const metadata = { account, price, thousandths: String(thousandths), checkout: checkout.id };
   return {
-    mode: kind === "licence" ? "subscription" : "payment",
+    mode: modeOf(checkout),
     customer,
     line_items: [{ price, quantity: 1 }],
     success_url: `${home}?session={CHECKOUT_SESSION_ID}`,

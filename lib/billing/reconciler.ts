@@ -49,7 +49,11 @@ export async function reconcile(
     log().warn({ err: failure, ...purchase }, "a purchase could not be reconciled");
     if (isAway(failure)) missed++;
   };
-  const unlessAway = <T>(reading: Promise<T>) => reading.catch((failure) => void fail(failure, {}));
+  const unlessAway = <T>(reading: Promise<T>) =>
+    reading.catch((failure) => {
+      reconciled.read++;
+      return void fail(failure, {});
+    });
   if (!buyer) await unlessAway(rememberSold(db, nowMs));
   const progress = buyer ? undefined : await unlessAway(readProgress(db, nowMs));
   if (progress && isRestored) progress.isBehind = true;

@@ -139,6 +139,8 @@ describe.each(engines)("a restored store on $name", async (engine) => {
     const { said, open } = await restore(file);
     stripe.faultOf = () => "none";
     expect(said).toContain("run 'billing reconcile' before you start the server.");
+    const [, read, failed] = /Read (\d+) purchases .* (\d+) of them/.exec(said) ?? [];
+    expect(Number(read)).toBeGreaterThanOrEqual(Number(failed));
     const { service, show } = await open();
     await service.adminJson("billing", "reconcile");
     expect(await show(first.email)).toMatchObject({ plan: "licensed" });
@@ -167,6 +169,45 @@ describe.each(engines)("a restored store on $name", async (engine) => {
       expect((await shop.termsOf(buyer)).plan).toBe("licensed");
     },
   );
+
+  it.each([
+    ["licence", ["billing_checkouts"]],
+    ["licence", ["billing_checkouts", "billing_customers"]],
+    ["credits", ["billing_checkouts"]],
+  ] as const)("leaves one checkout of a %s to pay when %j lost the last writes", async (kind, tables) => {
+    const terms = kind === "credits" ? ["--plan", "licensed"] : ended;
+    const buyer = await shop.admit(...terms);
+    const fields = { [kind]: kind === "credits" ? "price_pack" : "price_month" };
+    const lost = await shop.begin(buyer, fields);
+    const elsewhere = { ...stripe.sessions.get(lost), id: "cs_elsewhere", metadata: { account: "another" } };
+    stripe.sessions.set(elsewhere.id, elsewhere as never);
+    shop.pass(61_000);
+    for (const table of tables)
+      await shop.stage.query(`DELETE FROM ${table} WHERE account_id = '${buyer.id}'`);
+    const begun = await shop.begin(buyer, fields);
+    expect(await shop.begin(buyer, fields), "pressed again").toBe(begun);
+    expect(begun).not.toBe(lost);
+    const states = [lost, begun, elsewhere.id].map((id) => stripe.sessions.get(id)?.status);
+    expect(states).toEqual(["expired", "open", "open"]);
+  });
+
+  it("sells no second licence when a checkout that the store lost is paid meanwhile", async () => {
+    const buyer = await shop.admit(...ended);
+    const lost = await shop.begin(buyer);
+    await shop.stage.query(`DELETE FROM billing_checkouts WHERE account_id = '${buyer.id}'`);
+    stripe.whenDone = (request) => {
+      if (request !== "GET /v1/checkout/sessions") return;
+      stripe.whenDone = () => {};
+      stripe.pay(lost);
+    };
+    const { text } = await buyer.browser.submit("/home/checkout", {
+      account: buyer.id,
+      licence: "price_month",
+    });
+    stripe.takeEvents();
+    expect(text).not.toContain("/pay/");
+    expect((await shop.termsOf(buyer)).plan).toBe("licensed");
+  });
 
   it("finds what a failover lost in the next round, over all pages of Stripe's lists", async () => {
     await shop.reconcile();
