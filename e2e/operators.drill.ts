@@ -1,6 +1,7 @@
 import { test as base, expect, type Page } from "@playwright/test";
 import { makeClock } from "@/tests/support/clock";
 import { startWithOffice } from "@/tests/support/office-browser";
+import { type Price, StripeStandIn } from "@/tests/support/stripe-stand-in";
 import { giveAuthenticator } from "./support/authenticator";
 import { expectAccessible } from "./support/axe";
 import { newEmail, type Office } from "./support/office";
@@ -96,6 +97,32 @@ test("an account's changes keep their width next to a long name", async ({ page,
   await page.setViewportSize({ width: 1000, height: 800 });
   const [changed] = await page.locator('td[data-column="Change"]').all();
   expect((await changed?.boundingBox())?.width).toBeGreaterThanOrEqual(320);
+});
+
+test("the list of customers keeps within a small window, and each short email is on one line", async ({
+  page,
+}) => {
+  const stripe = await StripeStandIn.start();
+  const dinar = { ...stripe.prices.get("price_month"), currency: "kwd", unit_amount: 15_550 };
+  stripe.prices.set("price_month", dinar as Price);
+  const service = await startWithOffice({ ...stripe.environment, SIGN_IN: "local" });
+  const customer = stripe.addCustomer("ceo@example.com");
+  await service.adminJson("account", "add", "ceo@example.com");
+  const subscription = stripe.makeSubscription(customer.id, "price_month");
+  stripe.itemOf(subscription).current_period_end = Math.floor(Date.now() / 1000);
+  stripe.renew(subscription, { isPaid: false });
+  await service.adminJson("billing", "reconcile");
+  await enrol(page, { service, passTime: () => {} });
+  await page.goto(`http://localhost:${service.environment.OFFICE_PORT}/customers`);
+  const email = page.getByRole("link", { name: "ceo@example.com" });
+  await expect(email).toBeVisible();
+  for (const width of [961, 1000, 1280]) {
+    await page.setViewportSize({ width, height: 800 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+    expect((await email.boundingBox())?.height).toBeLessThan(30);
+  }
+  await service.stop();
+  await stripe.stop();
 });
 
 test("a session that runs out in the middle of a form loses nothing that was typed", async ({

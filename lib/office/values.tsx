@@ -28,7 +28,8 @@ export function Instant({ atMs }: { atMs: number | null | undefined }) {
   const iso = new Date(atMs).toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      <span className="unbroken">{`${iso.slice(0, 10)} ${iso.slice(11, 16)} UTC`}</span>{" "}
+      <span className="unbroken">{iso.slice(0, 10)}</span>{" "}
+      <span className="unbroken">{iso.slice(11, 16)} UTC</span>{" "}
       <span className="quiet unbroken">{describeDistance(atMs, Date.now())}</span>
     </time>
   );
