@@ -137,7 +137,7 @@ export type Tables = {
     id: string;
     account_id: string;
     type: string;
-    /** What the event is about, as JSON: ids, slugs and figures of ours, no words of a person. */
+    /** What the event is about, as JSON: ids, slugs and figures that we chose, no words of a person. */
     data: string;
     /** By the store's clock. */
     at_ms: number;

@@ -377,7 +377,7 @@ export class StripeStandIn {
     this.change(id, { status: "paused", status_details: { paused } }, "customer.subscription.paused");
   }
 
-  /** A paused subscription goes on, if its period is over with a new one that begins now and is paid. */
+  /** A paused subscription goes on, after its period with a new one that begins now and is paid. */
   resume(id: string): void {
     const item = this.itemOf(id);
     if (item.current_period_end <= this.nowSeconds()) {

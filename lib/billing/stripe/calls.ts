@@ -115,7 +115,7 @@ export async function expireSession(sessionId: string): Promise<void> {
   }
 }
 
-/** Ends a checkout of ours by its id: a session, or the invoice of an automatic purchase, which may be a draft. */
+/** Ends one of our checkouts by its id: a session, or the invoice of an automatic purchase, which may be a draft. */
 export async function endAtStripe(id: string): Promise<void> {
   if (!id.startsWith("in_")) return expireSession(id);
   const unlessRefused = (failure: unknown) => {

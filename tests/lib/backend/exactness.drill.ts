@@ -34,7 +34,7 @@ async function prepare(engine: Engine): Promise<Ground> {
   }
   await stage.clear();
   const pair = (await startPlainPair({ isSynchronous: true })) as Pair;
-  // A primary that thaws beside its successor takes writes too, and then nothing is promised.
+  // A primary that thaws while its successor runs takes writes too, and then nothing is promised.
   const known = faults.filter((fault) => pair.faults.includes(fault) && fault !== "thaw");
   const environment = { ...besideDatabaseUrl, DATABASE_URL: pair.url, SIGN_IN: "local" };
   const strike = async (round: number) => {

@@ -5,7 +5,7 @@ import { engines } from "@/tests/support/engines";
 import { hiddenField, OfficeBrowser } from "@/tests/support/office-browser";
 import { reservePort } from "@/tests/support/port";
 
-describe.each(engines)("operators beside a busy backend on $name", async (engine) => {
+describe.each(engines)("operators while a backend is busy on $name", async (engine) => {
   const stage = await startStage(engine);
   const office = { ...stage.environment, OFFICE_PORT: String(await reservePort()) };
   const service = await startService(await withBackendApi(office));
