@@ -1,4 +1,4 @@
-# Corner Office backend client 1.0.0, for Python 3.9 and newer. Needs the package cryptography, and nothing else.
+# Corner Office backend client 1.1.0, for Python 3.9 and newer. Needs the package cryptography, and nothing else.
 import base64, contextlib, email.utils, json, random, threading, time, urllib.error, urllib.request, uuid
 from decimal import Decimal
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
@@ -78,7 +78,7 @@ class BackendApi:
         return self.call("id", f"/v1/accounts/{escape(id)}")
 
     def accounts(self, **filters: str) -> Iterator[Answer]:
-        """All accounts, or the one with this email= or reference=."""
+        """All accounts, those of a plan= or state=, or the one with an email= or reference=."""
         after: Optional[str] = ""
         while after is not None:
             page = self.call("accounts", "/v1/accounts?" + urlencode({**filters, "after": after, "limit": PAGE_SIZE}))

@@ -1,4 +1,4 @@
-// Corner Office backend client 1.0.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
+// Corner Office backend client 1.1.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
 import { createPrivateKey, type KeyObject, randomUUID, sign } from "node:crypto";
 
 const timeoutMs = 10_000; // for one attempt
@@ -65,6 +65,7 @@ export type Event = {
   data: { account: string; number: number; [field: string]: unknown };
 };
 
+export type AccountFilter = { email?: string; reference?: string; plan?: string; state?: string };
 export type Spend = { credits: Amount; reason: string; reference?: string };
 export type HoldRequest = Spend & { expiresInSeconds: number };
 
@@ -154,8 +155,8 @@ export class BackendApi {
     return this.call("id", path`/v1/accounts/${id}`);
   }
 
-  /** All accounts, or the one with an email or a reference. */
-  async *accounts(filter: { email?: string; reference?: string } = {}): AsyncGenerator<Account> {
+  /** All accounts, those of a plan or state, or the one with an email or a reference. */
+  async *accounts(filter: AccountFilter = {}): AsyncGenerator<Account> {
     for (let after: string | null = ""; after !== null; ) {
       const query = new URLSearchParams({ ...filter, after, limit: String(pageSize) });
       const page: { accounts: Account[]; next: string | null } = await this.call(
