@@ -15,7 +15,7 @@ import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { listWebhooks } from "@/lib/events/webhooks";
+import { findSealer, listWebhooks } from "@/lib/events/webhooks";
 import { listRetirements } from "@/lib/http/retirement";
 import { listLinkKeys } from "@/lib/mail/link-keys";
 import { countSealedMails } from "@/lib/mail/outbox";
@@ -115,7 +115,9 @@ async function checkWebhooks(): Promise<CheckResult> {
   if (away.length === 0)
     return fine(webhooks.length === 0 ? "there are none" : `all ${webhooks.length} work`);
   const words = away.map(({ id, stopped_at_ms, failing_since_ms }) =>
-    stopped_at_ms !== null ? `${id} is stopped` : `${id} fails since ${asIso(failing_since_ms)}`,
+    stopped_at_ms !== null
+      ? `${id} is stopped since ${asIso(stopped_at_ms)}`
+      : `${id} fails since ${asIso(failing_since_ms)}`,
   );
   return warning(
     words.join(", "),
@@ -284,10 +286,12 @@ async function checkSunsets(nowMs = Date.now()): Promise<CheckResult> {
 async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
   const db = await store();
   const links = await listLinkKeys(db);
+  const webhooks = (await listWebhooks(db)).map(findSealer);
   const mails = await countSealedMails(db);
   const lostMails = `waiting mails (${mails.lost}), the last of which expires at ${asIso(mails.lostUntilMs)}`;
   const lost = [
     links.some(({ by }) => by === undefined) && "the keys of unsubscribe links",
+    webhooks.includes(undefined) && "the secrets of webhooks",
     mails.lost > 0 && lostMails,
   ].filter(Boolean);
   if (lost.length > 0) {
@@ -303,6 +307,7 @@ async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
     .execute();
   const needed = [
     [...keys.map(findSecret), ...links.map(({ by }) => by)].includes("previous") && "keys",
+    webhooks.includes("previous") && "secrets of webhooks",
     mails.ofPrevious > 0 && `waiting mails (${mails.ofPrevious})`,
     rotation && "codes and registrations of apps of the last day",
   ].filter(Boolean);

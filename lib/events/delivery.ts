@@ -7,7 +7,7 @@ import { describeEvent, eventColumns, type StoredEvent } from "@/lib/events/even
 import { numberEvents, readEvents } from "@/lib/events/event-list";
 import { type Answer, isSuccess, Receiver } from "@/lib/events/receiver";
 import { signDelivery } from "@/lib/events/signature";
-import { listWebhooks, resealWebhooks, secretsOf, type WebhookRow } from "@/lib/events/webhooks";
+import { listWebhooks, secretsOf, type WebhookRow } from "@/lib/events/webhooks";
 import { processSingleton } from "@/lib/process-singleton";
 import { jitter } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
@@ -97,7 +97,6 @@ async function runOne(db: Db, webhook: WebhookRow, nowMs: number): Promise<void>
       const secrets = secretsOf(webhook, nowMs);
       if (secrets.length === 0)
         return log().warn({ webhook: id }, "its secret was encrypted with another APP_SECRET");
-      await resealWebhooks(db, nowMs);
       runner = new Runner(webhook, await readWaiting(db, id));
       runners().set(id, runner);
     }
@@ -278,9 +277,10 @@ class Runner {
         "nothing is sent to a webhook any more: test it",
       );
     } else if (atMs - item.firstAtMs >= triedForMs) return true;
+    const askedMs = Math.min(said.retryAfterMs, 4 * hourMs);
     if (this.awayTries > 0 || this.failedInTurn.size >= accountsOfAway)
-      this.awayUntilMs = atMs + awayDelayMs(this.awayTries++);
-    item.nextAtMs = atMs + Math.max(retryDelayMs(item.attempts), Math.min(said.retryAfterMs, 4 * hourMs));
+      this.awayUntilMs = atMs + Math.max(awayDelayMs(this.awayTries++), askedMs);
+    item.nextAtMs = atMs + Math.max(retryDelayMs(item.attempts), askedMs);
     this.park(item, atMs, said);
     for (const later of chain) if (!later.isStored) this.park(later);
     return false;

@@ -101,7 +101,8 @@ function read(
     const words = Buffer.concat(chunks).toString("utf8");
     const isRedirect = status >= 300 && status < 400;
     const answer = isRedirect ? "a redirect, which is not followed: change the address" : words;
-    resolve({ status, answer: shorten(answer), retryAfterMs: (Number(headers["retry-after"]) || 0) * 1000 });
+    const retryAfterMs = parseRetryAfter(headers["retry-after"], Date.now());
+    resolve({ status, answer: shorten(answer), retryAfterMs });
   };
   response.on("data", (chunk: Buffer) => {
     chunks.push(chunk.subarray(0, maxBytes - bytes));
@@ -112,6 +113,12 @@ function read(
     response.complete || bytes > maxBytes ? done() : fail(new Error("the answer broke off")),
   );
   response.once("error", fail);
+}
+
+/** What `Retry-After` asks for, in seconds or as a date (RFC 9110 §10.2.3), in milliseconds; 0 if it cannot be read. */
+function parseRetryAfter(field = "", nowMs: number): number {
+  const ms = /^\d+$/.test(field) ? Number(field) * 1000 : Date.parse(field) - nowMs;
+  return Math.max(0, ms || 0);
 }
 
 const settingHint = "Name its network in WEBHOOK_NETWORKS if it is yours.";

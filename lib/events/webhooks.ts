@@ -147,13 +147,13 @@ export function resendOne(
         hint: "Events are kept for a month.",
       });
     const { number, ...told } = row;
+    await restart(transaction, id, {});
     const again = { state: "waiting", attempts: 0, first_at_ms: null, next_at_ms: nowMs };
     await transaction
       .insertInto("webhook_deliveries")
       .values({ webhook_id: id, number, ...told, ...again })
       .onConflict((conflict) => conflict.columns(["webhook_id", "number"]).doUpdateSet(again))
       .execute();
-    await restart(transaction, id, {});
   });
 }
 
@@ -234,15 +234,23 @@ export function secretsOf(
   return sealed.flatMap((one) => (one === null ? [] : (unseal(purpose, id, one) ?? [])));
 }
 
+/** Which `APP_SECRET` sealed a webhook's secret. */
+export const findSealer = ({ id, sealed_secret }: WebhookRow) => sealedBy(purpose, id, sealed_secret);
+
 /** Seals the secrets with the current `APP_SECRET`, unless they are already. */
 export async function resealWebhooks(db: Db, nowMs: number): Promise<void> {
-  for (const { id, sealed_secret } of await listWebhooks(db)) {
-    if (sealedBy(purpose, id, sealed_secret) !== "previous") continue;
-    const sealed = seal(purpose, id, unseal(purpose, id, sealed_secret) ?? "");
+  for (const webhook of await listWebhooks(db)) {
+    const { id, sealed_secret, sealed_former } = webhook;
+    if (findSealer(webhook) !== "previous") continue;
+    const [secret = null, former = null] = [sealed_secret, sealed_former].map((sealed) => {
+      const opened = sealed === null ? undefined : unseal(purpose, id, sealed);
+      return opened === undefined ? null : seal(purpose, id, opened);
+    });
+    if (secret === null) continue;
     await change(db, { by: "service", what: "webhook reseal", id }, nowMs, async (transaction) => {
       await transaction
         .updateTable("webhooks")
-        .set({ sealed_secret: sealed, sealed_former: null })
+        .set({ sealed_secret: secret, sealed_former: former })
         .where("id", "=", id)
         .where("sealed_secret", "=", sealed_secret)
         .execute();
@@ -250,7 +258,7 @@ export async function resealWebhooks(db: Db, nowMs: number): Promise<void> {
   }
 }
 
-/** Parses names of events with commas between them; `undefined` if one is none of ours. */
+/** Parses names of events with commas between them; `undefined` if one is unknown. */
 export function parseTypes(text: string): EventType[] | undefined {
   const names = text.split(",").map((name) => name.trim());
   const types = eventTypeNames.filter((type) => names.includes(type));

@@ -5,6 +5,7 @@ import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/backup-copy";
 import { store } from "@/lib/db/store";
+import { resealWebhooks } from "@/lib/events/webhooks";
 import type { Call } from "@/lib/http/call";
 import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
@@ -122,6 +123,7 @@ async function untilStoreIsPrepared(): Promise<void> {
       // Loads the keys, so that no request waits for them.
       if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
       await readLinkKeys(db);
+      await resealWebhooks(db, Date.now());
       return storeReady();
     } catch (failure) {
       if (attempt === 0) log().warn({ err: failure }, "not ready: the store or its keys cannot be used");

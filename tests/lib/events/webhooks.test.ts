@@ -5,6 +5,7 @@ import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { EventReceiver } from "@/tests/support/event-receiver";
+import { Service } from "@/tests/support/service";
 
 const hourMs = 3_600_000;
 
@@ -163,7 +164,7 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     receiver.respond = (_, response) => response.writeHead(410).end();
     await add(email, 1);
     await eventually(async () => expect(await find(id)).toMatchObject({ state: "stopped", waiting: 1 }));
-    expect((await service.admin("check")).stdout).toContain(`${id} is stopped`);
+    expect((await service.admin("check")).stdout).toContain(`${id} is stopped since 20`);
     await add(email, 2);
     receiver.respond = (_, response) => response.writeHead(503).end("soon");
     expect((await service.admin("webhook", "test", id)).stdout).toContain("503: soon");
@@ -195,6 +196,28 @@ describe.each(engines)("webhooks on $name", async (engine) => {
       expect(await find(id)).toMatchObject({ state: "works", waiting: 0, failed: 0 }),
     );
     expect(receiver.received.at(-1)).toMatchObject({ account, number: 5 });
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
+  it.each([
+    ["seconds", () => "7200"],
+    ["a date", (nowMs: number) => new Date(nowMs + 2 * hourMs).toUTCString()],
+  ])("wait as long as the receiver asks for in %s", async (_, askFor) => {
+    const { receiver, id } = await receive();
+    receiver.respond = (_, response) => response.writeHead(503, { "retry-after": askFor(clock.now()) }).end();
+    await addAccount();
+    await eventually(async () => {
+      const [row] = await stage.query(
+        `SELECT next_at_ms, at_ms FROM webhook_deliveries WHERE webhook_id = '${id}'`,
+      );
+      const waitMs = Number(row?.next_at_ms) - Number(row?.at_ms);
+      expect(Math.abs(waitMs - 2 * hourMs)).toBeLessThan(2000);
+    });
+    const asked = receiver.received.length;
+    receiver.recover();
+    await service.admin("webhook", "test", id);
+    await eventually(() => expect(receiver.received.length).toBeGreaterThan(asked + 1));
     await service.admin("webhook", "remove", id);
     await receiver.stop();
   });
@@ -236,6 +259,47 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     expect((await service.admin("webhook", "resend", id, "--event", "evt_none")).stderr).toContain(
       "no longer here",
     );
+    const { stderr } = await service.admin("webhook", "resend", "wh_none", "--event", String(first?.id));
+    expect(stderr).toContain("There is no such webhook.");
     await receiver.stop();
   });
 });
+
+it.each(engines)(
+  "webhooks on $name keep both secrets when APP_SECRET is rotated, also one that is stopped",
+  async (engine) => {
+    const [before, after] = ["A".repeat(43), "B".repeat(43)];
+    const stage = await engine.prepare({ isEmpty: true });
+    const first = await Service.start({ ...stage.environment, APP_SECRET: before });
+    const receiver = await EventReceiver.start();
+    const { id } = await first.adminJson<{ id: string }>("webhook", "add", receiver.url);
+    await first.adminJson("webhook", "rotate", id);
+    receiver.respond = (_, response) => response.writeHead(410).end();
+    await first.adminJson("account", "add", "ceo@example.com");
+    await eventually(async () =>
+      expect(await first.adminJson("webhook", "list")).toMatchObject([{ state: "stopped" }]),
+    );
+    await first.stop();
+
+    const second = await Service.start({ ...stage.environment, APP_SECRET: after });
+    expect((await second.admin("check")).stdout).toContain("the secrets of webhooks");
+    await second.stop({ expectErrors: true });
+    const readSealed = () => stage.query("SELECT sealed_secret FROM webhooks");
+    const sealed = await readSealed();
+    const both = await Service.start({
+      ...stage.environment,
+      APP_SECRET: after,
+      APP_SECRET_PREVIOUS: before,
+    });
+    await expect.poll(readSealed).not.toEqual(sealed);
+    await both.stop();
+
+    const third = await Service.start({ ...stage.environment, APP_SECRET: after });
+    receiver.recover();
+    expect(await third.adminJson("webhook", "test", id)).toMatchObject({ accepted: true });
+    expect(receiver.received.at(-1)?.signature).toMatch(/^v1,[\w+/]{43}= v1,[\w+/]{43}=$/);
+    await third.stop();
+    await receiver.stop();
+    await stage.clear();
+  },
+);
