@@ -72,6 +72,7 @@ test("every page is accessible, in both themes and on a phone", async ({ page, o
     "/announcement",
     "/audit",
     "/backends",
+    "/webhooks",
     "/commands",
     "/enter",
     "/enrol",

@@ -218,11 +218,18 @@ export async function describeWebhook(db: Db, row: WebhookRow) {
     ...{ id, url, events: types?.split(",") ?? null },
     state: stopped_at_ms !== null ? "stopped" : failing_since_ms !== null ? "failing" : "works",
     failingSince: asIso(failing_since_ms),
+    stoppedSince: asIso(stopped_at_ms),
     /** What was not yet looked at is counted whatever its type. */
     waiting: count("waiting") + (last - row.position),
     failed: count("failed"),
     addedAt: asIso(added_at_ms),
   };
+}
+
+/** The deliveries of a webhook's last fifty events, with what the receiver said last, newest first. */
+export function latestDeliveries(db: Db, id: string): Promise<Tables["webhook_deliveries"][]> {
+  const deliveries = db.selectFrom("webhook_deliveries").selectAll().where("webhook_id", "=", id);
+  return deliveries.orderBy("number", "desc").limit(50).execute();
 }
 
 /** The secrets that sign at `nowMs`, the newest first; none if they were sealed with another `APP_SECRET`. */

@@ -9,6 +9,7 @@ import { mails } from "@/lib/office/mails";
 import type { OfficePage } from "@/lib/office/page";
 import { today } from "@/lib/office/today";
 import { waiting } from "@/lib/office/waitlist";
+import { webhooks } from "@/lib/office/webhooks";
 
 /** The pages of the office, in the order of its navigation. */
 export const officePages: readonly OfficePage[] = [
@@ -20,6 +21,7 @@ export const officePages: readonly OfficePage[] = [
   mails,
   announcement,
   backends,
+  webhooks,
   audit,
   commands,
 ];

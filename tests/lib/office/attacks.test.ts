@@ -172,6 +172,9 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
         "/backends/remove",
         "/backends/rotate",
         "/waiting/invite",
+        "/webhooks/add",
+        "/webhooks/remove",
+        "/webhooks/rotate",
       ]);
     });
 
