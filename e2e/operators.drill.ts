@@ -58,6 +58,8 @@ test("an operator enrols with a link, which works once, signs out, and signs in 
 
 test("every page is accessible, in both themes and on a phone", async ({ page, office }) => {
   await enrol(page, office);
+  const receiver = "https://systems.example.com/all/that-happens/to-accounts";
+  const { id: webhook } = await office.service.adminJson<{ id: string }>("webhook", "add", receiver);
   const email = await addAccount(office, "--trial-days", "3", "--credits", "12.5");
   await office.service.token(email);
   await office.service.submit("/waitlist/join", { email: newEmail("waits") });
@@ -72,7 +74,7 @@ test("every page is accessible, in both themes and on a phone", async ({ page, o
     "/announcement",
     "/audit",
     "/backends",
-    "/webhooks",
+    `/webhooks?webhook=${webhook}`,
     "/commands",
     "/enter",
     "/enrol",

@@ -52,7 +52,7 @@ async function show(call: OfficeCall) {
           Waiting: ({ waiting }) => waiting,
           "Given up": ({ failed }) => failed,
           Deliveries: ({ id, url }) => (
-            <a href={addressOf(webhooks.path, { webhook: id })} aria-label={`The last deliveries to ${url}`}>
+            <a href={addressOf(webhooks.path, { webhook: id })} aria-label={`The last ones to ${url}`}>
               The last ones
             </a>
           ),
@@ -97,7 +97,7 @@ function State({ state, failingSince, stoppedSince }: Described) {
 function Changes({ id, url }: { id: string; url: string }) {
   const hidden = { webhook: id };
   return (
-    <>
+    <div className="actions">
       <PostButton action={test.path} hidden={hidden} label={`Test ${url}`}>
         Test
       </PostButton>
@@ -107,7 +107,7 @@ function Changes({ id, url }: { id: string; url: string }) {
       <PostButton action={remove.path} hidden={hidden} label={`Remove ${url}`}>
         Remove
       </PostButton>
-    </>
+    </div>
   );
 }
 
@@ -141,7 +141,7 @@ function Deliveries({ call, webhook: { id, url }, deliveries }: DeliveriesProps)
             <PostButton
               action={resend.path}
               hidden={{ webhook: id, event: event_id }}
-              label={`Send ${event_id} again`}
+              label={`Send again ${event_id}`}
             >
               Send again
             </PostButton>
