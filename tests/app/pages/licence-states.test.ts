@@ -224,10 +224,10 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     const { buyer, subscription } = await other.admitLicensed(...ended);
     other.stripe.switchPrice(subscription, "price_team");
     await other.deliverAll();
-    // An archived price of another product, whose metadata was tidied up.
+    await other.service.stop();
+    // An archived price of another product, whose metadata was tidied up once it was no longer sold.
     const team = other.stripe.prices.get("price_team");
     Object.assign(team ?? {}, { active: false, metadata: {}, product: { ...team?.product, id: "prod_old" } });
-    await other.service.stop();
     other.service.environment.STRIPE_LICENCE_PRICES = "price_month";
     await other.service.run();
     other.pass(dayMs);
