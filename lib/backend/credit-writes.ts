@@ -159,6 +159,12 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   const named = writes.flatMap((write) => ("account" in write ? [write.account] : []));
   const accountIds = [...new Set([...named, ...owners.map(({ account_id }) => account_id)])];
   const locked = await lockAccounts(transaction, accountIds);
+  // A lock is written, and so waits at the commit for the synchronous standby: a primary that has lost it refuses nothing.
+  if (locked.length === 0)
+    await lockBackends(
+      transaction,
+      requests.map(({ backend }) => backend),
+    );
   const nowMs = now();
   await closeExpiredHolds(transaction, locked, nowMs);
   // Once all locks are held, so that it is what the last writer left.
@@ -176,6 +182,10 @@ async function readDraft(transaction: Db, requests: readonly WriteRequest[], now
   );
   return { draft, kept, nowMs };
 }
+
+const lockBackends = frequentStatement((db, ids: readonly string[]) =>
+  db.selectFrom("backends").select("id").where("id", "in", listOf(db, ids)).orderBy("id").forShare(),
+);
 
 const keyTypes = { backend: "text", keyHash: "text" } as const;
 const accountTypes = {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { startPlainPair } from "@/tests/failover/plain-pair";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startService } from "@/tests/support/block";
-import { eventually } from "@/tests/support/databases";
+import { besideDatabaseUrl, eventually, queryOnce } from "@/tests/support/databases";
 import { illStores } from "@/tests/support/ill-stores";
 
 describe.each(illStores)("a spend while the store is ill, on $name", async ({ prepare }) => {
@@ -39,4 +40,39 @@ describe.each(illStores)("a spend while the store is ill, on $name", async ({ pr
       expect(balance).toBe(1000 - answers.length);
     },
   );
+});
+
+const pair = await startPlainPair({ isSynchronous: true });
+
+describe.runIf(pair)("a primary that has lost its synchronous standby", async () => {
+  const url = pair?.url ?? "";
+  const service = await startService(
+    await withBackendApi({ ...besideDatabaseUrl, DATABASE_URL: url, SIGN_IN: "local" }),
+    { expectErrors: true },
+  );
+  const worker = await BackendCaller.add(service, "worker");
+  const primary = url.replace(/,[^/]*/, "");
+  const follow = async (standby: string) => {
+    await queryOnce(primary, `ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
+    await queryOnce(primary, "SELECT pg_reload_conf()");
+  };
+
+  it("refuses nothing: its successor may have what it does not find", async () => {
+    const asked = [
+      ["/v1/entries/none/reverse", { reason: "It failed" }, "entry_not_found"],
+      ["/v1/holds/none/release", {}, "hold_not_found"],
+      ["/v1/holds/none/settle", { credits: 1 }, "hold_not_found"],
+      ["/v1/accounts/none/spends", { credits: 1, reason: "A page" }, "account_not_found"],
+    ] as const;
+    const say = async () => {
+      const answers = asked.map(([path, body], key) => worker.post(path, body, `lost ${key}`));
+      return (await Promise.all(answers)).map(({ text }) => JSON.parse(text).error.code);
+    };
+    const found = asked.map(([, , code]) => code);
+    expect(await say()).toEqual(found);
+    await follow("gone");
+    await eventually(async () => expect(await say()).toEqual(asked.map(() => "unavailable")));
+    await follow("*");
+    await eventually(async () => expect(await say()).toEqual(found));
+  });
 });
