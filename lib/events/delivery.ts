@@ -1,56 +1,17 @@
-import { randomUUID } from "node:crypto";
-import { dayMs, hourMs } from "@/lib/config/durations";
-import { webhookTriedDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
-import { describeEvent, eventColumns, type StoredEvent } from "@/lib/events/event";
-import { numberEvents, readEvents } from "@/lib/events/event-list";
-import { type Answer, isSuccess, Receiver } from "@/lib/events/receiver";
-import { signDelivery } from "@/lib/events/signature";
+import { DeliveryRunner, leaseHolder, readAtOnce, readWaiting } from "@/lib/events/delivery-runner";
+import { numberEvents } from "@/lib/events/event-list";
 import { listWebhooks, secretsOf, type WebhookRow } from "@/lib/events/webhooks";
 import { processSingleton } from "@/lib/process-singleton";
-import { jitter } from "@/lib/runtime/jitter";
 import { log } from "@/lib/runtime/log";
-import { metrics } from "@/lib/runtime/metrics";
 
-/*
- * One instance at a time delivers for a webhook, under a lease; all take their turn. Events of an account go one after the
- * other, those of several accounts at once. The store has, for each webhook, the number through which all is settled, and the
- * deliveries that wait: what a killed process had sent and not yet noted is sent again, with the same id.
- */
+/* One instance at a time delivers for a webhook, under a lease; all take their turn. */
 
 const leaseMs = 15_000;
 const renewMs = 5_000;
-const accountsAtOnce = 32;
-const readAtOnce = 500;
-const maxUnsettled = 2000;
-const maxWaiting = 5000;
-/** So many accounts in turn have to fail before a receiver counts as away, and is only asked now and then. */
-const accountsOfAway = 5;
-const triedForMs = webhookTriedDays * dayMs;
-const gone = 410;
-
-/** After so many attempts: 5, 15 and 45 seconds, 2, 7 and 20 minutes, then half an hour, and a quarter more or less. */
-const retryDelayMs = (attempts: number) => spread(Math.min(5000 * 3 ** (attempts - 1), hourMs / 2));
-/** Of a receiver that is away: from a second to 5 minutes. */
-const awayDelayMs = (tries: number) => spread(Math.min(1000 * 2 ** tries, 300_000));
-const spread = (ms: number) => jitter(ms * 0.75, ms * 1.25, Math.random());
-
-type Item = {
-  event: StoredEvent;
-  number: number;
-  attempts: number;
-  firstAtMs: number | null;
-  nextAtMs: number;
-  /** Whether the store has it as waiting. */
-  isStored: boolean;
-};
-
-type Settled = { item: Item; state: "waiting" | "delivered" | "failed"; atMs: number | null; said?: Answer };
 
 /** The webhooks that this process delivers. */
-const runners = () => processSingleton("webhook runners", () => new Map<string, Runner>());
-const self = () => processSingleton("webhook lease holder", randomUUID);
+const runners = () => processSingleton("webhook runners", () => new Map<string, DeliveryRunner>());
 let idleUntilMs = 0;
 
 /** A round: takes the leases that are free, gives each webhook what is new, and notes what was answered. */
@@ -77,7 +38,7 @@ export async function stopWebhooks(db: Db): Promise<void> {
   );
 }
 
-function drop(id: string, runner: Runner): void {
+function drop(id: string, runner: DeliveryRunner): void {
   runner.stop();
   runners().delete(id);
 }
@@ -85,11 +46,11 @@ function drop(id: string, runner: Runner): void {
 async function runOne(db: Db, webhook: WebhookRow, nowMs: number): Promise<void> {
   const { id, version } = webhook;
   let runner = runners().get(id);
-  if (runner && (runner.version !== version || webhook.lease_by !== self())) {
+  if (runner && (runner.version !== version || webhook.lease_by !== leaseHolder())) {
     drop(id, runner);
     runner = undefined;
   }
-  if (!runner && webhook.lease_by !== self() && webhook.lease_until_ms > nowMs) return;
+  if (!runner && webhook.lease_by !== leaseHolder() && webhook.lease_until_ms > nowMs) return;
   if (!runner || runner.leaseUntilMs < nowMs + leaseMs - renewMs) {
     const untilMs = nowMs + leaseMs;
     if (!(await takeLease(db, webhook, nowMs, untilMs))) return runner && drop(id, runner);
@@ -97,7 +58,7 @@ async function runOne(db: Db, webhook: WebhookRow, nowMs: number): Promise<void>
       const secrets = secretsOf(webhook, nowMs);
       if (secrets.length === 0)
         return log().warn({ webhook: id }, "its secret was encrypted with another APP_SECRET");
-      runner = new Runner(webhook, await readWaiting(db, id));
+      runner = new DeliveryRunner(webhook, await readWaiting(db, id));
       runners().set(id, runner);
     }
     runner.leaseUntilMs = untilMs;
@@ -114,257 +75,10 @@ async function takeLease(
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("webhooks")
-    .set({ lease_by: self(), lease_until_ms: untilMs })
+    .set({ lease_by: leaseHolder(), lease_until_ms: untilMs })
     .where("id", "=", id)
     .where("version", "=", version)
-    .where((row) => row.or([row("lease_by", "=", self()), row("lease_until_ms", "<=", nowMs)]))
+    .where((row) => row.or([row("lease_by", "=", leaseHolder()), row("lease_until_ms", "<=", nowMs)]))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
-}
-
-/** What waits. An event that is no longer kept is given up with it. */
-async function readWaiting(db: Db, id: string): Promise<Item[]> {
-  const rows = await db
-    .selectFrom("webhook_deliveries as delivery")
-    .innerJoin("events", "events.number", "delivery.number")
-    .select(eventColumns.map((name) => `events.${name}` as const))
-    .select(["attempts", "first_at_ms", "next_at_ms"])
-    .where("webhook_id", "=", id)
-    .where("state", "=", "waiting")
-    .orderBy("delivery.number")
-    .limit(maxWaiting)
-    .execute();
-  return rows.map(({ attempts, first_at_ms, next_at_ms, ...event }) => ({
-    ...{
-      event,
-      number: Number(event.number),
-      attempts,
-      firstAtMs: first_at_ms,
-      nextAtMs: next_at_ms,
-      isStored: true,
-    },
-  }));
-}
-
-/** Delivers for one webhook while it has the lease. */
-class Runner {
-  readonly version: number;
-  leaseUntilMs = 0;
-  private readonly receiver: Receiver;
-  /** What is not settled, by account, in order. */
-  private readonly chains = new Map<string, Item[]>();
-  private readonly inWork = new Map<string, Promise<void>>();
-  private settled: Settled[] = [];
-  private readThrough: number;
-  private failingSinceMs: number | null;
-  private readonly failedInTurn = new Set<string>();
-  private awayUntilMs = 0;
-  private awayTries = 0;
-  private stoppedAtMs: number | null = null;
-  private isStopping = false;
-
-  constructor(
-    private readonly webhook: WebhookRow,
-    waiting: Item[],
-  ) {
-    this.version = webhook.version;
-    this.readThrough = webhook.position;
-    this.failingSinceMs = webhook.failing_since_ms;
-    this.receiver = new Receiver(new URL(webhook.url));
-    for (const item of waiting) this.chainOf(item.event.account_id).push(item);
-  }
-
-  /** Reads what is new, unless enough waits, and sends what is due. */
-  async take(db: Db): Promise<void> {
-    const items = [...this.chains.values()].flat();
-    const stored = items.filter(({ isStored }) => isStored).length;
-    if (stored < maxWaiting && items.length - stored < maxUnsettled && !this.isAway(Date.now()))
-      await this.read(db);
-    this.start();
-  }
-
-  private async read(db: Db): Promise<void> {
-    const numbers = db.selectFrom("event_numbers").select("last").where("id", "=", 1);
-    const { last } = await numbers.executeTakeFirstOrThrow();
-    if (last <= this.readThrough) return;
-    const types = this.webhook.types?.split(",");
-    const events = await readEvents(db, this.readThrough, readAtOnce, types);
-    for (const event of events) {
-      const chain = this.chainOf(event.account_id);
-      const number = Number(event.number);
-      // One that was asked for again is there already.
-      if (chain.some((item) => item.number === number)) continue;
-      const item = { event, number, attempts: 0, firstAtMs: null, nextAtMs: 0, isStored: false };
-      chain.push(item);
-      if ((chain[0]?.attempts ?? 0) > 0) this.park(item);
-    }
-    // Some may have been numbered since `last` was read.
-    const through = events.length < readAtOnce ? last : 0;
-    this.readThrough = Math.max(this.readThrough, through, Number(events.at(-1)?.number ?? 0));
-  }
-
-  /** Sends the first of each account that is due; of a receiver that is away, of one account by chance. */
-  private start(): void {
-    const nowMs = Date.now();
-    if (this.isStopping || nowMs < this.awayUntilMs) return;
-    const due = [...this.chains].filter(
-      ([account, [first]]) =>
-        !this.inWork.has(account) && first && (this.isAway(nowMs) || first.nextAtMs <= nowMs),
-    );
-    const free = this.isAway(nowMs) ? (this.inWork.size > 0 ? 0 : 1) : accountsAtOnce - this.inWork.size;
-    if (this.isAway(nowMs)) due.sort(() => Math.random() - 0.5);
-    for (const [account, chain] of due.slice(0, free)) {
-      const work = this.send(chain).finally(() => {
-        this.inWork.delete(account);
-        if (chain.length === 0 && this.chains.get(account) === chain) this.chains.delete(account);
-        this.start();
-      });
-      this.inWork.set(account, work);
-    }
-  }
-
-  private isAway(nowMs: number): boolean {
-    return this.awayTries > 0 || nowMs < this.awayUntilMs;
-  }
-
-  /** Sends an account's events until one fails. */
-  private async send(chain: Item[]): Promise<void> {
-    for (
-      let item = chain[0];
-      item && !this.isStopping && item.nextAtMs <= Date.now() + (this.awayTries ? Infinity : 0);
-      item = chain[0]
-    ) {
-      const nowMs = Date.now();
-      if (nowMs > this.leaseUntilMs - 1000) return; // another instance may begin
-      const body = JSON.stringify(describeEvent(item.event));
-      const said = await this.receiver.post(
-        signDelivery(item.event.id, body, secretsOf(this.webhook, nowMs), nowMs),
-        body,
-      );
-      const atMs = Date.now();
-      item.attempts++;
-      const isAccepted = isSuccess(said.status);
-      metrics()?.webhooks.inc({ outcome: isAccepted ? "accepted" : "failed" });
-      if (isAccepted) this.accept();
-      else if (!this.refuse(chain, item, said, atMs)) return;
-      chain.shift();
-      this.settled.push({ item, state: isAccepted ? "delivered" : "failed", atMs, said });
-      if (this.awayTries > 0) return;
-    }
-  }
-
-  private accept(): void {
-    this.failingSinceMs = null;
-    this.failedInTurn.clear();
-    if (this.awayTries === 0) return;
-    // It is back: what waits need not wait for its own time.
-    this.awayTries = 0;
-    this.awayUntilMs = 0;
-    for (const [first] of this.chains.values())
-      if (first) first.nextAtMs = Math.min(first.nextAtMs, Date.now() + jitter(0, 2000, Math.random()));
-  }
-
-  /** Decides about an event that was not accepted: returns whether it is given up. */
-  private refuse(chain: Item[], item: Item, said: Answer, atMs: number): boolean {
-    this.failingSinceMs ??= atMs;
-    item.firstAtMs ??= atMs;
-    this.failedInTurn.add(item.event.account_id);
-    if (said.status === gone || atMs - this.failingSinceMs >= triedForMs) {
-      this.stoppedAtMs = atMs;
-      this.isStopping = true;
-      log().warn(
-        { webhook: this.webhook.id, status: said.status },
-        "nothing is sent to a webhook any more: test it",
-      );
-    } else if (atMs - item.firstAtMs >= triedForMs) return true;
-    const askedMs = Math.min(said.retryAfterMs, 4 * hourMs);
-    if (this.awayTries > 0 || this.failedInTurn.size >= accountsOfAway)
-      this.awayUntilMs = atMs + Math.max(awayDelayMs(this.awayTries++), askedMs);
-    item.nextAtMs = atMs + Math.max(retryDelayMs(item.attempts), askedMs);
-    this.park(item, atMs, said);
-    for (const later of chain) if (!later.isStored) this.park(later);
-    return false;
-  }
-
-  /** Has the store keep an event that waits. */
-  private park(item: Item, atMs: number | null = null, said?: Answer): void {
-    item.isStored = true;
-    this.settled.push({ item, state: "waiting", atMs, ...(said && { said }) });
-  }
-
-  /** Notes what was answered. Returns false if another instance has the lease, or someone changed the webhook. */
-  async flush(db: Db, leaseUntilMs: number): Promise<boolean> {
-    const settled = [...this.settled];
-    const open = [...this.chains.values()].flat().filter(({ isStored }) => !isStored);
-    const position = Math.min(this.readThrough, ...open.map(({ number }) => number - 1));
-    const isSame = position === this.webhook.position && settled.length === 0 && leaseUntilMs > 0;
-    if (isSame) return true;
-    const { id, version } = this.webhook;
-    // The last word about each.
-    const rows = [...new Map(settled.map((one) => [one.item.number, toRow(id, one)])).values()];
-    const isOurs = await transact(db, async (transaction) => {
-      const { numUpdatedRows } = await transaction
-        .updateTable("webhooks")
-        .set({ position, failing_since_ms: this.failingSinceMs, stopped_at_ms: this.stoppedAtMs })
-        .$if(leaseUntilMs === 0 || this.stoppedAtMs !== null, (update) =>
-          update.set({ lease_by: null, lease_until_ms: 0 }),
-        )
-        .where("id", "=", id)
-        .where("version", "=", version)
-        .where("lease_by", "=", self())
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
-      for (let at = 0; at < rows.length; at += readAtOnce)
-        await transaction
-          .insertInto("webhook_deliveries")
-          .values(rows.slice(at, at + readAtOnce))
-          .onConflict((conflict) =>
-            conflict.columns(["webhook_id", "number"]).doUpdateSet(({ ref }) => ({
-              state: ref("excluded.state"),
-              attempts: ref("excluded.attempts"),
-              first_at_ms: ref("excluded.first_at_ms"),
-              next_at_ms: ref("excluded.next_at_ms"),
-              at_ms: ref("excluded.at_ms"),
-              status: ref("excluded.status"),
-              answer: ref("excluded.answer"),
-            })),
-          )
-          .execute();
-      return true;
-    });
-    if (!isOurs) return false;
-    this.settled = this.settled.slice(settled.length);
-    this.webhook.position = position;
-    return this.stoppedAtMs === null;
-  }
-
-  /** Starts nothing more, and waits for what is being sent. */
-  async stop(): Promise<void> {
-    this.isStopping = true;
-    await Promise.all(this.inWork.values());
-    this.receiver.close();
-  }
-
-  private chainOf(account: string): Item[] {
-    const chain = this.chains.get(account) ?? [];
-    this.chains.set(account, chain);
-    return chain;
-  }
-}
-
-function toRow(webhook_id: string, { item, state, atMs, said }: Settled) {
-  const { number, event, attempts, firstAtMs, nextAtMs } = item;
-  return {
-    ...{
-      webhook_id,
-      number,
-      event_id: event.id,
-      account_id: event.account_id,
-      type: event.type,
-      state,
-      attempts,
-    },
-    ...{ first_at_ms: firstAtMs, next_at_ms: nextAtMs, at_ms: atMs },
-    ...{ status: said?.status ?? null, answer: said?.answer ?? null },
-  };
 }

@@ -247,17 +247,19 @@ export const findSealer = ({ id, sealed_secret }: WebhookRow) => sealedBy(purpos
 /** Seals the secrets with the current `APP_SECRET`, unless they are already. */
 export async function resealWebhooks(db: Db, nowMs: number): Promise<void> {
   for (const webhook of await listWebhooks(db)) {
-    const { id, sealed_secret, sealed_former } = webhook;
     if (findSealer(webhook) !== "previous") continue;
-    const [secret = null, former = null] = [sealed_secret, sealed_former].map((sealed) => {
+    const { id, sealed_secret, sealed_former } = webhook;
+    const sealAnew = (sealed: string | null) => {
       const opened = sealed === null ? undefined : unseal(purpose, id, sealed);
       return opened === undefined ? null : seal(purpose, id, opened);
-    });
-    if (secret === null) continue;
+    };
     await change(db, { by: "service", what: "webhook reseal", id }, nowMs, async (transaction) => {
       await transaction
         .updateTable("webhooks")
-        .set({ sealed_secret: secret, sealed_former: former })
+        .set({
+          sealed_secret: sealAnew(sealed_secret) ?? sealed_secret,
+          sealed_former: sealAnew(sealed_former),
+        })
         .where("id", "=", id)
         .where("sealed_secret", "=", sealed_secret)
         .execute();
