@@ -175,7 +175,7 @@ export class DeliveryRunner {
       const isAccepted = isSuccess(said.status);
       metrics()?.webhooks.inc({ outcome: isAccepted ? "accepted" : "failed" });
       if (isAccepted) this.accept();
-      else if (!this.refuse(chain, item, said, atMs)) return;
+      else if (!this.refuse(chain, item, said, nowMs, atMs)) return;
       chain.shift();
       this.settled.push({ item, state: isAccepted ? "delivered" : "failed", atMs, said });
       if (this.awayTries > 0) return;
@@ -194,7 +194,7 @@ export class DeliveryRunner {
   }
 
   /** Decides about an event that was not accepted: returns whether it is given up. */
-  private refuse(chain: Item[], item: Item, said: Answer, atMs: number): boolean {
+  private refuse(chain: Item[], item: Item, said: Answer, sentAtMs: number, atMs: number): boolean {
     this.failingSinceMs ??= atMs;
     item.firstAtMs ??= atMs;
     this.failedInTurn.add(item.event.account_id);
@@ -207,7 +207,9 @@ export class DeliveryRunner {
       );
     } else if (atMs - item.firstAtMs >= triedForMs) return true;
     const askedMs = Math.min(said.retryAfterMs, 4 * hourMs);
-    if (this.awayTries > 0 || this.failedInTurn.size >= accountsOfAway)
+    // Those that were on their way when it was found to be away are no further tries.
+    const isTry = sentAtMs >= this.awayUntilMs;
+    if (isTry && (this.awayTries > 0 || this.failedInTurn.size >= accountsOfAway))
       this.awayUntilMs = atMs + Math.max(awayDelayMs(this.awayTries++), askedMs);
     item.nextAtMs = atMs + Math.max(retryDelayMs(item.attempts), askedMs);
     this.park(item, atMs, said);

@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
@@ -196,6 +197,24 @@ describe.each(engines)("webhooks on $name", async (engine) => {
       expect(await find(id)).toMatchObject({ state: "works", waiting: 0, failed: 0 }),
     );
     expect(receiver.received.at(-1)).toMatchObject({ account, number: 5 });
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
+  it("are sent again within seconds to a receiver that broke off many at once", async () => {
+    const { receiver, id } = await receive();
+    const held: ServerResponse[] = [];
+    receiver.respond = (_, response) => held.push(response);
+    const added: string[] = [];
+    for (let n = 0; n < 12; n++) added.push((await addAccount()).id);
+    await eventually(() => expect(held).toHaveLength(12));
+    receiver.recover();
+    const before = receiver.received.length;
+    for (const response of held) response.destroy();
+    await eventually(() => {
+      const again = new Set(receiver.received.slice(before).map(({ account }) => account));
+      expect(again).toEqual(new Set(added));
+    });
     await service.admin("webhook", "remove", id);
     await receiver.stop();
   });
