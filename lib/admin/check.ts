@@ -15,7 +15,7 @@ import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { findSealer, listWebhooks } from "@/lib/events/webhooks";
+import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { listRetirements } from "@/lib/http/retirement";
 import { listLinkKeys } from "@/lib/mail/link-keys";
 import { countSealedMails } from "@/lib/mail/outbox";
@@ -111,14 +111,13 @@ async function checkSettings(): Promise<CheckResult> {
 
 async function checkWebhooks(): Promise<CheckResult> {
   const webhooks = await listWebhooks(await store());
-  const away = webhooks.filter(({ stopped_at_ms, failing_since_ms }) => stopped_at_ms ?? failing_since_ms);
+  const away = webhooks.filter((row) => stateOf(row) !== "works");
   if (away.length === 0)
     return fine(webhooks.length === 0 ? "there are none" : `all ${webhooks.length} work`);
-  const words = away.map(({ id, stopped_at_ms, failing_since_ms }) =>
-    stopped_at_ms !== null
-      ? `${id} is stopped since ${asIso(stopped_at_ms)}`
-      : `${id} fails since ${asIso(failing_since_ms)}`,
-  );
+  const words = away.map((row) => {
+    const sinceMs = row.stopped_at_ms ?? row.failing_since_ms;
+    return `${row.id} is ${stateOf(row)}${sinceMs === null ? "" : ` since ${asIso(sinceMs)}`}`;
+  });
   return warning(
     words.join(", "),
     "'webhook test' says what the receiver answers, and starts one that works.",

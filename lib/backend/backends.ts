@@ -166,7 +166,10 @@ function changeBackend<T>(
 
 function requireKnown(backend: Backend | undefined): Backend {
   if (backend) return backend;
-  throw new ApiError("not_found", { message: "There is no such backend.", hint: "See 'backend list'." });
+  throw new ApiError("not_found", {
+    message: "There is no such backend.",
+    hint: "It may have been removed: look at the list.",
+  });
 }
 
 const refused = (message: string, hint: string) => new ApiError("invalid_request", { message, hint });

@@ -1,9 +1,8 @@
 import type { Db } from "@/lib/db/store";
 import { DeliveryRunner, leaseHolder, readAtOnce, readWaiting } from "@/lib/events/delivery-runner";
 import { numberEvents } from "@/lib/events/event-list";
-import { listWebhooks, secretsOf, type WebhookRow } from "@/lib/events/webhooks";
+import { isLocked, listWebhooks, type WebhookRow } from "@/lib/events/webhooks";
 import { processSingleton } from "@/lib/process-singleton";
-import { log } from "@/lib/runtime/log";
 
 /* One instance at a time delivers for a webhook, under a lease; all take their turn. */
 
@@ -50,14 +49,13 @@ async function runOne(db: Db, webhook: WebhookRow, nowMs: number): Promise<void>
     drop(id, runner);
     runner = undefined;
   }
+  // While APP_SECRET is rotated, another instance may be the one that can sign.
+  if (!runner && isLocked(webhook)) return;
   if (!runner && webhook.lease_by !== leaseHolder() && webhook.lease_until_ms > nowMs) return;
   if (!runner || runner.leaseUntilMs < nowMs + leaseMs - renewMs) {
     const untilMs = nowMs + leaseMs;
     if (!(await takeLease(db, webhook, nowMs, untilMs))) return runner && drop(id, runner);
     if (!runner) {
-      const secrets = secretsOf(webhook, nowMs);
-      if (secrets.length === 0)
-        return log().warn({ webhook: id }, "its secret was encrypted with another APP_SECRET");
       runner = new DeliveryRunner(webhook, await readWaiting(db, id));
       runners().set(id, runner);
     }

@@ -75,7 +75,10 @@ export function listWebhooks(db: Db): Promise<WebhookRow[]> {
 export async function findWebhook(db: Db, id: string): Promise<WebhookRow> {
   const row = await db.selectFrom("webhooks").selectAll().where("id", "=", id).executeTakeFirst();
   if (row) return row;
-  throw new ApiError("not_found", { message: "There is no such webhook.", hint: "See 'webhook list'." });
+  throw new ApiError("not_found", {
+    message: "There is no such webhook.",
+    hint: "It may have been removed: look at the list.",
+  });
 }
 
 /** Removes a webhook with its deliveries. Throws an {@link ApiError} if there is none. */
@@ -178,9 +181,17 @@ async function restart(transaction: Db, id: string, fields: { position?: number 
     .execute();
 }
 
-/** Sends an event of the type `webhook.test`. A webhook that was given up starts again if it is accepted. */
+/**
+ * Sends an event of the type `webhook.test`. A webhook that was given up starts again if it is accepted. Throws an
+ * {@link ApiError} if nothing can be signed.
+ */
 export async function testWebhook(db: Db, id: string, act: Act, nowMs: number) {
   const row = await findWebhook(db, id);
+  if (isLocked(row))
+    throw new ApiError("invalid_request", {
+      message: "The secret of this webhook was encrypted with another APP_SECRET, so nothing is sent to it.",
+      hint: "Set that as APP_SECRET_PREVIOUS, for the server and for commands. If it is lost, rotate the secret of the webhook, and give the new one to its receiver.",
+    });
   const event = `evt_${randomBytes(16).toString("hex")}`;
   const body = JSON.stringify({
     type: "webhook.test",
@@ -196,6 +207,13 @@ export async function testWebhook(db: Db, id: string, act: Act, nowMs: number) {
   const isAccepted = isSuccess(status);
   if (isAccepted && row.failing_since_ms !== null) await startAgain(db, id, act, nowMs);
   return { status, answer, isAccepted };
+}
+
+/** Whether events are sent; to one that is stopped or locked, nothing is until an operator acts. */
+export function stateOf(row: WebhookRow): "works" | "failing" | "stopped" | "locked" {
+  if (isLocked(row)) return "locked";
+  if (row.stopped_at_ms !== null) return "stopped";
+  return row.failing_since_ms !== null ? "failing" : "works";
 }
 
 /** A webhook as operators see it. */
@@ -216,7 +234,7 @@ export async function describeWebhook(db: Db, row: WebhookRow) {
     .executeTakeFirstOrThrow();
   return {
     ...{ id, url, events: types?.split(",") ?? null },
-    state: stopped_at_ms !== null ? "stopped" : failing_since_ms !== null ? "failing" : "works",
+    state: stateOf(row),
     failingSince: asIso(failing_since_ms),
     stoppedSince: asIso(stopped_at_ms),
     /** What was not yet looked at is counted whatever its type. */
@@ -232,7 +250,7 @@ export function latestDeliveries(db: Db, id: string): Promise<Tables["webhook_de
   return deliveries.orderBy("number", "desc").limit(50).execute();
 }
 
-/** The secrets that sign at `nowMs`, the newest first; none if they were sealed with another `APP_SECRET`. */
+/** The secrets that sign at `nowMs`, the newest first, without those that were sealed with another `APP_SECRET`. */
 export function secretsOf(
   { id, sealed_secret, sealed_former, former_until_ms }: WebhookRow,
   nowMs: number,
@@ -243,6 +261,9 @@ export function secretsOf(
 
 /** Which `APP_SECRET` sealed a webhook's secret. */
 export const findSealer = ({ id, sealed_secret }: WebhookRow) => sealedBy(purpose, id, sealed_secret);
+
+/** Whether its secret cannot be opened, so nothing can be signed. */
+export const isLocked = (row: WebhookRow) => findSealer(row) === undefined;
 
 /** Seals the secrets with the current `APP_SECRET`, unless they are already. */
 export async function resealWebhooks(db: Db, nowMs: number): Promise<void> {

@@ -71,6 +71,30 @@ describe.each(engines)("the office's page of webhooks, on $name", async (engine)
     await receiver.stop();
   });
 
+  it("says what to do where no secret can be opened, and delivers what waits with a new one", async () => {
+    const receiver = await EventReceiver.start();
+    const { id } = await service.adminJson<{ id: string }>("webhook", "add", receiver.url);
+    await eventually(async () => {
+      const [row] = await stage.query(`SELECT lease_by FROM webhooks WHERE id = '${id}'`);
+      expect(row?.lease_by).not.toBeNull();
+    });
+    await stage.query(
+      `UPDATE webhooks SET sealed_secret = 'of another', version = version + 1 WHERE id = '${id}'`,
+    );
+    const { id: account } = await service.adminJson<{ id: string }>("account", "add", "waits@example.com");
+    expect((await ann.open("/webhooks")).text).toContain("locked");
+    const tested = await ann.submit("/webhooks/test", { webhook: id });
+    expect(tested.status).toBe(400);
+    expect(tested.text).toContain("encrypted with another APP_SECRET, so nothing is sent to it.");
+    expect(tested.text).toContain("Set that as APP_SECRET_PREVIOUS");
+    expect(receiver.received).toEqual([]);
+    receiver.secret = secretIn((await ann.submit("/webhooks/rotate", { webhook: id })).text);
+    await eventually(() => expect(receiver.received).toContainEqual(expect.objectContaining({ account })));
+    expect(receiver.faults).toEqual([]);
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
   it("refuses what is no receiver, no event, no time and no webhook", async () => {
     for (const [path, fields, words] of [
       ["/webhooks/add", { url: "http://systems.example.com/" }, "must be https"],
@@ -87,6 +111,7 @@ describe.each(engines)("the office's page of webhooks, on $name", async (engine)
       const { status, text } = await ann.submit(path, fields);
       expect(status, path).toBeGreaterThanOrEqual(400);
       expect(text).toContain(words);
+      expect(text, "no command of the shell").not.toContain("webhook list");
     }
   });
 });
