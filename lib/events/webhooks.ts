@@ -209,8 +209,10 @@ export async function testWebhook(db: Db, id: string, act: Act, nowMs: number) {
   return { status, answer, isAccepted };
 }
 
-/** Whether events are sent; to one that is stopped or locked, nothing is until an operator acts. */
-export function stateOf(row: WebhookRow): "works" | "failing" | "stopped" | "locked" {
+/** The states of a webhook. To one that is stopped or locked nothing is sent until an operator acts. */
+export const webhookStates = ["works", "failing", "stopped", "locked"] as const;
+
+export function stateOf(row: WebhookRow): (typeof webhookStates)[number] {
   if (isLocked(row)) return "locked";
   if (row.stopped_at_ms !== null) return "stopped";
   return row.failing_since_ms !== null ? "failing" : "works";

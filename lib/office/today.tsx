@@ -12,6 +12,7 @@ import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { AtStripe, Instant, Person } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
+import { showIdleWebhooks } from "@/lib/office/webhooks";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
 import { readStatus } from "@/lib/status/parts";
@@ -58,6 +59,7 @@ async function show({ db, nowMs }: OfficeCall) {
       </p>
       {counted && <Counts {...counted.overview} />}
       <Unclaimed purchases={await listUnclaimed(db)} />
+      {await showIdleWebhooks(db)}
       <h2>The service now</h2>
       <PartList parts={parts} />
       <p className="quiet">

@@ -1,5 +1,7 @@
 import { ButtonLink } from "@/app/(pages)/button-link";
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
+import { eventDays } from "@/lib/config/lifetimes";
+import type { Db } from "@/lib/db/store";
 import { eventTypeNames } from "@/lib/events/event";
 import {
   addWebhook,
@@ -11,6 +13,7 @@ import {
   resendOne,
   resendSince,
   rotateWebhook,
+  stateOf,
   testWebhook,
 } from "@/lib/events/webhooks";
 import { Field, parseTime, TimeField } from "@/lib/office/forms";
@@ -40,23 +43,13 @@ async function show(call: OfficeCall) {
       <Table
         rows={described}
         columns={{
-          Receiver: ({ id, url }) => (
-            <>
-              <UntrustedText>{url}</UntrustedText>
-              <br />
-              <code>{id}</code>
-            </>
-          ),
+          Receiver,
           Events: ({ events }) => events?.join(", ") ?? "all",
-          State: State,
+          State,
           Waiting: ({ waiting }) => waiting,
           "Given up": ({ failed }) => failed,
-          Deliveries: ({ id, url }) => (
-            <a href={addressOf(webhooks.path, { webhook: id })} aria-label={`The last ones to ${url}`}>
-              The last ones
-            </a>
-          ),
-          Change: ({ id, url }) => <Changes id={id} url={url} />,
+          Deliveries: LastOnes,
+          Change: Changes,
         }}
         whenEmpty="None."
       />
@@ -79,6 +72,52 @@ async function show(call: OfficeCall) {
   );
 }
 
+/** Those to which nothing is sent until an operator acts. */
+export async function showIdleWebhooks(db: Db) {
+  const idle = (await listWebhooks(db)).filter((row) => ["stopped", "locked"].includes(stateOf(row)));
+  if (idle.length === 0) return null;
+  const described = await Promise.all(idle.map((row) => describeWebhook(db, row)));
+  return (
+    <>
+      <h2>Nothing is sent to these webhooks</h2>
+      <p>
+        What happens is kept for them for {eventDays} days. Once a receiver works, test it, and it gets what
+        it has missed.
+      </p>
+      <Table
+        rows={described}
+        columns={{
+          Receiver,
+          State,
+          Waiting: ({ waiting }) => waiting,
+          Deliveries: LastOnes,
+          Test: TestButton,
+        }}
+      />
+    </>
+  );
+}
+
+const Receiver = ({ id, url }: Described) => (
+  <>
+    <UntrustedText>{url}</UntrustedText>
+    <br />
+    <code>{id}</code>
+  </>
+);
+
+const LastOnes = ({ id, url }: Described) => (
+  <a href={addressOf(webhooks.path, { webhook: id })} aria-label={`The last ones to ${url}`}>
+    The last ones
+  </a>
+);
+
+const TestButton = ({ id, url }: Described) => (
+  <PostButton action={test.path} hidden={{ webhook: id }} label={`Test ${url}`}>
+    Test
+  </PostButton>
+);
+
 function State({ state, failingSince, stoppedSince }: Described) {
   const since = stoppedSince ?? failingSince;
   return (
@@ -94,13 +133,12 @@ function State({ state, failingSince, stoppedSince }: Described) {
   );
 }
 
-function Changes({ id, url }: { id: string; url: string }) {
+function Changes(webhook: Described) {
+  const { id, url } = webhook;
   const hidden = { webhook: id };
   return (
     <div className="actions">
-      <PostButton action={test.path} hidden={hidden} label={`Test ${url}`}>
-        Test
-      </PostButton>
+      <TestButton {...webhook} />
       <PostButton action={rotate.path} hidden={hidden} label={`Rotate the secret of ${url}`}>
         Rotate the secret
       </PostButton>

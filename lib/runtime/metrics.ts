@@ -80,6 +80,11 @@ function makeMetrics() {
       "Attempts to deliver an event to a webhook, by outcome.",
       "outcome",
     ),
+    webhooksByState: gauge(
+      "webhooks",
+      "Webhooks by state: works, failing, stopped after three days of it or 410, or locked, which nothing can be signed for.",
+      "state",
+    ),
     mails: counter("mails_total", "Mails passed to the mail provider, by outcome.", "outcome"),
     wrongCodes: gauge(
       "wrong_sign_in_codes",

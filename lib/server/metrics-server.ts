@@ -5,6 +5,7 @@ import { countWrongCodes } from "@/lib/auth/codes/wrong-codes";
 import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
+import { listWebhooks, stateOf, webhookStates } from "@/lib/events/webhooks";
 import { countByState, findBacklogs } from "@/lib/mail/backlog";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
@@ -40,7 +41,7 @@ function isOwnHost(host: string | undefined): boolean {
   );
 }
 
-/** Measures the store's connections and outboxes. The outboxes and checkouts have no values while the store is unavailable. */
+/** Measures the store's connections and what is in it, which has no values while the store is unavailable. */
 async function measureStore(metrics: Metrics): Promise<void> {
   for (const [state, connections] of Object.entries(processStore().countConnections() ?? {})) {
     metrics.storeConnections.set({ state }, connections);
@@ -52,15 +53,18 @@ async function measureStore(metrics: Metrics): Promise<void> {
   metrics.outboxDue.reset();
   metrics.outboxOldestDueSeconds.reset();
   metrics.wrongCodes.reset();
+  metrics.webhooksByState.reset();
   try {
     const nowMs = Date.now();
     const db = await withTimeout(waitAtMostMs, store());
-    const [backlogs, states, wrongCodes] = await withTimeout(
+    const [backlogs, states, wrongCodes, webhooks] = await withTimeout(
       waitAtMostMs,
-      Promise.all([findBacklogs(db, nowMs), countByState(db), countWrongCodes(db, nowMs)]),
+      Promise.all([findBacklogs(db, nowMs), countByState(db), countWrongCodes(db, nowMs), listWebhooks(db)]),
     );
     metrics.storeUp.set({ of: "reads" }, 1);
     metrics.wrongCodes.set(wrongCodes);
+    for (const state of webhookStates) metrics.webhooksByState.set({ state }, 0);
+    for (const webhook of webhooks) metrics.webhooksByState.inc({ state: stateOf(webhook) });
     for (const { outbox, state, mails } of states) metrics.outboxMails.set({ outbox, state }, mails);
     for (const { outbox, mails, oldestDueAtMs } of backlogs) {
       metrics.outboxDue.set({ outbox }, mails);

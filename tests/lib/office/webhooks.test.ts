@@ -71,6 +71,34 @@ describe.each(engines)("the office's page of webhooks, on $name", async (engine)
     await receiver.stop();
   });
 
+  it("is in Today while nothing is sent: a webhook that was stopped, until a test is accepted", async () => {
+    const receiver = await EventReceiver.start();
+    const { id } = await service.adminJson<{ id: string }>("webhook", "add", receiver.url);
+    receiver.respond = (_, response) => response.writeHead(503).end();
+    const { id: account } = await service.adminJson<{ id: string }>("account", "add", "cto@example.com");
+    const state = async () =>
+      (await service.adminJson<{ id: string; state: string }[]>("webhook", "list")).find(
+        (one) => one.id === id,
+      )?.state;
+    const heading = "<h2>Nothing is sent to these webhooks</h2>";
+    await eventually(async () => expect(await state()).toBe("failing"));
+    expect((await ann.open("/today")).text).not.toContain(heading);
+    await stage.query("UPDATE webhook_deliveries SET next_at_ms = 0");
+    await stage.query("UPDATE webhooks SET version = version + 1");
+    receiver.respond = (_, response) => response.writeHead(410).end();
+    await eventually(async () => expect(await state()).toBe("stopped"));
+    const { text } = await ann.open("/today");
+    for (const words of [heading, receiver.url, "stopped", `href="/webhooks?webhook=${id}"`])
+      expect(text).toContain(words);
+    receiver.recover();
+    const tested = await ann.submit("/webhooks/test", { webhook: id });
+    expect(tested.text).toContain("The receiver accepted the test");
+    expect((await ann.open("/today")).text).not.toContain(heading);
+    await eventually(() => expect(receiver.received.at(-1)).toMatchObject({ account }));
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
   it("says what to do where no secret can be opened, and delivers what waits with a new one", async () => {
     const receiver = await EventReceiver.start();
     const { id } = await service.adminJson<{ id: string }>("webhook", "add", receiver.url);
@@ -82,7 +110,7 @@ describe.each(engines)("the office's page of webhooks, on $name", async (engine)
       `UPDATE webhooks SET sealed_secret = 'of another', version = version + 1 WHERE id = '${id}'`,
     );
     const { id: account } = await service.adminJson<{ id: string }>("account", "add", "waits@example.com");
-    expect((await ann.open("/webhooks")).text).toContain("locked");
+    for (const page of ["/webhooks", "/today"]) expect((await ann.open(page)).text).toContain("locked");
     const tested = await ann.submit("/webhooks/test", { webhook: id });
     expect(tested.status).toBe(400);
     expect(tested.text).toContain("encrypted with another APP_SECRET, so nothing is sent to it.");

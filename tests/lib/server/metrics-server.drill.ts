@@ -96,6 +96,25 @@ describe.each(engines)("/metrics on $name", async (engine) => {
     expect(read(await scrape(), waiting)).toBe(1);
   });
 
+  it("counts the webhooks by state", async () => {
+    const counted = async () => {
+      const text = await scrape();
+      return ["works", "failing", "stopped", "locked"].map((state) =>
+        read(text, `corner_office_webhooks{state="${state}"}`),
+      );
+    };
+    expect(await counted()).toEqual([0, 0, 0, 0]);
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n++)
+      ids.push((await service.adminJson<{ id: string }>("webhook", "add", `http://127.0.0.1:${n + 1}/`)).id);
+    expect(await counted()).toEqual([4, 0, 0, 0]);
+    const [failing, stopped, locked] = ids;
+    await stage.query(`UPDATE webhooks SET failing_since_ms = 1 WHERE id IN ('${failing}', '${stopped}')`);
+    await stage.query(`UPDATE webhooks SET stopped_at_ms = 2 WHERE id = '${stopped}'`);
+    await stage.query(`UPDATE webhooks SET sealed_secret = 'of another' WHERE id = '${locked}'`);
+    expect(await counted()).toEqual([1, 1, 1, 1]);
+  });
+
   it("contains no email, token, address or client input", async () => {
     const token = await service.token("ceo@example.com");
     await service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
