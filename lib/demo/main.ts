@@ -13,6 +13,7 @@ import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import { type Db, store } from "@/lib/db/store";
+import { startReceiver } from "@/lib/demo/receiver";
 import { readClientFile } from "@/lib/docs/client-files";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { operations } from "@/lib/http/register/operations";
@@ -40,6 +41,7 @@ process.env.BACKEND_PORT ||= String(Number(process.env.PORT || 3000) + 2);
 await start();
 showCodesOnTerminal();
 const db = await store();
+const receiver = await startReceiver(db, Date.now());
 const accounts = await makeAccounts(db, Date.now());
 const message = "This is the demo: four accounts, local sign-in, no mail is sent.";
 await setBanner(db, { banner: { kind: "promo", message, starts_at_ms: null, ends_at_ms: null } }, Date.now());
@@ -97,6 +99,7 @@ Sign in at     ${appUrl}${pages.signIn.path}, and the code is shown below, as on
 Operate it at  ${await makeOperatorLink(db, "demo", Date.now())}
                The link adds your passkey, once and within ${linkMinutes} minutes.
 Spend credits  npx node ${program}   (its key: demo.pem there)  ${backend?.url}/docs
+See events     curl ${receiver}   (what a receiver of webhooks has verified)
 
 One line for each operation and one of an AI agent, to paste in this folder:
 

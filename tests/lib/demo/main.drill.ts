@@ -108,6 +108,18 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     expect(statSync(join(dataDir, "demo", "demo.pem")).mode & 0o777).toBe(0o600);
   });
 
+  it("prints a line that shows events as a receiver of webhooks has verified them", async () => {
+    const [, line = "", url = ""] = /^See events {5}(curl (\S+))/m.exec(demo.printed()) ?? [];
+    await eventually(async () => {
+      const { stdout } = await run("sh", ["-c", line]);
+      expect(stdout.match(/^account\.created \{"account":"acc_[\w-]+","number":1\}$/gm)).toHaveLength(4);
+      expect(stdout).toMatch(
+        /^credits\.changed .*"before":\{"balance":1250\.5,"held":0\},"after":\{"balance":1250\.375,"held":0\}\}$/m,
+      );
+    });
+    expect((await fetch(url, { method: "POST", body: "{}" })).status).toBe(401);
+  });
+
   it("runs the lines of the backend API's document as they are printed there", async () => {
     const [, url = ""] = /(http:\/\/localhost:\d+)\/docs$/m.exec(demo.printed()) ?? [];
     const { body } = await paste(`curl -i ${url}/docs`);
@@ -134,6 +146,10 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     await expectAnswers(second.lines);
     await expectAnswers(demo.lines.map((line) => line.replace(/localhost:\d+/, `localhost:${port}`)));
     await expectSpends(second, 1250.5);
+    const [, line = ""] = /^See events {5}(curl \S+)/m.exec(second.printed()) ?? [];
+    await eventually(async () =>
+      expect((await run("sh", ["-c", line])).stdout).toContain('"after":{"balance":1249.975,"held":0}'),
+    );
     await second.stop();
   });
 });
