@@ -14,6 +14,8 @@ type Column<Value> = {
   audited: boolean;
 };
 
+const fromJson = (text: string | null) => (text === null ? null : (JSON.parse(text) as unknown));
+
 /** What becomes of each column of an account: the type and a test insist on an entry for a new one. */
 export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> } = {
   id: { exported: ["id"], kept: false, audited: true },
@@ -22,6 +24,10 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   plan: { exported: ["plan"], kept: false, audited: true },
   trial_ends_at_ms: { exported: ["trialEndsAt", asIso], kept: false, audited: true },
   assistant_limit: { exported: ["assistantLimit"], kept: true, audited: true },
+  given_plan: { exported: ["givenPlan"], kept: false, audited: true },
+  paid_plan: { exported: ["paidPlan"], kept: false, audited: true },
+  own_features: { exported: ["ownFeatures", fromJson], kept: false, audited: true },
+  own_limits: { exported: ["ownLimits", fromJson], kept: false, audited: true },
   credit_thousandths: { exported: ["credits", toCredits], kept: true, audited: true },
   held_thousandths: { exported: ["heldCredits", toCredits], kept: false, audited: true },
   reference: { exported: ["reference"], kept: false, audited: false },

@@ -2,15 +2,17 @@ import { maxThousandths, spendable, toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
 import { entitlementAllowed } from "@/lib/http/schemas";
+import { type Contents, hasValidGrants } from "@/lib/plans/plan";
 
-/** All plans; the entitlement reports the plan as its status. */
-export const plans = entitlementAllowed.shape.status.options;
-export type Plan = (typeof plans)[number];
+/** What an account can be; the entitlement reports it as its status. */
+export const accountStatuses = entitlementAllowed.shape.status.options;
+export type AccountStatus = (typeof accountStatuses)[number];
 
 type Row = Tables["accounts"];
 
 /** A row that is valid, with what is held at the time of the query; a trial always has an end. */
-export type Account = Row & ({ plan: Exclude<Plan, "trial"> } | { plan: "trial"; trial_ends_at_ms: number });
+export type Account = Row &
+  ({ plan: Exclude<AccountStatus, "trial"> } | { plan: "trial"; trial_ends_at_ms: number });
 
 /**
  * Parses a row, because SQLite checks no types; `undefined` if it is invalid. Written by hand because every entitlement
@@ -26,8 +28,10 @@ export function parseAccount(row: Record<keyof Row, unknown> | undefined): Accou
   if (!isWhole(credit_thousandths) || credit_thousandths > maxThousandths) return undefined;
   if (!isWhole(held_thousandths) || held_thousandths > credit_thousandths) return undefined;
   if (!isInstant(row.created_at_ms)) return undefined;
+  if (!hasValidGrants(row)) return undefined;
   if (trial_ends_at_ms !== null && !isInstant(trial_ends_at_ms)) return undefined;
-  if (plan === "trial" ? trial_ends_at_ms === null : !plans.some((known) => known === plan)) return undefined;
+  if (plan === "trial" ? trial_ends_at_ms === null : !accountStatuses.some((known) => known === plan))
+    return undefined;
   return { ...(row as Account), deletes_at_ms: isInstant(row.deletes_at_ms) ? row.deletes_at_ms : null };
 }
 
@@ -44,14 +48,19 @@ export const trialEndOf = ({ plan, trial_ends_at_ms }: Account) =>
   plan === "trial" ? trial_ends_at_ms : null;
 
 /** The fields of an account as an operator sees them. */
-export function describeAccount(account: Account) {
+export function describeAccount(account: Account, { plan, features, limits }: Contents) {
   return {
     id: account.id,
     email: account.email,
     subject: account.subject,
-    plan: account.plan,
+    status: account.plan,
+    plan,
     trialEndsAt: asIso(trialEndOf(account)),
-    assistantLimit: account.assistant_limit,
+    assistantLimit: limits.assistants ?? null,
+    features,
+    limits,
+    ...(account.own_features !== null && { ownFeatures: JSON.parse(account.own_features) as string[] }),
+    ...(account.own_limits !== null && { ownLimits: JSON.parse(account.own_limits) as Contents["limits"] }),
     credits: toCredits(spendable(account)),
     heldCredits: toCredits(account.held_thousandths),
     reference: account.reference,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type ExpressionBuilder, sql } from "kysely";
-import { type Account, type Plan, parseAccount } from "@/lib/accounts/account";
+import { type Account, type AccountStatus, accountStatuses, parseAccount } from "@/lib/accounts/account";
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
 import { spendable, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
@@ -14,6 +14,7 @@ import { type Db, isPostgres } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
+import { readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
 import { givenTerms, type Terms } from "@/lib/plans/terms";
 
@@ -25,6 +26,12 @@ export type AccountTerms = TrialTerms & {
   assistant_limit?: number | null | undefined;
   credit_thousandths?: number | null | undefined;
   subject?: string | undefined;
+  /** The plan of a licence; `licensed` without one. */
+  given_plan?: string | null | undefined;
+  /** All features that the account has beyond its plan. */
+  own_features?: string[] | undefined;
+  /** Limits in place of its plan's, null for none; `plan` for those of the plan again. */
+  own_limits?: Record<string, number | null | "plan"> | undefined;
   /** The operator's own name for the account, which no other has; null takes it away. */
   reference?: string | null | undefined;
 };
@@ -50,8 +57,10 @@ export async function openAccount(
       email: email.toLowerCase(),
       subject,
       plan,
+      given_plan: plan === "licensed" ? (terms.given_plan ?? plan) : null,
       trial_ends_at_ms: plan === "trial" ? trialEnd(terms, nowMs) : null,
       assistant_limit,
+      ...ownColumns(terms, { own_limits: null }),
       credit_thousandths: 0,
       held_thousandths: 0,
       created_at_ms: nowMs,
@@ -98,18 +107,19 @@ export async function setAccount(
   return auditedTransaction(db, about, nowMs, async (transaction) => {
     const account = await findAccount(transaction, email, nowMs);
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
+    if (terms.given_plan !== account.given_plan) await requireOffered(transaction, terms.given_plan);
     await settleTerms(transaction, account, nowMs, (given) => {
       requireSame?.(given);
       return changeTerms(given, terms, nowMs);
     });
     if (terms.reference !== undefined)
       await writeReference(transaction, account.id, terms.reference, referenceTaken);
-    if (terms.subject)
-      await transaction
-        .updateTable("accounts")
-        .set({ subject: terms.subject })
-        .where("id", "=", account.id)
-        .execute();
+    const columns = {
+      ...(terms.subject && { subject: terms.subject }),
+      ...ownColumns(terms, account),
+    };
+    if (Object.keys(columns).length > 0)
+      await transaction.updateTable("accounts").set(columns).where("id", "=", account.id).execute();
     const balance = spendable(account);
     const difference = (terms.credit_thousandths ?? balance) - balance;
     if (difference !== 0) {
@@ -200,6 +210,14 @@ export function isInState(state: AccountState, nowMs: number) {
       : eb("plan", "=", state);
 }
 
+/** The condition that an account has a plan; `licensed` is every licence. */
+export function isOnPlan(plan: string) {
+  return ({ eb, and, or }: ExpressionBuilder<Tables, "accounts">) =>
+    accountStatuses.some((status) => status === plan)
+      ? eb("plan", "=", plan)
+      : and([eb("plan", "=", "licensed"), or([eb("given_plan", "=", plan), eb("paid_plan", "=", plan)])]);
+}
+
 type AccountFilter = {
   plan?: string | undefined;
   state?: AccountState | undefined;
@@ -212,7 +230,7 @@ type AccountFilter = {
 export function selectAccounts(db: Db, { plan, state, start, containing, after }: AccountFilter) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
   let query = db.selectFrom("accounts").select(accountAt(Date.now())).orderBy(email);
-  if (plan) query = query.where("plan", "=", plan);
+  if (plan) query = query.where(isOnPlan(plan));
   if (state) query = query.where(isInState(state, Date.now()));
   if (start) {
     const prefix = start.toLowerCase();
@@ -263,10 +281,48 @@ export async function deleteAccount(db: Db, email: string, by: Operator, nowMs: 
 function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
   const { assistant_limit = given.assistant_limit } = terms;
   const plan = terms.plan ?? given.plan;
-  validateTerms({ ...terms, plan: plan as Plan });
+  validateTerms({ ...terms, plan: plan as AccountStatus });
   const keepsEnd = !hasEnd(terms) && given.trial_ends_at_ms !== null;
   const endsAtMs = keepsEnd ? given.trial_ends_at_ms : trialEnd(terms, nowMs);
-  return { plan, trial_ends_at_ms: plan === "trial" ? endsAtMs : null, assistant_limit };
+  const licence = terms.plan ? (terms.given_plan ?? plan) : given.given_plan;
+  return {
+    plan,
+    given_plan: plan === "licensed" ? licence : null,
+    paid_plan: null,
+    trial_ends_at_ms: plan === "trial" ? endsAtMs : null,
+    assistant_limit,
+  };
+}
+
+/** What an operator gives beyond the plan, for those columns that the terms change. */
+function ownColumns(
+  { own_features, own_limits }: AccountTerms,
+  before: Pick<Account, "own_limits">,
+): Partial<Pick<Account, "own_features" | "own_limits">> {
+  const known = JSON.parse(before.own_limits ?? "{}") as Record<string, number | null>;
+  const limits = Object.entries({ ...known, ...own_limits }).filter(([, limit]) => limit !== "plan");
+  return {
+    ...(own_features && { own_features: own_features.length > 0 ? JSON.stringify(own_features) : null }),
+    ...(own_limits && { own_limits: limits.length > 0 ? JSON.stringify(Object.fromEntries(limits)) : null }),
+  };
+}
+
+/** The terms of a plan by its name: of what an account can be, or of a licence. */
+export function termsOfPlan(name: string): { plan: AccountStatus; given_plan: string | null } {
+  const status = accountStatuses.find((status) => status === name);
+  if (status && status !== "licensed") return { plan: status, given_plan: null };
+  return { plan: "licensed", given_plan: name };
+}
+
+/** Throws an {@link ApiError} for a plan that is not given to anyone new. */
+export async function requireOffered(transaction: Db, name: string | null | undefined): Promise<void> {
+  if (!name) return;
+  const plan = (await readPlans(transaction)).get(name);
+  if (plan?.retired_at_ms === null) return;
+  throw new ApiError("invalid_request", {
+    message: plan ? `The plan ${name} is not offered any more.` : `There is no plan ${name}.`,
+    hint: "See 'plan list'.",
+  });
 }
 
 async function requireUnusedSubject(transaction: Db, subject: string | undefined): Promise<void> {

@@ -15,12 +15,13 @@ import { type Db, isPostgres, store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { rememberCaller } from "@/lib/http/known-caller";
+import { type Contents, contentsOf, type Plans, plansAt } from "@/lib/plans/plan";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
 /** The caller of an account route, or why it could not be identified. Without a session, an account is only looked at. */
 export type Caller =
-  | { is: "account"; account: Account; session?: CallerSession }
+  | { is: "account"; account: Account; contents: Contents; session?: CallerSession }
   | { is: "unconfigured" }
   | { is: "signed-out"; tokenWasSent: boolean }
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
@@ -78,15 +79,16 @@ async function identify(call: Call, resource: Resource | undefined, headers: Sen
  */
 export async function callerOfToken(db: Db, token: VerifiedToken, nowMs: number): Promise<Caller> {
   const row = await readCaller(db, { ...token, nowMs });
-  return row ? callerOf(row, token, nowMs) : { is: "unreadable" };
+  return row ? callerOf(row, await plansAt(db, row.plans_version), token, nowMs) : { is: "unreadable" };
 }
 
-function callerOf(row: CallerRow, token: VerifiedToken, nowMs: number): Caller {
+function callerOf(row: CallerRow, plans: Plans, token: VerifiedToken, nowMs: number): Caller {
   if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
   const session = token.keyId === undefined ? sessionAtClerk(row, token) : ownSession(row, token, nowMs);
   if (!session) return signedOut;
   const account = parseAccount(row);
-  return account ? { is: "account", account, session } : { is: "unreadable" };
+  const contents = account && contentsOf(account, plans);
+  return contents ? { is: "account", account, contents, session } : { is: "unreadable" };
 }
 
 const signedOut = { is: "signed-out", tokenWasSent: true } as const;
@@ -111,7 +113,9 @@ type Named = { subject: string; sessionId: string; keyId?: string | undefined; n
 /** The account, with null for a session that has expired and a key that was revoked. */
 type CallerRow = Tables["accounts"] &
   Record<keyof Used, number | null> &
-  Record<"barred_id" | "ended_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null>;
+  Record<"barred_id" | "ended_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null> & {
+    plans_version: string;
+  };
 
 type Asked = Required<Named> & { place: number };
 
@@ -214,6 +218,7 @@ function compile(db: Db): Query {
     .select(["session.id as session_id", "key.kid as key_id"])
     .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])
     .select("session.last_date_ms")
+    .select(sql<string>`(select version from plan_versions)`.as("plans_version"))
     .compile();
   nameStatement(query.sql);
   return query;

@@ -1,7 +1,16 @@
 import type { Db } from "@/lib/db/store";
 import { enqueueLicenceEnded } from "@/lib/mail/licence-mails";
+import { type Plans, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
-import { betterOf, differs, givenTerms, lapsedTerms, type Terms } from "@/lib/plans/terms";
+import {
+  betterOf,
+  differs,
+  givenTerms,
+  lapsedTerms,
+  limitOfPlan,
+  type Paid,
+  type Terms,
+} from "@/lib/plans/terms";
 
 /**
  * Settles what an account has, in the caller's transaction, which has locked it: after a subscription was read, at a
@@ -14,15 +23,8 @@ export async function settleTerms(
   change = (given: Terms) => given,
 ): Promise<void> {
   const customer = await findCustomer(transaction, account.id);
-  const licences = await transaction
-    .selectFrom("billing_subscriptions")
-    .select("assistant_limit")
-    .where("account_id", "=", account.id)
-    .where("licence_until_ms", ">", nowMs)
-    .execute();
-  const limits = licences.flatMap(({ assistant_limit }) => assistant_limit ?? []);
-  const isLimited = limits.length === licences.length;
-  const paid = licences.length > 0 ? { limit: isLimited ? Math.max(...limits) : null } : undefined;
+  const plans = await readPlans(transaction);
+  const paid = await readPaid(transaction, account.id, plans, nowMs);
   const hadLicence = Boolean(customer?.licence);
   const before = givenTerms(account, customer);
   const given = change(!paid && hadLicence ? lapsedTerms(before) : before);
@@ -31,7 +33,7 @@ export async function settleTerms(
     plan_before: paid ? given.plan : null,
     trial_ends_before_ms: paid ? given.trial_ends_at_ms : null,
     limit_before: paid ? given.assistant_limit : null,
-    limit_given: paid ? paid.limit : null,
+    limit_given: paid && paid.limit < Number.POSITIVE_INFINITY ? paid.limit : null,
   };
   if (customer && differs(customer, kept))
     await transaction
@@ -39,8 +41,26 @@ export async function settleTerms(
       .set(kept)
       .where("account_id", "=", account.id)
       .execute();
-  const terms = betterOf(given, paid);
+  const terms = betterOf(given, paid, plans);
   if (!paid && hadLicence) await enqueueLicenceEnded(transaction, account.id, nowMs);
   if (differs(account, terms))
     await transaction.updateTable("accounts").set(terms).where("id", "=", account.id).execute();
+}
+
+/** What an account's running licences from Stripe give: the plan that has the most, and the highest limit of assistants. */
+async function readPaid(db: Db, accountId: string, plans: Plans, nowMs: number): Promise<Paid | undefined> {
+  const rows = await db
+    .selectFrom("billing_subscriptions as subscription")
+    .leftJoin("billing_licence_prices as price", "price.id", "subscription.price_id")
+    .select(["subscription.assistant_limit", "price.plan"])
+    .where("account_id", "=", accountId)
+    .where("licence_until_ms", ">", nowMs)
+    .execute();
+  const order = [...plans.keys()];
+  const names = rows.map(({ plan }) => plan ?? "licensed");
+  const [plan] = names.toSorted((one, other) => order.indexOf(other) - order.indexOf(one));
+  const limits = rows.map(
+    ({ assistant_limit }, at) => assistant_limit ?? limitOfPlan(names[at] ?? "", plans),
+  );
+  return plan === undefined ? undefined : { plan, limit: Math.max(...limits) };
 }

@@ -12,9 +12,11 @@ import {
   decideEntitlement,
   denialCodes,
   type EntitlementAllowed,
+  statusOf,
 } from "@/lib/plans/entitlement";
 import { type AccountEnd, endWords } from "@/lib/plans/entitlement-words";
 import { currentLicence, endOf } from "@/lib/plans/licence-state";
+import { describeContents } from "@/lib/plans/plan";
 import { readBilling } from "@/lib/plans/purchases";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -24,11 +26,10 @@ import { withTimeout } from "@/lib/runtime/timeout";
  * throws the EntitlementDenied error: an {@link ApiError} whose body has `ok`, `status` and `message` next to `error`.
  */
 export async function answerEntitlement(caller: Caller, nowMs: number): Promise<EntitlementAllowed> {
-  const decided = decideEntitlement(caller, nowMs);
-  if (caller.is === "account" && caller.session?.kind === "app")
-    recordCheck(caller.session.sessionId, decided.status, nowMs);
-  if (decided.ok) return decided;
-  if (decided.status !== "trial-ended" || caller.is !== "account") throw denialOf(decided.status, caller);
+  if (caller.is !== "account") throw denialOf(statusOf(caller), caller);
+  const decided = decideEntitlement(caller.account, nowMs);
+  if (caller.session?.kind === "app") recordCheck(caller.session.sessionId, decided.status, nowMs);
+  if (decided.ok) return { ...decided, ...describeContents(caller.contents) };
   const end = await readEndInTime(caller.account);
   throw end ? denialOf("trial-ended", caller, endWords(end)) : denialOf("unavailable", caller);
 }

@@ -214,7 +214,7 @@ function explainStranger({ nowMs, invitation, waiting, attempts }: Facts): strin
 function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Facts): string {
   if (!hasAccount) return "The API answers signed-out: there is no account.";
   if (!account) return `The API answers invalid. ${unreadable}`;
-  const answer = decideEntitlement({ is: "account", account }, nowMs);
+  const answer = decideEntitlement(account, nowMs);
   if (!answer.ok) {
     const { message, hint } = endWords(endOf(account, subscription));
     return `The API answers ${answer.status}. ${message} ${hint()}`;

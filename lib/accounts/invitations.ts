@@ -1,7 +1,13 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { type Account, plans } from "@/lib/accounts/account";
-import { type AccountTerms, auditedAccount, emailTaken, openAccount } from "@/lib/accounts/accounts";
+import { type Account, accountStatuses } from "@/lib/accounts/account";
+import {
+  type AccountTerms,
+  auditedAccount,
+  emailTaken,
+  openAccount,
+  requireOffered,
+} from "@/lib/accounts/accounts";
 import { validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";
@@ -11,7 +17,8 @@ import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 /** The terms of a row. SQLite checks no types. */
 const invitedTerms = z.object({
-  plan: z.enum(plans),
+  plan: z.enum(accountStatuses),
+  given_plan: z.string().nullable(),
   trial_ends_at_ms: z.int().nullable(),
   trial_days: z.int().nullable(),
   assistant_limit: z.int().nullable(),
@@ -32,6 +39,7 @@ export async function invite(
   nowMs: number,
 ): Promise<string> {
   validateTerms(terms);
+  await requireOffered(transaction, terms.given_plan);
   const token = mintSecret();
   if (await accountBy(transaction, "email", email).select("id").executeTakeFirst()) throw emailTaken();
   const columns = { email, token_hash: hashSecret("invitation", token) };
@@ -110,6 +118,7 @@ export async function addAccount(
 ): Promise<Account> {
   const about = { by: "operator", what: "account add", ...auditedAccount(email) } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
+    await requireOffered(transaction, terms.given_plan);
     const account = await openAccount(transaction, email, terms, nowMs);
     const columns = { email: account.email, accepted_at_ms: nowMs };
     await writeInvitation(transaction, columns, terms, nowMs);
@@ -120,7 +129,14 @@ export async function addAccount(
 async function writeInvitation(
   transaction: Db,
   columns: { email: string; token_hash?: string; accepted_at_ms?: number },
-  { subject: _, plan = "trial", ...terms }: AccountTerms,
+  {
+    plan = "trial",
+    given_plan,
+    trial_ends_at_ms,
+    trial_days,
+    assistant_limit,
+    credit_thousandths,
+  }: AccountTerms,
   nowMs: number,
 ): Promise<void> {
   await withdrawInvitation(transaction, columns.email);
@@ -132,7 +148,8 @@ async function writeInvitation(
       id: randomUUID(),
       ...columns,
       plan,
-      ...terms,
+      given_plan: plan === "licensed" ? given_plan : null,
+      ...{ trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths },
       created_at_ms: nowMs,
       expires_at_ms: nowMs + invitationMs,
     })

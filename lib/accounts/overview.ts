@@ -7,6 +7,8 @@ import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { countSealedMails } from "@/lib/mail/outbox";
+import { readPlans } from "@/lib/plans/plan";
+import { listPlanPrices, planOfPrice } from "@/lib/plans/plan-prices";
 
 export const maxTrials = 100;
 const count = sql<number>`count(*)`.as("count");
@@ -37,6 +39,9 @@ export async function readOverview(db: Db, nowMs: number) {
       .orderBy("trial_ends_at_ms")
       .limit(maxTrials),
   );
+  const prices = await listPlanPrices(db, await readPlans(db));
+  const listed = (settings().billing?.licencePrices ?? []).filter((id) => !planOfPrice(prices, id));
+  const sold = [...listed, ...prices.filter(({ isSold }) => isSold).map(({ id }) => id), ""];
   return {
     accounts: {
       trials: await countOf(trials.where("trial_ends_at_ms", ">", nowMs)),
@@ -85,7 +90,7 @@ export async function readOverview(db: Db, nowMs: number) {
         subscriptions
           .select(["price_id as id", count])
           .where(sql`licence_until_ms`, ">", sql`0`) // as in the partial index
-          .where("price_id", "not in", settings().billing?.licencePrices ?? [""])
+          .where("price_id", "not in", sold)
           .groupBy("price_id")
           .orderBy("price_id"),
       ),

@@ -1,4 +1,4 @@
-import type { Plan } from "@/lib/accounts/account";
+import type { AccountStatus } from "@/lib/accounts/account";
 import { dayMs } from "@/lib/config/durations";
 import { ApiError } from "@/lib/http/errors";
 
@@ -7,7 +7,7 @@ export const defaultTrialDays = 14;
 
 /** What an operator says about a trial, by the columns of an invitation. */
 export type TrialTerms = {
-  plan?: Plan | undefined;
+  plan?: AccountStatus | undefined;
   trial_ends_at_ms?: number | null | undefined;
   /** Alternative to an end: the length of the trial, from the moment the terms take effect. */
   trial_days?: number | null | undefined;

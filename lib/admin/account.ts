@@ -1,20 +1,25 @@
 import { Option } from "commander";
-import { type Account, describeAccount, type Plan, plans } from "@/lib/accounts/account";
+import { type Account, describeAccount } from "@/lib/accounts/account";
 import {
   type AccountTerms,
   deleteAccount,
   findAccount,
   listAccounts,
   setAccount,
+  termsOfPlan,
 } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import {
+  collectOwnLimit,
+  collectSlug,
+  limitsInWords,
   parseBalance,
   parseCount,
   parseInstant,
   parseReference,
+  parseSlug,
   parseSubject,
   parseWholeNumber,
   parseWords,
@@ -28,18 +33,22 @@ import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
 import { describeTerms, givenTerms } from "@/lib/plans/terms";
 import { toPrintable } from "@/lib/runtime/printable";
 
-type ListOptions = { plan?: Plan; ended?: true; containing?: string; after?: string; limit?: number };
+type ListOptions = { plan?: string; ended?: true; containing?: string; after?: string; limit?: number };
 
 /** The options that {@link withTerms} gives a command. */
 export type TermOptions = {
-  plan?: Plan;
+  plan?: string;
   trialEnds?: number;
   trialDays?: number;
   assistantLimit?: number | "none";
+  feature?: string[];
+  limit?: Record<string, number | null | "plan">;
   credits?: number;
   subject?: string;
   reference?: string;
@@ -60,7 +69,7 @@ export function addAccountCommands(program: AdminCommand): void {
     const terms = toTerms(options);
     // Clerk assigns the subject: by its webhook, or the operator passes --subject.
     terms.subject ??= settings().signIn.kind === "clerk" ? undefined : mintLocalSubject();
-    return toResult(await addAccount(db, email, terms, Date.now()));
+    return toResult(db, await addAccount(db, email, terms, Date.now()));
   });
 
   withTerms(
@@ -68,6 +77,7 @@ export function addAccountCommands(program: AdminCommand): void {
       "set <email>",
       "change an account; options that you leave out keep their values",
       "account set ceo@example.com --plan licensed",
+      "account set ceo@example.com --feature voice --limit projects=50",
       "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
       "account set ceo@example.com --reference customer-7",
     ),
@@ -75,13 +85,13 @@ export function addAccountCommands(program: AdminCommand): void {
     .option("--reference <text>", "your own name for it, which no other account has, or none", parseReference)
     .does(async ({ db }, email: string, options: TermOptions) => {
       const account = await setAccount(db, email, toTerms(options), Date.now());
-      return toResult(account, await describeSources(db, account));
+      return toResult(db, account, await describeSources(db, account));
     });
 
   account.add("show <email>", "show an account").does(async ({ db }, email: string) => {
     const account = await findAccount(db, email);
     const passkeys = (await listPasskeys(db, account.id)).length;
-    return toResult(account, { passkeys, ...(await describeSources(db, account)) });
+    return toResult(db, account, { passkeys, ...(await describeSources(db, account)) });
   });
 
   account
@@ -91,7 +101,7 @@ export function addAccountCommands(program: AdminCommand): void {
       "account list --plan trial --ended",
       "account list --limit 50",
     )
-    .addOption(new Option("--plan <plan>", "only accounts with this plan").choices(plans))
+    .option("--plan <plan>", "only accounts with this plan", parseSlug)
     .option("--ended", "only ended trials")
     .option("--containing <text>", "only emails that contain this text", parseWords)
     .option("--after <email>", "only emails after this one in the alphabet")
@@ -113,13 +123,20 @@ export function addAccountCommands(program: AdminCommand): void {
 
 /** Gives a command the options of an account's terms. */
 export function withTerms(command: AdminCommand): AdminCommand {
-  return withInvitedTerms(command).option("--subject <id>", "the user id at Clerk", parseSubject);
+  return withInvitedTerms(command)
+    .option("--feature <name>", "all that it has beyond its plan, one each, or none", collectSlug)
+    .option(
+      "--limit <name=n>",
+      "a limit in place of its plan's: a whole number, none, or plan for the plan's again",
+      collectOwnLimit,
+    )
+    .option("--subject <id>", "the user id at Clerk", parseSubject);
 }
 
 /** The same options, for someone who has no subject yet. */
 export function withInvitedTerms(command: AdminCommand): AdminCommand {
   return command
-    .addOption(new Option("--plan <plan>", "the plan").choices(plans))
+    .option("--plan <plan>", "the plan: one of 'plan list'", parseSlug)
     .option("--trial-ends <instant>", "when the trial ends", parseInstant)
     .addOption(
       new Option("--trial-days <days>", `the length of the trial in days (default: ${defaultTrialDays})`)
@@ -137,18 +154,40 @@ export function toTerms({
   plan,
   subject,
   reference: name,
-  assistantLimit: limit,
+  assistantLimit,
+  feature: own_features,
+  limit: own_limits,
   ...options
 }: TermOptions): AccountTerms {
   const { trialEnds: trial_ends_at_ms, trialDays: trial_days, credits: credit_thousandths } = options;
-  const assistant_limit = limit === "none" ? null : limit;
+  const assistant_limit = assistantLimit === "none" ? null : assistantLimit;
   const reference = name === "none" ? null : name;
-  return { plan, subject, reference, trial_ends_at_ms, trial_days, assistant_limit, credit_thousandths };
+  return {
+    ...(plan !== undefined && termsOfPlan(plan)),
+    ...{ subject, reference, trial_ends_at_ms, trial_days, assistant_limit, own_features, own_limits },
+    credit_thousandths,
+  };
 }
 
-function toResult(account: Account, more: Record<string, unknown> = {}): Result {
-  const json = { ...describeAccount(account), ...more };
-  return { json, text: asLines({ ...json, plan: planInWords(json) }) };
+async function toResult(db: Db, account: Account, more: Record<string, unknown> = {}): Promise<Result> {
+  const json = { ...describe(account, await readPlans(db)), ...more };
+  const { status: _, features, limits, ...lines } = json;
+  const contents = {
+    features: features.join(),
+    limits: limitsInWords(limits),
+    ...(json.ownLimits && { ownLimits: limitsInWords(json.ownLimits) }),
+  };
+  return { json, text: asLines({ ...lines, ...contents, plan: planInWords(json) }) };
+}
+
+/** Throws an {@link ApiError} for an account whose plan cannot be read. */
+function describe(account: Account, plans: Plans) {
+  const contents = contentsOf(account, plans);
+  if (contents) return describeAccount(account, contents);
+  throw new ApiError("internal_error", {
+    message: "The plan of this account is not valid.",
+    hint: "Give it another one with 'account set --plan'.",
+  });
 }
 
 /** What an operator and what Stripe give an account that has a licence from Stripe. */
@@ -157,7 +196,11 @@ async function describeSources(db: Db, account: Account): Promise<Record<string,
   if (!customer?.licence) return {};
   return {
     operatorGives: describeTerms(givenTerms(account, customer)),
-    stripeGives: describeTerms({ plan: "licensed", assistant_limit: customer.limit_given }),
+    stripeGives: describeTerms({
+      given_plan: account.paid_plan,
+      plan: "licensed",
+      assistant_limit: customer.limit_given,
+    }),
     endsAtStripe: dashboardUrl(customer.customer_id),
   };
 }
@@ -174,12 +217,13 @@ function listing(db: Db, options: ListOptions): Listing {
   let listed = 0;
   let last = "";
   async function* pages() {
+    const plans = await readPlans(db);
     for await (const page of listAccounts(db, { ...filter, state: ended && "trial-ended" }, limit)) {
       listed += page.length;
       last = page.at(-1)?.email ?? last;
       yield page.flatMap(({ email, account }) => {
         if (!account) process.stderr.write(`The record of ${toPrintable(email)} is not valid.\n`);
-        return account ? [describeAccount(account)] : [];
+        return account ? [describe(account, plans)] : [];
       });
     }
   }

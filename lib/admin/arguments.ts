@@ -6,6 +6,7 @@ import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { operatorName } from "@/lib/office/operators";
+import { slug, titleOf } from "@/lib/plans/plan";
 
 /** A parser of an argument or option, from one that returns `undefined` for what is none, and the message for that. */
 export function parser<T>(read: (text: string) => T | undefined, message: string): (text: string) => T {
@@ -37,10 +38,10 @@ export function parseInstant(text: string): number {
   return ms;
 }
 
-export const parseWholeNumber = parser(
-  (text) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined),
-  "It must be a whole number from 0 to 999999.",
-);
+const matchingNumber = (message: string) =>
+  parser((text) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined), message);
+
+export const parseWholeNumber = matchingNumber("It must be a whole number from 0 to 999999.");
 
 /** Parses the maximum number of rows of a list. */
 export const parseCount = parser(
@@ -79,6 +80,55 @@ const parseOperator = matching(
   "It must be 1 to 40 lower-case letters, digits, dots and hyphens.",
 );
 
+const notASlug = "It must be 1 to 40 lower-case letters, digits and hyphens, a letter first.";
+
+/** Parses the name of a plan, a feature or a limit. */
+export const parseSlug = parser((text) => slug.safeParse(text).data, notASlug);
+
+/** Parses one of several names; `none` is none of them. */
+export const collectSlug = (text: string, before: string[] = []): string[] =>
+  text === "none" ? [] : [...before, parseSlug(text)];
+
+/** Parses one of several features, like `voice` or `voice=Talk to assistants`; `none` is none of them. */
+export function collectFeature(text: string, before: Record<string, string> = {}): Record<string, string> {
+  if (text === "none") return {};
+  const [name, title] = halves(text);
+  return { ...before, [parseSlug(name)]: title === undefined ? titleOf(name) : parseWords(title) };
+}
+
+/** Parses one of several limits, like `projects=20` or `projects=none`. */
+export function collectLimit(text: string, before: Record<string, number | null> = {}) {
+  const [name, value = ""] = halves(text);
+  return { ...before, [parseSlug(name)]: value === "none" ? null : parseLimit(value) };
+}
+
+type OwnLimits = Record<string, number | null | "plan">;
+
+/** The same of an account, which may have its plan's again: `projects=plan`. */
+export function collectOwnLimit(text: string, before: OwnLimits = {}): OwnLimits {
+  const [name, value] = halves(text);
+  return { ...before, ...(value === "plan" ? { [parseSlug(name)]: value } : collectLimit(text)) };
+}
+
+const parseLimit = matchingNumber("It must be like projects=20 or projects=none.");
+
+function halves(text: string): [name: string, value?: string] {
+  const at = text.indexOf("=");
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+const parsePrice = matching(/^price_\w{1,100}$/, "It must be the id of a price at Stripe, like price_1Abc.");
+
+/** Parses one of several prices at Stripe; `none` is none of them. */
+export const collectPrice = (text: string, before: string[] = []): string[] =>
+  text === "none" ? [] : [...before, parsePrice(text)];
+
+/** For example `assistants=7, projects=none`. */
+export const limitsInWords = (limits: Readonly<Record<string, number | null>>) =>
+  Object.entries(limits)
+    .map(([name, limit]) => `${name}=${limit ?? "none"}`)
+    .join(", ");
+
 /** How arguments are parsed, and an example of each, by their names. */
 export const knownArguments: Record<string, { parse?: (text: string) => unknown; example?: string }> = {
   email: { parse: parseEmail, example: "ceo@example.com" },
@@ -86,6 +136,7 @@ export const knownArguments: Record<string, { parse?: (text: string) => unknown;
   amount: { parse: parseAmount },
   message: { parse: parseWords },
   words: { parse: parseWords },
+  plan: { parse: parseSlug, example: "hobby" },
   kid: { example: "kid-from-keys-list" },
   id: { example: "--all" },
   url: { example: "https://systems.example.com/events" },

@@ -3,6 +3,7 @@ import { type CheckResult, fault, fine } from "@/lib/admin/check-result";
 import { findMissingPermissions } from "@/lib/admin/stripe-permissions";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { purchaseEvents } from "@/lib/billing/fulfilment/events";
+import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf, hasValidLimit } from "@/lib/billing/prices/prices";
 import { callStripe, findAtStripe } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
@@ -15,7 +16,8 @@ const tolerantForMs = 7 * dayMs; // after the grace
 
 /** Checks what billing needs at Stripe, and what Stripe has told us of subscriptions. */
 export async function checkBilling(billing: BillingSettings): Promise<CheckResult> {
-  const { licencePrices, creditPrices, hasTax, graceDays } = billing;
+  const { creditPrices, hasTax, graceDays } = billing;
+  const licencePrices = (await listSold(await store())).map(({ id }) => id);
   const problems: { what: string; remedy: string }[] = [];
   const see = (what: string | undefined, remedy: string) => {
     if (what) problems.push({ what, remedy });
@@ -31,7 +33,7 @@ export async function checkBilling(billing: BillingSettings): Promise<CheckResul
     const complaint = complainOfPrice(price, licencePrices.includes(id));
     see(
       complaint && `${id} ${complaint}`,
-      "Correct these prices at Stripe, STRIPE_LICENCE_PRICES or STRIPE_CREDIT_PRICES.",
+      "Correct these prices at Stripe, in 'plan set' or in STRIPE_CREDIT_PRICES.",
     );
   }
   const { data, lastResponse } = await callStripe((stripe) => stripe.webhookEndpoints.list({ limit: 100 }));

@@ -18,6 +18,7 @@ import { addOperatorCommands } from "@/lib/admin/operator";
 import { addOverviewCommand } from "@/lib/admin/overview";
 import { addPasskeyCommands } from "@/lib/admin/passkey";
 import { addPersonCommands } from "@/lib/admin/person";
+import { addPlanCommands } from "@/lib/admin/plan";
 import { addSessionCommands } from "@/lib/admin/session";
 import { addStackCommand } from "@/lib/admin/stack-traces";
 import { addTokenCommand } from "@/lib/admin/token";
@@ -73,6 +74,7 @@ function describeCommands(): AdminCommand {
   addConnectCommands(program);
   addOperatorCommands(program);
   addBackendCommands(program);
+  addPlanCommands(program);
   addWebhookCommands(program);
   addAuditCommands(program);
   addPersonCommands(program);

@@ -1,6 +1,6 @@
-import { type Account, type Plan, parseAccount, trialEndOf } from "@/lib/accounts/account";
+import { type Account, parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { type AccountState, isInState } from "@/lib/accounts/accounts";
+import { type AccountState, isInState, isOnPlan } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
 import { writeReference } from "@/lib/accounts/reference";
 import { findAnswer, keepAnswers, type RequestIdentity } from "@/lib/backend/credit-writes";
@@ -10,17 +10,23 @@ import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { decideEntitlement } from "@/lib/plans/entitlement";
+import { contentsOf, describeContents, type Plans, readPlans } from "@/lib/plans/plan";
 
-/** An account as a backend sees it: `status` is that of its entitlement, and `balance` what it can spend. */
-export function describeForBackend(account: Account, nowMs: number) {
+/**
+ * An account as a backend sees it: `status` is that of its entitlement, and `balance` what it can spend; `undefined` if its
+ * plan cannot be read.
+ */
+export function describeForBackend(account: Account, plans: Plans, nowMs: number) {
+  const contents = contentsOf(account, plans);
+  if (!contents) return undefined;
   return {
     id: account.id,
     email: account.email,
     reference: account.reference,
-    status: decideEntitlement({ is: "account", account }, nowMs).status,
-    plan: account.plan,
+    status: decideEntitlement(account, nowMs).status,
     trialEndsAt: asIso(trialEndOf(account)),
-    assistantLimit: account.assistant_limit,
+    assistantLimit: null,
+    ...describeContents(contents),
     balance: toCredits(spendable(account)),
     held: toCredits(account.held_thousandths),
     createdAt: asIso(account.created_at_ms),
@@ -31,14 +37,15 @@ export function describeForBackend(account: Account, nowMs: number) {
 export async function readForBackend(db: Db, id: string, nowMs: number) {
   const row = await accountBy(db, "id", id).select(accountAt(nowMs)).executeTakeFirst();
   const account = parseAccount(row);
-  if (!account) throw new Refusal("account_not_found");
-  return describeForBackend(account, nowMs);
+  const described = account && describeForBackend(account, await readPlans(db), nowMs);
+  if (!described) throw new Refusal("account_not_found");
+  return described;
 }
 
 type Filter = {
   email?: string | undefined;
   reference?: string | undefined;
-  plan?: Plan | undefined;
+  plan?: string | undefined;
   state?: AccountState | undefined;
   after?: string | undefined;
   limit: number;
@@ -53,13 +60,16 @@ export async function listForBackend(
   let query = db.selectFrom("accounts").select(accountAt(nowMs)).orderBy("id").limit(limit);
   if (email !== undefined) query = query.where("email", "=", email.toLowerCase());
   if (reference !== undefined) query = query.where("reference", "=", reference);
-  if (plan !== undefined) query = query.where("plan", "=", plan);
+  if (plan !== undefined) query = query.where(isOnPlan(plan));
   if (state !== undefined) query = query.where(isInState(state, nowMs));
   if (after !== undefined) query = query.where("id", ">", after);
   const rows = await query.execute();
-  const accounts = rows.flatMap((row) => parseAccount(row) ?? []);
+  const plans = await readPlans(db);
   return {
-    accounts: accounts.map((account) => describeForBackend(account, nowMs)),
+    accounts: rows.flatMap((row) => {
+      const account = parseAccount(row);
+      return (account && describeForBackend(account, plans, nowMs)) ?? [];
+    }),
     next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null,
   };
 }

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { plans } from "@/lib/accounts/account";
 import type { BackendName } from "@/lib/backend/addresses";
 import { eventTypeNames } from "@/lib/events/event";
 import { entitlementAllowed } from "@/lib/http/schemas";
@@ -38,9 +37,9 @@ export const account = z
     email: z.string(),
     reference: z.string().nullable().describe("Your own name for it."),
     status: z.string().describe("That of `GET /api/entitlement`."),
-    plan: z.enum(plans),
     trialEndsAt: instant.nullable(),
     assistantLimit: z.int().min(0).nullable(),
+    ...entitlementAllowed.pick({ plan: true, features: true, limits: true }).shape,
     balance,
     held: z.number().describe("What open holds hold."),
     createdAt: instant,

@@ -1,5 +1,4 @@
 import * as z from "zod";
-import { plans } from "@/lib/accounts/account";
 import { accountStates } from "@/lib/accounts/accounts";
 import { type BackendName, backendRoutes } from "@/lib/backend/addresses";
 import { answers } from "@/lib/backend/answers";
@@ -144,7 +143,7 @@ function parametersOf(name: BackendName): object[] {
       ? [
           text("email", "query"),
           text("reference", "query"),
-          { ...text("plan", "query"), schema: { enum: plans } },
+          text("plan", "query"),
           { ...text("state", "query"), schema: { enum: accountStates } },
         ]
       : []),

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { plans } from "@/lib/accounts/account";
 import { accountStates } from "@/lib/accounts/accounts";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
 import { keepAmounts, parseAmount } from "@/lib/backend/amount";
 import { maxHoldSeconds, maxWritesAtOnce } from "@/lib/config/limits";
 import type { SentHeaders } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
+import { slug } from "@/lib/plans/plan";
 
 /** A text of a backend, which people read: one that each engine can store. */
 const words = (max: number) =>
@@ -110,7 +110,7 @@ export const queries = {
     ...page,
     email: words(320).optional(),
     reference,
-    plan: z.enum(plans).optional(),
+    plan: slug.optional(),
     state: z.enum(accountStates).optional(),
   }),
 };

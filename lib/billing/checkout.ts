@@ -6,6 +6,7 @@ import type { Checkout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfil } from "@/lib/billing/fulfilment/fulfilment";
 import { collectPurchasesOf } from "@/lib/billing/fulfilment/purchases-at-stripe";
 import { endSubscription, refreshLive } from "@/lib/billing/licence/subscription";
+import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf, readPrice } from "@/lib/billing/prices/prices";
 import {
   changeAtStripe,
@@ -46,7 +47,7 @@ export async function beginCheckout(
   { kind, priceId }: { kind: Kind; priceId: string },
   nowMs: number,
 ): Promise<string | undefined> {
-  const sale = await describeSale(account, kind, priceId, nowMs);
+  const sale = await describeSale(db, account, kind, priceId, nowMs);
   try {
     for (let round = 0; round < maxRounds; round++) {
       if (!(await findCustomer(db, account.id))) await recall(db, account, nowMs);
@@ -79,12 +80,13 @@ async function recall(db: Db, account: Account, nowMs: number): Promise<void> {
 
 /** Throws an {@link ApiError} if this is not sold to the account. */
 export async function describeSale(
+  db: Db,
   account: Account,
   kind: Kind,
   price_id: string,
   nowMs: number,
 ): Promise<Sale> {
-  const { licencePrices, creditPrices } = requireBilling();
+  const { creditPrices } = requireBilling();
   if (account.deletes_at_ms !== null)
     throw new ApiError("invalid_request", {
       message: "Nothing is sold to an account that will be deleted.",
@@ -92,7 +94,7 @@ export async function describeSale(
     });
   if (kind === "credits" && creditPrices.length === 0) throw new ApiError("credits_not_configured");
   if (kind === "credits" && account.plan !== "licensed") throw new ApiError("paid_only");
-  const sold = kind === "licence" ? licencePrices : creditPrices;
+  const sold = kind === "licence" ? (await listSold(db)).map(({ id }) => id) : creditPrices;
   if (!sold.includes(price_id)) {
     throw new ApiError("invalid_request", {
       message: "This is not for sale.",

@@ -10,7 +10,7 @@ import {
   readProgress,
 } from "@/lib/billing/fulfilment/purchases-at-stripe";
 import { endDueLicences } from "@/lib/billing/licence/due-ends";
-import { rememberSold } from "@/lib/billing/prices/licence-prices";
+import { makePlansOfSettings } from "@/lib/billing/prices/licence-prices";
 import { StripeFailure } from "@/lib/billing/stripe/calls";
 import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { dayMs } from "@/lib/config/durations";
@@ -54,7 +54,7 @@ export async function reconcile(
       reconciled.read++;
       return void fail(failure, {});
     });
-  if (!buyer) await unlessAway(rememberSold(db, nowMs));
+  if (!buyer) await unlessAway(makePlansOfSettings(db, nowMs));
   const progress = buyer ? undefined : await unlessAway(readProgress(db, nowMs));
   if (progress && isRestored) progress.isBehind = true;
   const purchases = buyer

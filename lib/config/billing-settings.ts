@@ -1,7 +1,7 @@
 import type { Environment } from "@/lib/config/env-files";
 import { isLoopback } from "@/lib/config/loopback";
 
-const needed = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_LICENCE_PRICES"] as const;
+const needed = ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"] as const;
 /** They stand alone, but tell that billing is meant. */
 const others = [
   "LAPSED_PLAN",
@@ -17,7 +17,7 @@ const maxPrices = 10; // each is read at Stripe to show it
 /** Parses the settings of Stripe that need each other, and adds one line per problem to `faults`; no line contains a secret. */
 export function parseBilling(env: Environment, faults: string[]) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL } = env;
-  const all = [...needed, ...others, "STRIPE_CREDIT_PRICES", "STRIPE_API_URL"];
+  const all = [...needed, ...others, "STRIPE_LICENCE_PRICES", "STRIPE_CREDIT_PRICES", "STRIPE_API_URL"];
   if (all.every((name) => !env[name])) return undefined;
   const missing = needed.filter((name) => !env[name]);
   if (!secretKey || !webhookSecret || missing.length > 0) {
@@ -34,9 +34,9 @@ export function parseBilling(env: Environment, faults: string[]) {
   const prices = [...licencePrices, ...creditPrices];
   for (const id of prices.filter((id) => !/^price_\w{1,100}$/.test(id)))
     faults.push(`STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: ${id} is not the id of a price (price_…)`);
-  if (licencePrices.length === 0 || new Set(prices).size < prices.length || prices.length > maxPrices)
+  if (new Set(prices).size < prices.length || prices.length > maxPrices)
     faults.push(
-      `STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: must name 1 to ${maxPrices} prices, each of them once`,
+      `STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: must name at most ${maxPrices} prices, each of them once`,
     );
   const apiUrl = URL.parse(STRIPE_API_URL ?? "") ?? undefined;
   if (STRIPE_API_URL && !(apiUrl?.protocol === "http:" && isLoopback(apiUrl.hostname)))

@@ -5,7 +5,10 @@ import { type Kysely, PostgresAdapter, sql } from "kysely";
  * transaction: by whatever code, also that of a build which knows no events, and by hand. No code can forget one.
  */
 
-/** A trigger, in SQL that both engines accept. `json_object` is `json_build_object` on PostgreSQL. */
+/**
+ * A trigger, in SQL that both engines accept. `json_object` is `json_build_object` on PostgreSQL, and `as_json` reads a
+ * column's text.
+ */
 type EventTrigger = {
   /** The writes: `insert on accounts`. */
   after: string;
@@ -15,6 +18,8 @@ type EventTrigger = {
   where?: string;
   type: string;
   account: string;
+  /** The table with the accounts, if the row tells of many. */
+  from?: string;
   data?: string;
 };
 
@@ -24,8 +29,8 @@ const since = "(select since_ms from event_numbers where id = 1)";
 
 const statusOf = (row: "new" | "old") =>
   `case when ${row}.plan = 'trial' and ${row}.trial_end_told_ms = ${row}.trial_ends_at_ms then 'trial-ended' else ${row}.plan end`;
-const entitlementOf = (row: "new" | "old") =>
-  `json_object('status', ${statusOf(row)}, 'trialEndsAtMs', ${row}.trial_ends_at_ms, 'assistantLimit', ${row}.assistant_limit)`;
+const entitlementOf = (row: "new" | "old", limit = `${row}.assistant_limit`, more = "") =>
+  `json_object('status', ${statusOf(row)}, 'trialEndsAtMs', ${row}.trial_ends_at_ms, 'assistantLimit', ${limit}${more})`;
 const creditsOf = (row: "new" | "old") =>
   `json_object('balanceThousandths', ${row}.credit_thousandths - ${row}.held_thousandths, 'heldThousandths', ${row}.held_thousandths)`;
 const changed = (...expressions: ((row: "new" | "old") => string)[]) =>
@@ -142,6 +147,42 @@ export const eventTriggers: Record<string, EventTrigger> = {
   },
 };
 
+const planOf = (row: "new" | "old") =>
+  `case when ${row}.plan = 'licensed' then coalesce(${row}.paid_plan, ${row}.given_plan, 'licensed') else ${row}.plan end`;
+const limitOf = (row: "new" | "old") =>
+  `coalesce(${row}.assistant_limit, (select cast(as_json(limits)->>'assistants' as bigint) from plans where name = ${planOf(row)}))`;
+const withPlan = (row: "new" | "old") =>
+  entitlementOf(
+    row,
+    limitOf(row),
+    `, 'plan', ${planOf(row)}, 'ownFeatures', as_json(${row}.own_features), 'ownLimits', as_json(${row}.own_limits)`,
+  );
+const grants = ["given_plan", "paid_plan", "own_features", "own_limits"];
+const contentsOf = (row: "new" | "old") =>
+  `json_object('plan', ${row}.name, 'features', as_json(${row}.features), 'limits', as_json(${row}.limits))`;
+
+/** The triggers of migration 251, by name. */
+export const planTriggers: Record<string, EventTrigger> = {
+  entitlement_changed: {
+    ...(eventTriggers.entitlement_changed as EventTrigger),
+    after: `update of plan, trial_ends_at_ms, assistant_limit, trial_end_told_ms, ${grants.join(", ")} on accounts`,
+    when: changed(statusOf, ...["trial_ends_at_ms", "assistant_limit", ...grants].map(column)),
+    data: `json_object('before', ${withPlan("old")}, 'after', ${withPlan("new")})`,
+  },
+  plan_changed: {
+    after: "update of features, limits on plans",
+    when: changed(column("features"), column("limits")),
+    type: "entitlement.changed",
+    account: "accounts.id",
+    from: "accounts",
+    where: `new.name in (accounts.given_plan, accounts.paid_plan) or new.name = accounts.plan and accounts.plan <> 'licensed'
+      or new.name = 'licensed' and accounts.plan = 'licensed' and coalesce(accounts.given_plan, accounts.paid_plan) is null`,
+    data: `json_object('before', ${contentsOf("old")}, 'after', ${contentsOf("new")})`,
+  },
+};
+
+const readJson = /as_json\(([\w.]+)\)/g;
+
 /** Whether a database is PostgreSQL. */
 export const ofPostgres = (db: Pick<Kysely<unknown>, "getExecutor">) =>
   db.getExecutor().adapter instanceof PostgresAdapter;
@@ -154,7 +195,7 @@ export async function createTriggers(
   const isOnPostgres = ofPostgres(db);
   for (const [
     name,
-    { after, when = "true", where = "true", type, account, data = "json_object()" },
+    { after, when = "true", where = "true", type, account, from, data = "json_object()" },
   ] of Object.entries(triggers)) {
     const [id, nowMs] = isOnPostgres
       ? [
@@ -163,17 +204,19 @@ export async function createTriggers(
         ]
       : ["lower(hex(randomblob(16)))", "cast(unixepoch('subsec') * 1000 as integer)"];
     const insert = `insert into events (id, account_id, type, data, at_ms)
-      select 'evt_' || ${id}, ${account}, '${type}', cast(${data} as text), ${nowMs} where ${where};`;
+      select 'evt_' || ${id}, ${account}, '${type}', cast(${data} as text), ${nowMs}
+      ${from ? `from ${from} ` : ""}where ${where};`;
     const statements = isOnPostgres
       ? [
           `create or replace function tell_${name}() returns trigger language plpgsql as $$ begin
-            ${insert.replaceAll("json_object(", "json_build_object(")} return null; end $$`,
+            ${insert.replaceAll("json_object(", "json_build_object(").replaceAll(readJson, "($1)::json")} return null; end $$`,
           `drop trigger if exists tell_${name} on ${after.split(" ").at(-1)}`,
           `create trigger tell_${name} after ${after} for each row when (${when}) execute function tell_${name}()`,
         ]
       : [
           `drop trigger if exists tell_${name}`,
-          `create trigger tell_${name} after ${after} for each row when ${when} begin ${insert} end`,
+          `create trigger tell_${name} after ${after} for each row when ${when} begin
+            ${insert.replaceAll(readJson, "json($1)")} end`,
         ];
     for (const statement of statements) await sql.raw(statement).execute(db);
   }

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { settings } from "@/lib/config/settings";
-import { createTriggers, eventTriggers, ofPostgres } from "@/lib/db/event-triggers";
+import { createTriggers, eventTriggers, ofPostgres, planTriggers } from "@/lib/db/event-triggers";
 
 /** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
 export type SchemaChange = readonly string[] | Migration | IndexChange;
@@ -485,6 +485,33 @@ export const migrations: Record<string, SchemaChange> = {
   ],
   // Backends list the accounts of a plan in the order of their ids.
   "231-accounts-of-a-plan": { accounts_plan_id: "accounts (plan, id)" },
+  "250-plans": {
+    async up(db: Kysely<unknown>) {
+      const plan = (name: string, title: string, description: string, position: number) =>
+        `insert into plans (name, title, description, features, limits, credit_thousandths, position)
+          values ('${name}', '${title}', '${description}', '{}', '{}', 0, ${position})`;
+      await executeAll(db, [
+        `create table plans (name text primary key, title text not null, description text not null, features text not null,
+          limits text not null, credit_thousandths bigint not null, position bigint not null, retired_at_ms bigint)`,
+        plan("trial", "Trial", "To try everything, free until it ends.", 1),
+        plan("hobby", "Hobby", "For a company of one, free for good.", 2),
+        plan("licensed", "Licence", "For a company that works.", 3),
+        "create table plan_versions (id bigint primary key, version text not null)",
+        `insert into plan_versions (id, version) values (1, '${randomUUID()}')`,
+        ...addColumns(
+          "accounts",
+          "given_plan text references plans (name), paid_plan text references plans (name)",
+        ),
+        ...addColumns("accounts", "own_features text, own_limits text"),
+        ...addColumns("invitations", "given_plan text"),
+        ...addColumns(
+          "billing_licence_prices",
+          "plan text references plans (name), place bigint, withdrawn_at_ms bigint",
+        ),
+      ]);
+    },
+  },
+  "251-plan-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, planTriggers) },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

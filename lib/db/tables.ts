@@ -11,9 +11,18 @@ export type Tables = {
     email: string;
     /** The `sub` of the account's session tokens; null until Clerk reports it. */
     subject: string | null;
+    /** What its entitlement reports as the status; which licence it is, the next two say. */
     plan: string;
+    /** The plan of the licence that an operator gives; null if they give none, and in rows of earlier builds. */
+    given_plan: string | null;
+    /** The plan of the licence that Stripe gives; null while it gives none, and in rows of earlier builds. */
+    paid_plan: string | null;
     trial_ends_at_ms: number | null;
+    /** Its own limit of assistants; null if its plan says it. */
     assistant_limit: number | null;
+    /** What an operator gives it beyond its plan: names of features and limits, as JSON. */
+    own_features: string | null;
+    own_limits: string | null;
     credit_thousandths: number;
     created_at_ms: number;
     /** When it is erased, because its owner asked for that a day before; null if it stays. */
@@ -253,6 +262,8 @@ export type Tables = {
     /** The hash of the token in its link; null where Clerk's own link is the credential, or the operator accepted it. */
     token_hash: string | null;
     plan: string;
+    /** The plan of the licence, if it is one. */
+    given_plan: string | null;
     trial_ends_at_ms: number | null;
     trial_days: number | null;
     assistant_limit: number | null;
@@ -475,7 +486,7 @@ export type Tables = {
     status: string;
     /** Why it has that status, in the words of `billing/grace-period.ts`; null if there is nothing to add. */
     status_reason: string | null;
-    /** What it contains, and its price: while a change is not paid, those of before. */
+    /** The limit of assistants where it is not its plan's, and its price: while a change is not paid, those of before. */
     assistant_limit: number | null;
     price_id: string | null;
     period_ends_ms: number;
@@ -500,8 +511,33 @@ export type Tables = {
     open_invoices: number | null;
     currency: string | null;
   };
-  /** The prices that were sold as licences, with the limit of assistants that came with one; null if there was none. */
-  billing_licence_prices: { id: string; assistant_limit: number | null; sold_at_ms: number };
+  /** What an account may do. `features` and `limits` are JSON; see `plans/plan.ts`. */
+  plans: {
+    name: string;
+    title: string;
+    description: string;
+    features: string;
+    limits: string;
+    credit_thousandths: number;
+    /** Its place in the order, which is from the least to the most. */
+    position: number;
+    /** Since when it is offered to no one new. */
+    retired_at_ms: number | null;
+  };
+  /** One row, whose version is another one after each change of the plans. */
+  plan_versions: { id: number; version: string };
+  /** The prices at Stripe that are or were sold as licences. */
+  billing_licence_prices: {
+    id: string;
+    /** The plan that it buys; null in rows of builds before plans, which have the limit of assistants. */
+    plan: string | null;
+    assistant_limit: number | null;
+    sold_at_ms: number;
+    /** Its place among the prices of its plan. */
+    place: number | null;
+    /** Since when it is not sold any more, or from the start if it never was by us. */
+    withdrawn_at_ms: number | null;
+  };
   /** Checkouts that owners began. An account has at most one open one of each kind. */
   billing_checkouts: {
     /** The idempotency key with which it is created at Stripe. */

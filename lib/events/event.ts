@@ -6,7 +6,7 @@ export const eventTypes = {
   "account.created": "There is a new account.",
   "account.deleted": "An account is gone, with everything that belongs to it.",
   "entitlement.changed":
-    "What the account may do is another: `before` and `after`, each with `status`, `trialEndsAt` and `assistantLimit`.",
+    "What the account may do is another: `before` and `after`, each with `status`, `plan`, `trialEndsAt`, `assistantLimit`, and `ownFeatures` and `ownLimits` beyond the plan; or, for each account of a plan that was changed, with `plan`, `features` and `limits`.",
   "credits.changed":
     "`before` and `after`, each with `balance`, what can be spent, and `held`. Writes at one instant may share an event.",
   "credits.low": "What can be spent fell `below` the number that the owner chose. Once a crossing.",
@@ -54,9 +54,10 @@ export function describeEvent({ type, account_id, account_number, data, at_ms }:
 
 /** Times are stored in milliseconds and amounts in thousandths, and told as elsewhere: `trialEndsAtMs` as `trialEndsAt`. */
 function inUnits(stored: unknown): unknown {
-  if (typeof stored !== "object" || stored === null) return stored;
+  if (typeof stored !== "object" || stored === null || Array.isArray(stored)) return stored;
   return Object.fromEntries(
     Object.entries(stored).map(([name, value]) => {
+      if (name === "features") return [name, Object.keys(value as object)];
       if (name.endsWith("AtMs")) return [name.slice(0, -2), asIso(value)];
       if (name === "thousandths") return ["credits", toCredits(value)];
       if (name.endsWith("Thousandths")) return [name.slice(0, -"Thousandths".length), toCredits(value)];

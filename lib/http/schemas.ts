@@ -54,12 +54,19 @@ export const entitlementAllowed = z
     status: z
       .enum(["licensed", "trial", "hobby"])
       .describe("A licence, an active trial, or the free tier after the trial."),
+    plan: z.string().describe("The name of the plan; `status` says what it is to an app."),
     trialEndsAt: z.iso.datetime().optional().describe("When the trial ends; present on a trial."),
     assistantLimit: z
       .int()
       .min(0)
       .optional()
-      .describe("The maximum number of named assistants that the account may hire."),
+      .describe("The maximum number of named assistants that the account may hire: `limits.assistants`."),
+    features: z.array(z.string()).describe("The names of what the plan contains."),
+    limits: z
+      .record(z.string(), z.int().min(0).nullable())
+      .describe(
+        "Whole numbers by the names of what they limit; `null` for no limit, as where a name is missing.",
+      ),
     recheckAfterSeconds: z.int().min(1).describe("Ask again within this many seconds."),
   })
   .register(resources, { id: "EntitlementAllowed" });

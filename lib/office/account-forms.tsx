@@ -33,14 +33,15 @@ import {
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
+import type { Plans } from "@/lib/plans/plan";
 import type { Terms as GivenTerms } from "@/lib/plans/terms";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 
-type TermsProps = { call: OfficeCall; given: Account; licensed: Facts["licensed"] };
+type TermsProps = { call: OfficeCall; plans: Plans; given: Account; licensed: Facts["licensed"] };
 
 /** The form with what an operator gives: the plan, its trial's end and the limit; and what Stripe gives next to it. */
-export function Terms({ call, given, licensed }: TermsProps) {
+export function Terms({ call, plans, given, licensed }: TermsProps) {
   const before = parseSeen(call.typed("seen"));
   // Of a form that comes back, only what its sender changed stays.
   const typed = (name: string) => (call.typed(name) === before[name] ? undefined : call.typed(name));
@@ -60,7 +61,12 @@ export function Terms({ call, given, licensed }: TermsProps) {
         hidden={{ email: given.email, seen: toSeen(given.id, given) }}
         className="filter"
       >
-        <PlanFields call={kept} plan={given.plan} assistantLimit={given.assistant_limit}>
+        <PlanFields
+          call={kept}
+          plans={plans}
+          plan={given.given_plan ?? given.plan}
+          assistantLimit={given.assistant_limit}
+        >
           <TimeField call={kept} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(given)} />
         </PlanFields>
         <button type="submit">Save</button>
@@ -70,9 +76,14 @@ export function Terms({ call, given, licensed }: TermsProps) {
 }
 
 /** The state that a form was made from, as its fields have it. */
-function toSeen(id: string, { plan, trial_ends_at_ms, assistant_limit }: GivenTerms): string {
+function toSeen(id: string, { plan, given_plan, trial_ends_at_ms, assistant_limit }: GivenTerms): string {
   const assistantLimit = String(assistant_limit ?? "");
-  return JSON.stringify({ id, plan, trialEnds: toMinute(trial_ends_at_ms), assistantLimit });
+  return JSON.stringify({
+    id,
+    plan: given_plan ?? plan,
+    trialEnds: toMinute(trial_ends_at_ms),
+    assistantLimit,
+  });
 }
 
 const parseSeen = (json = "") => (parseJson(Buffer.from(json)) ?? {}) as Partial<Record<string, string>>;
@@ -85,12 +96,12 @@ const setTerms: OfficeAct = {
   async run(call) {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
-    const { plan, trial_ends_at_ms, assistant_limit = null } = readTerms(call);
+    const { plan, given_plan, trial_ends_at_ms, assistant_limit = null } = readTerms(call);
     const { id } = await findAccount(db, email);
     const seen = parseSeen(input("seen"));
     const isChanged = (name: string) => (input(name) ?? seen[name]) !== seen[name];
     const terms = {
-      plan: isChanged("plan") ? plan : undefined,
+      ...(isChanged("plan") && { plan, given_plan }),
       trial_ends_at_ms: isChanged("trialEnds") ? trial_ends_at_ms : undefined,
       assistant_limit: isChanged("assistantLimit") ? assistant_limit : undefined,
     };

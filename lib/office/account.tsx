@@ -19,6 +19,7 @@ import { Table } from "@/lib/office/table";
 import { AtStripe, Instant, MailState, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
 import { describeDue, licenceStateOf } from "@/lib/plans/licence-state";
+import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
 
 export const account: OfficePage = {
@@ -50,8 +51,9 @@ async function show(call: OfficeCall) {
   const facts = toAccountFacts(found, nowMs);
   const explained = explain(facts);
   const current = facts.account;
+  const plans = await readPlans(db);
   const state = standingOf(current, nowMs, facts.subscription);
-  const answer = current && (await answerInJson(current, nowMs));
+  const answer = current && (await answerInJson(current, plans, nowMs));
   return (
     <>
       <section className="card">
@@ -77,7 +79,7 @@ async function show(call: OfficeCall) {
               <code>{answer}</code>
             </pre>
           </details>
-          <Terms call={call} given={facts.given ?? current} licensed={facts.licensed} />
+          <Terms call={call} plans={plans} given={facts.given ?? current} licensed={facts.licensed} />
           <Subscriptions {...found} />
           <Credits call={call} account={current} entries={found.entries} holds={found.holds} most={maxRows} />
           <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
@@ -178,9 +180,13 @@ function Subscriptions({ customers, subscriptions }: Pick<FactRows, "customers" 
   );
 }
 
-async function answerInJson(account: Account, nowMs: number): Promise<string> {
+async function answerInJson(account: Account, plans: Plans, nowMs: number): Promise<string> {
   try {
-    return JSON.stringify(await answerEntitlement({ is: "account", account }, nowMs), null, 2);
+    const contents = contentsOf(account, plans);
+    const caller = contents
+      ? ({ is: "account", account, contents } as const)
+      : ({ is: "unreadable" } as const);
+    return JSON.stringify(await answerEntitlement(caller, nowMs), null, 2);
   } catch (denial) {
     if (!(denial instanceof ApiError)) throw denial;
     return `${denial.status}\n${JSON.stringify(denial, null, 2)}`;

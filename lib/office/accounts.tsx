@@ -8,6 +8,7 @@ import { Choice, Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Instant, Person, UntrustedText } from "@/lib/office/values";
+import { contentsOf, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
 
 export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
@@ -23,6 +24,7 @@ async function show(call: OfficeCall) {
       ? selectByReference(db, reference, after, nowMs)
       : selectAccounts(db, { start, plan, state, after });
   const rows = await query.limit(perPage + 1).execute();
+  const plans = await readPlans(db);
   return (
     <>
       <form action={accounts.path} className="filter">
@@ -42,7 +44,13 @@ async function show(call: OfficeCall) {
           type="search"
           spellCheck={false}
         />
-        <Choice call={call} name="plan" label="Plan" current={plan} options={{ "": "any", ...planOptions }} />
+        <Choice
+          call={call}
+          name="plan"
+          label="Plan"
+          current={plan}
+          options={{ "": "any", ...planOptions(plans, plan) }}
+        />
         <button type="submit">Find</button>
       </form>
       <Links words="By state" name="state" of={stateWords} current={state} />
@@ -54,7 +62,8 @@ async function show(call: OfficeCall) {
           Reference: ({ reference }) => <UntrustedText>{reference ?? "–"}</UntrustedText>,
           Status: ({ account }) => standingOf(account, nowMs).tag,
           "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
-          Assistants: ({ account }) => account?.assistant_limit ?? "–",
+          Plan: ({ account }) => (account && contentsOf(account, plans)?.plan) ?? "–",
+          Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
           Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
           Since: ({ account }) => <Instant atMs={account?.created_at_ms} />,
         }}

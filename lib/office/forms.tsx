@@ -1,8 +1,9 @@
 import type { InputHTMLAttributes, ReactNode } from "react";
-import { isInstant, type Plan, plans } from "@/lib/accounts/account";
-import type { AccountTerms } from "@/lib/accounts/accounts";
+import { isInstant } from "@/lib/accounts/account";
+import { type AccountTerms, termsOfPlan } from "@/lib/accounts/accounts";
 import { ApiError } from "@/lib/http/errors";
 import { invalid, type OfficeCall } from "@/lib/office/page";
+import { type Plans, slug } from "@/lib/plans/plan";
 
 type FieldProps = {
   call: OfficeCall;
@@ -65,17 +66,28 @@ export function parseTime(text: string | undefined): number | null {
   return atMs;
 }
 
-/** The plans, as a {@link Choice} has them. */
-export const planOptions = Object.fromEntries(plans.map((plan) => [plan, plan]));
+/** The plans, as a {@link Choice} has them: those that are offered, and the one that is chosen. */
+export const planOptions = (plans: Plans, current?: string) =>
+  Object.fromEntries(
+    [...plans.values()]
+      .filter(({ name, retired_at_ms }) => retired_at_ms === null || name === current)
+      .map(({ name, title }) => [name, title]),
+  );
 
-type PlanFieldsProps = { call: OfficeCall; plan: Plan; assistantLimit: number | null; children: ReactNode };
+type PlanFieldsProps = {
+  call: OfficeCall;
+  plans: Plans;
+  plan: string;
+  assistantLimit: number | null;
+  children: ReactNode;
+};
 
-/** The fields of a plan: the plan itself, when its trial ends (the children), and the limit of assistants. */
-export function PlanFields({ call, plan, assistantLimit, children }: PlanFieldsProps) {
+/** The fields of a plan: the plan itself, when its trial ends (the children), and a limit of assistants in place of its own. */
+export function PlanFields({ call, plans, plan, assistantLimit, children }: PlanFieldsProps) {
   const limit = { name: "assistantLimit", label: "Assistants at most", inputMode: "numeric" } as const;
   return (
     <>
-      <Choice call={call} name="plan" label="Plan" current={plan} options={planOptions} />
+      <Choice call={call} name="plan" label="Plan" current={plan} options={planOptions(plans, plan)} />
       {children}
       <Field call={call} current={assistantLimit} {...limit} />
     </>
@@ -84,9 +96,10 @@ export function PlanFields({ call, plan, assistantLimit, children }: PlanFieldsP
 
 /** Reads the terms of a form. Throws an {@link ApiError} for what no account can have. */
 export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
-  const plan = plans.find((name) => name === input("plan"));
-  if (!plan) throw invalid("Choose a plan.");
-  const terms: AccountTerms = { plan };
+  const name = slug.safeParse(input("plan")).data;
+  if (!name) throw invalid("Choose a plan.");
+  const { plan, given_plan } = termsOfPlan(name);
+  const terms: AccountTerms = { plan, given_plan };
   const [ends, days, limit] = [input("trialEnds"), input("trialDays"), input("assistantLimit")];
   if (ends && plan === "trial") terms.trial_ends_at_ms = parseTime(ends);
   if (days && plan === "trial") terms.trial_days = parseWhole(days, "The days of the trial");

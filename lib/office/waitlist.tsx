@@ -18,6 +18,7 @@ import {
 } from "@/lib/office/page";
 import { LongTable, perPage, Table } from "@/lib/office/table";
 import { Instant, Person, UntrustedText } from "@/lib/office/values";
+import { readPlans } from "@/lib/plans/plan";
 
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
 
@@ -53,7 +54,7 @@ async function show(call: OfficeCall) {
         <label htmlFor="emails">Others to invite, one a line</label>
         <textarea id="emails" name="emails" rows={4} spellCheck={false} defaultValue={typed("emails")} />
         <div className="filter">
-          <PlanFields call={call} plan="trial" assistantLimit={null}>
+          <PlanFields call={call} plans={await readPlans(db)} plan="trial" assistantLimit={null}>
             <Field
               call={call}
               name="trialDays"

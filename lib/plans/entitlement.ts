@@ -8,40 +8,40 @@ export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
 
 const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 }; // 10 to 15 minutes
 
-/** The decision for a caller: a value that a page shows in words, and the API as a status code. */
-export type Entitlement = EntitlementAllowed | { ok: false; status: DeniedStatus };
+/** The decision for an account, without what its plan contains. */
+export type Entitlement =
+  | Pick<EntitlementAllowed, "ok" | "status" | "trialEndsAt" | "recheckAfterSeconds">
+  | { ok: false; status: DeniedStatus; trialEndsAt?: undefined };
 
-type Plan = EntitlementAllowed["status"];
+/** What a decision needs of an account. */
+export type Decided = { trial_ends_at_ms: number | null } & (
+  | { plan: Exclude<EntitlementAllowed["status"], "trial"> }
+  | { plan: "trial"; trial_ends_at_ms: number }
+);
 
-/** What a decision needs of an account, or why there is none. */
-export type Asker =
-  | { is: "account"; account: { assistant_limit: number | null; trial_ends_at_ms: number | null } & Trial }
-  | { is: "unreadable" | Exclude<DeniedStatus, "trial-ended" | "invalid"> };
+/** Who asks: an account, or why there is none. */
+export type Asker = { is: "account"; account: Decided } | NoAccount;
+type NoAccount = { is: "unreadable" | Exclude<DeniedStatus, "trial-ended" | "invalid"> };
 
-type Trial = { plan: Exclude<Plan, "trial"> } | { plan: "trial"; trial_ends_at_ms: number };
+/** Why a caller without an account may not run. */
+export const statusOf = (caller: NoAccount): DeniedStatus =>
+  caller.is === "unreadable" ? "invalid" : caller.is;
 
 /**
- * Decides whether the caller may run at `nowMs`, and if not, why: of several reasons the one that was found first. A
- * trial has ended at the very millisecond of its end.
+ * Decides whether an account may run at `nowMs`. A trial has ended at the very millisecond of its end.
  *
  * @param chance - spreads the times at which clients check again; at least 0 and less than 1
  */
-export function decideEntitlement(caller: Asker, nowMs: number, chance = Math.random()): Entitlement {
-  if (caller.is !== "account")
-    return { ok: false, status: caller.is === "unreadable" ? "invalid" : caller.is };
-  const { account } = caller;
-  const assistants = account.assistant_limit === null ? {} : { assistantLimit: account.assistant_limit };
+export function decideEntitlement(account: Decided, nowMs: number, chance = Math.random()): Entitlement {
   const askAgainSeconds = jitter(recheckAfterSeconds.min, recheckAfterSeconds.max, chance);
-  if (account.plan !== "trial") {
-    return { ok: true, status: account.plan, ...assistants, recheckAfterSeconds: askAgainSeconds };
-  }
+  if (account.plan !== "trial")
+    return { ok: true, status: account.plan, recheckAfterSeconds: askAgainSeconds };
   const leftMs = account.trial_ends_at_ms - nowMs;
   if (leftMs <= 0) return { ok: false, status: "trial-ended" };
   return {
     ok: true,
     status: "trial",
     trialEndsAt: new Date(account.trial_ends_at_ms).toISOString(),
-    ...assistants,
     recheckAfterSeconds: Math.max(1, Math.min(askAgainSeconds, Math.floor(leftMs / 1000))),
   };
 }

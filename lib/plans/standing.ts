@@ -1,6 +1,12 @@
 import { dayMs } from "@/lib/config/durations";
 import type { LightColour } from "@/lib/config/theme";
-import { type Asker, decideEntitlement, type Entitlement } from "@/lib/plans/entitlement";
+import {
+  type Asker,
+  type Decided,
+  decideEntitlement,
+  type Entitlement,
+  statusOf,
+} from "@/lib/plans/entitlement";
 import { isDue, type Status, wordsOf } from "@/lib/plans/entitlement-words";
 import { endOf, type Licence, licenceStateOf } from "@/lib/plans/licence-state";
 
@@ -16,7 +22,10 @@ export function describeStanding(
   nowMs: number,
   licence?: Licence,
 ) {
-  const decided = decideEntitlement(caller, nowMs);
+  const decided: Entitlement =
+    caller.is === "account"
+      ? decideEntitlement(caller.account, nowMs)
+      : { ok: false, status: statusOf(caller) };
   const status = decided.status as Status;
   const account = caller.is === "account" ? caller.account : undefined;
   return {
@@ -29,11 +38,7 @@ export function describeStanding(
 }
 
 /** What an account may do that was read, or `undefined` for a record that cannot be. */
-export function standingOf(
-  account: Extract<Asker, { is: "account" }>["account"] | undefined,
-  nowMs: number,
-  licence?: Licence,
-): Standing {
+export function standingOf(account: Decided | undefined, nowMs: number, licence?: Licence): Standing {
   return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, nowMs, licence);
 }
 

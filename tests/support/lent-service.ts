@@ -44,12 +44,16 @@ export async function lend(engine = engines[0] as Engine): Promise<{ stage: Stag
   return { stage, service };
 }
 
-/** Deletes every row but those of its keys. */
+const kept = ["signing_keys", "link_keys", "kysely_migration", "plans", "plan_versions"];
+
+/** Deletes every row but those of its keys and of the plans that a new store has. */
 export async function emptyTables(stage: Stage): Promise<void> {
   for (const name of await listTables(stage)) {
-    if (name !== "signing_keys" && name !== "link_keys" && name !== "kysely_migration")
-      await stage.query(`DELETE FROM ${name}`);
+    if (!kept.includes(name)) await stage.query(`DELETE FROM ${name}`);
   }
+  await stage.query("DELETE FROM plans WHERE name NOT IN ('trial', 'hobby', 'licensed')");
+  await stage.query("UPDATE plans SET features = '{}', limits = '{}', credit_thousandths = 0");
+  await stage.query(`UPDATE plan_versions SET version = '${randomUUID()}'`);
 }
 
 function deleteMails({ dataDir }: Service): void {

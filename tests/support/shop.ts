@@ -66,14 +66,14 @@ export async function openShop(engine: Engine, environment: Environment = {}) {
       await deliverAll();
       return { buyer, ...bought };
     },
-    /** The account's plan, credits and limit, as the operator sees them. */
+    /** What the account is, and its credits and limit, as the operator sees them. */
     async termsOf({ email }: { email: string }) {
-      const { plan, trialEndsAt, assistantLimit, credits } = await service.adminJson(
+      const { status, trialEndsAt, assistantLimit, credits } = await service.adminJson(
         "account",
         "show",
         email,
       );
-      return { plan, trialEndsAt, assistantLimit, credits };
+      return { plan: status, trialEndsAt, assistantLimit, credits };
     },
     /** Presses a button that buys. Returns Stripe's id of the checkout that the page leads to. */
     begin,

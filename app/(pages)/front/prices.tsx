@@ -1,6 +1,6 @@
 import { settings } from "@/lib/config/settings";
 import { withTimeout } from "@/lib/runtime/timeout";
-import { type Offer, readOffers } from "../home/billing/offers";
+import { type Offer, readOffers, readSold } from "../home/billing/offers";
 
 const waitMs = 2000;
 
@@ -9,12 +9,9 @@ const waitMs = 2000;
  * does not say what all of them are.
  */
 export async function readPrices(nowMs: number): Promise<{ prices: Offer[]; isWhole: boolean }> {
-  const { billing } = settings();
-  if (!billing) return { prices: [], isWhole: true };
-  const { licencePrices } = billing;
-  const offers = await withTimeout(waitMs, readOffers(licencePrices, "Licence", undefined, nowMs)).catch(
-    () => undefined,
-  );
+  if (!settings().billing) return { prices: [], isWhole: true };
+  const reading = readSold().then((sold) => readOffers(sold, "Licence", undefined, nowMs));
+  const offers = await withTimeout(waitMs, reading).catch(() => undefined);
   const prices = offers?.filter(({ amount }) => amount !== undefined) ?? [];
   return { prices, isWhole: prices.length === offers?.length };
 }

@@ -11,6 +11,7 @@ import type { RouteHandler } from "@/lib/http/handler";
 import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
+import type { Contents } from "@/lib/plans/plan";
 import { describeStanding, type Standing } from "@/lib/plans/standing";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
@@ -28,6 +29,8 @@ export type OwnVisit = {
   headers: SentHeaders;
   state: Standing;
   account: Account;
+  /** What its plan and what an operator gives beyond it contain. */
+  contents: Contents;
   bought: Purchases | undefined;
   sessionId: string;
   /** When Clerk has last seen a proof of who they are. */
@@ -61,8 +64,12 @@ export function ownerPage(
             : { to: pages.signIn.path },
         );
       }
-      const { account, session } = caller.is === "account" ? caller : {};
-      const isOwn = account !== undefined && session !== undefined && session.kind !== "program";
+      const { account, contents, session } = caller.is === "account" ? caller : {};
+      const isOwn =
+        account !== undefined &&
+        contents !== undefined &&
+        session !== undefined &&
+        session.kind !== "program";
       const bought = account && (await readPurchases(account));
       const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
       const state = describeStanding(known, nowMs, bought?.licence);
@@ -89,6 +96,7 @@ export function ownerPage(
             await show({
               ...visit,
               account,
+              contents,
               sessionId: session.sessionId,
               confirmedAtMs: session.confirmedAtMs,
             })

@@ -3,6 +3,7 @@ import { resolveBuyer } from "@/lib/billing/customer/customer";
 import { keepPayments } from "@/lib/billing/customer/purchases";
 import { type Checkout, findCheckout, settleCheckout } from "@/lib/billing/fulfilment/bought-credits";
 import { fulfilSubscription } from "@/lib/billing/licence/subscription";
+import { listSold } from "@/lib/billing/prices/licence-prices";
 import { creditsOf } from "@/lib/billing/prices/prices";
 import { callStripe, expireSession, findAtStripe, idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import {
@@ -65,7 +66,7 @@ const maxReadings = 5;
 async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number): Promise<void> {
   for (let tries = 0; tries < maxReadings; tries++) {
     const before = await findCheckout(db, id);
-    const read = id.startsWith("in_") ? await readTopUp(id) : await readSession(id);
+    const read = id.startsWith("in_") ? await readTopUp(id) : await readSession(db, id);
     if (!read) return;
     const { session, payment } = read;
     const isReturned = payment !== undefined && isWhollyReturned(payment);
@@ -83,10 +84,15 @@ async function fulfilCheckout(db: Db, id: string, event: string, nowMs: number):
   throw new Error("a checkout changed while it was read");
 }
 
-async function readSession(id: string) {
+async function readSession(db: Db, id: string) {
   const expand = ["customer", "line_items", "payment_intent.latest_charge"];
   const session = await findAtStripe((stripe) => stripe.checkout.sessions.retrieve(id, { expand }));
-  const sale = session && saleOf(session);
+  const sale =
+    session &&
+    saleOf(
+      session,
+      (await listSold(db)).map(({ id }) => id),
+    );
   if (!session || !sale) return undefined;
   const charge = chargeOf(session);
   return {
@@ -128,12 +134,11 @@ async function readTopUp(id: string) {
 }
 
 /** What a checkout sells: as ours says, or by the price of one that a Payment Link made; `undefined` if it is not ours. */
-function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session) {
+function saleOf({ metadata, mode, line_items }: Stripe.Checkout.Session, licencePrices: string[]) {
   const kind = mode === "subscription" ? "licence" : "credits";
   if (metadata?.account)
     return { kind, price_id: metadata.price ?? "", thousandths: Number(metadata.thousandths) || 0 };
-  const { licencePrices, creditPrices } = requireBilling();
-  const sold = kind === "licence" ? licencePrices : creditPrices;
+  const sold = kind === "licence" ? licencePrices : requireBilling().creditPrices;
   const items = (line_items?.data ?? []).flatMap(({ price, quantity }) =>
     price && sold.includes(price.id) ? [{ price, quantity: quantity ?? 1 }] : [],
   );

@@ -3,7 +3,7 @@ import { listCustomersOf } from "@/lib/billing/customer/customer";
 import { type Buyer, keepCustomer } from "@/lib/billing/customer/purchases";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
-import { rememberLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { listSold, readLicenceItems } from "@/lib/billing/prices/licence-prices";
 import { findOldestPrice } from "@/lib/billing/prices/prices";
 import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
@@ -25,9 +25,14 @@ export type Progress = { throughMs: number; isBehind: boolean };
 /** How far Stripe was read. A new store begins with its oldest price: we sold nothing before. */
 export async function readProgress(db: Db, nowMs: number): Promise<Progress> {
   const row = await db.selectFrom("billing_progress").select("through_ms").executeTakeFirst();
-  const throughMs = row?.through_ms ?? (await findOldestPrice(nowMs));
+  const throughMs = row?.through_ms ?? (await findOldestPrice(await listAllSold(db), nowMs));
   return { throughMs, isBehind: nowMs - throughMs > behindAfterMs };
 }
+
+const listAllSold = async (db: Db) => [
+  ...(await listSold(db)).map(({ id }) => id),
+  ...requireBilling().creditPrices,
+];
 
 /** Stores that everything until then was read. */
 export async function keepProgress(db: Db, through_ms: number): Promise<void> {
@@ -123,8 +128,7 @@ async function* listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams,
   for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ ...all, ...page }))) {
     const ids: string[] = [];
     for (const subscription of page)
-      if ((await rememberLicenceItems(db, subscription.items.data, nowMs)).length > 0)
-        ids.push(subscription.id);
+      if ((await readLicenceItems(db, subscription.items.data, nowMs)).length > 0) ids.push(subscription.id);
     if (ids.length > 0) yield ids;
   }
 }

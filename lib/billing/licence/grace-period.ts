@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { daysOf, readBefore, readUnsettled } from "@/lib/billing/licence/unpaid-change";
-import { limitOf } from "@/lib/billing/prices/prices";
+import { type LicenceItem, limitOfItems } from "@/lib/billing/prices/licence-prices";
 import { hasEnded, requireBilling } from "@/lib/billing/stripe/calls";
 import { type Payment, readPeriod } from "@/lib/billing/stripe/payments";
 import { dayMs } from "@/lib/config/durations";
@@ -21,7 +21,11 @@ type Terms = Pick<
 >;
 
 /** A subscription as it was read, its items that are for a licence, and what the store has of it. */
-type Asked = { subscription: Stripe.Subscription; items: Stripe.SubscriptionItem[]; known: Row | undefined };
+type Asked = {
+  subscription: Stripe.Subscription;
+  items: LicenceItem<Stripe.SubscriptionItem>[];
+  known: Row | undefined;
+};
 
 /** What its terms follow from: its latest item, what it contained before an unpaid change, its payments, its open invoices. */
 type Facts = Asked & {
@@ -96,7 +100,7 @@ function termsOf(facts: Facts, { untilMs: byPayment, ...state }: State, nowMs: n
   return {
     ...state,
     price_id: before ? before.price_id : item.price.id,
-    assistant_limit: before ? before.assistant_limit : limitOf(items),
+    assistant_limit: before ? before.assistant_limit : limitOfItems(items),
     period_ends_ms: periodEndsMs,
     ends_at_ms: runsUntilMs
       ? goesOn(state)

@@ -1,9 +1,10 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
 import { openPortal } from "@/lib/billing/customer/customer";
+import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { type NextPayment, toPayment } from "@/lib/billing/prices/next-payment";
 import { readPrice } from "@/lib/billing/prices/prices";
-import { callStripe, requireBilling } from "@/lib/billing/stripe/calls";
+import { callStripe } from "@/lib/billing/stripe/calls";
 import { KeptReadings, readForPage } from "@/lib/billing/stripe/kept-readings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
@@ -50,11 +51,15 @@ export function findChangeable(subscriptions: Row[]): Row | undefined {
  * The prices that we sell and to which Stripe's portal lets a licence change: a subscription keeps its currency. None if Stripe
  * does not say so in time.
  */
-export async function readChanges({ price_id, currency }: Row, nowMs: number): Promise<string[]> {
+export async function readChanges(
+  { price_id, currency }: Row,
+  sold: SoldPrice[],
+  nowMs: number,
+): Promise<SoldPrice[]> {
   const portal = await readForPage(readPortal(nowMs));
   const allowed = portal?.products?.flatMap(({ prices }) => prices) ?? [];
-  const others = requireBilling().licencePrices.filter((id) => id !== price_id && allowed.includes(id));
-  const prices = await Promise.all(others.map((id) => readForPage(readPrice(id, nowMs))));
+  const others = sold.filter(({ id }) => id !== price_id && allowed.includes(id));
+  const prices = await Promise.all(others.map(({ id }) => readForPage(readPrice(id, nowMs))));
   const isIn = (price: Stripe.Price | undefined) =>
     !price || !currency || price.currency === currency || price.currency_options?.[currency];
   return others.filter((_, at) => isIn(prices[at]));
@@ -107,7 +112,8 @@ export async function openLicenceChange(
   nowMs: number,
 ): Promise<string> {
   const licence = findChangeable((await readBilling(db, account.id)).subscriptions);
-  if (!licence || !requireBilling().licencePrices.includes(priceId)) return openPortal(db, account, nowMs);
+  if (!licence || !(await listSold(db)).some(({ id }) => id === priceId))
+    return openPortal(db, account, nowMs);
   const { id } = licence;
   return openPortal(db, account, nowMs, async () => {
     const { item } = await readOnlyItem(id);

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
-import { rememberLicenceItems } from "@/lib/billing/prices/licence-prices";
-import { limitOf, readPrice } from "@/lib/billing/prices/prices";
+import { limitOfItems, readLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { readPrice } from "@/lib/billing/prices/prices";
 import { callStripe, hasEnded } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
@@ -96,12 +96,12 @@ async function findReplaced(db: Db, { lines }: Stripe.Invoice, nowMs: number): P
     replaced.map(async (line) => ({ ...line, price: await readPrice(line.id, nowMs) })),
   );
   const priced = read.flatMap(({ price, ...line }) => (price ? { ...line, price } : []));
-  const items = await rememberLicenceItems(db, priced, nowMs);
+  const items = await readLicenceItems(db, priced, nowMs);
   const [first] = items;
   if (!first) return undefined;
   return {
     price_id: first.price.id,
-    assistant_limit: limitOf(items),
+    assistant_limit: limitOfItems(items),
     paidUntilMs: Math.max(...items.map(({ period }) => period.end)) * 1000,
   };
 }

@@ -1,56 +1,97 @@
 import type { Stripe } from "stripe";
+import { addPriceToPlan, settlePayers } from "@/lib/accounts/plan-changes";
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
 import { idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";
+import { limitIn, type Plan, readPlans } from "@/lib/plans/plan";
+import { listPlanPrices, type PlanPrice } from "@/lib/plans/plan-prices";
+
+/** An item with what it contains: a plan, unless a build before plans sold it, and a limit of assistants, infinite without one. */
+export type LicenceItem<Item> = Item & { plan: Plan | undefined; limit: number };
+
+/** A price that is sold as a licence; without its plan until that was made of a price in the settings. */
+export type SoldPrice = { id: string; plan: Plan | undefined };
+
+/** The prices that are sold as licences: those of plans, and those in STRIPE_LICENCE_PRICES that no plan has yet. */
+export async function listSold(db: Db): Promise<SoldPrice[]> {
+  return soldOf(await listPlanPrices(db, await readPlans(db)));
+}
+
+function soldOf(prices: PlanPrice[]): SoldPrice[] {
+  const isNew = (id: string) => prices.every((price) => price.id !== id);
+  const listed = requireBilling().licencePrices.filter(isNew);
+  return [...prices.filter(({ isSold }) => isSold), ...listed.map((id) => ({ id, plan: undefined }))];
+}
 
 /**
- * The items of a subscription that are for a licence: for a price that we sell, or another one of its product. They are
- * remembered with what they contain, so that a price which is no longer sold goes on being a licence for who pays it.
+ * The items of a subscription that are for a licence: for a price of a plan, for one that we sell, or another one of its
+ * product, which get a plan by that. So a price that is no longer sold goes on being a licence for who pays it.
  */
-export async function rememberLicenceItems<Item extends Pick<Stripe.SubscriptionItem, "price">>(
+export async function readLicenceItems<Item extends Pick<Stripe.SubscriptionItem, "price">>(
   db: Db,
   items: Item[],
   nowMs: number,
-): Promise<Item[]> {
-  const remembered = await db.selectFrom("billing_licence_prices").selectAll().execute();
-  const isSold = await readSold(items, nowMs);
-  const found: Item[] = [];
+): Promise<LicenceItem<Item>[]> {
+  const former = await db
+    .selectFrom("billing_licence_prices")
+    .select(["id", "assistant_limit"])
+    .where("plan", "is", null)
+    .execute();
+  let prices = await listPlanPrices(db, await readPlans(db));
+  const planOf = (id: string) => prices.find((price) => price.id === id)?.plan;
+  const found: LicenceItem<Item>[] = [];
   for (const item of items) {
-    const { id, metadata } = item.price;
-    const known = remembered.find((price) => price.id === id);
-    const assistant_limit = limitOf([{ price: item.price }]);
-    if (isSold(item.price)) {
-      found.push(item);
-      if (!known || known.assistant_limit !== assistant_limit)
-        await db
-          .insertInto("billing_licence_prices")
-          .values({ id, assistant_limit, sold_at_ms: nowMs })
-          .onConflict((conflict) => conflict.column("id").doUpdateSet({ assistant_limit }))
-          .execute();
-    } else if (known) {
-      const { assistant_limit: _, ...others } = metadata;
-      const contained =
-        known.assistant_limit === null ? {} : { assistant_limit: String(known.assistant_limit) };
-      found.push({ ...item, price: { ...item.price, metadata: { ...others, ...contained } } });
+    const { price } = item;
+    const isSold = !planOf(price.id) && (await readSold(price, prices, nowMs));
+    if (isSold) {
+      await makePlan(db, price, isSold, nowMs);
+      prices = await listPlanPrices(db, await readPlans(db));
     }
+    const plan = planOf(price.id);
+    const known = former.find(({ id }) => id === price.id);
+    if (plan) found.push({ ...item, plan, limit: limitIn(plan, "assistants") });
+    else if (known) found.push({ ...item, plan, limit: known.assistant_limit ?? Number.POSITIVE_INFINITY });
   }
   return found;
 }
 
-/** Remembers the prices that are sold now, so that they stay licences if they leave the settings before anyone has paid them. */
-export async function rememberSold(db: Db, nowMs: number): Promise<void> {
-  for (const id of requireBilling().licencePrices) {
-    const price = await readPrice(id, nowMs);
-    if (price) await rememberLicenceItems(db, [{ price }], nowMs);
-  }
+/**
+ * The limit of assistants of a licence where it is not that of its plan, because there are several items or several of one;
+ * null if it is the plan's, and for none.
+ */
+export function limitOfItems(items: LicenceItem<{ quantity?: number }>[]): number | null {
+  const [first, another] = items;
+  if (first?.plan && !another && (first.quantity ?? 1) === 1) return null;
+  const sum = items.reduce((all, { limit, quantity = 1 }) => all + limit * quantity, 0);
+  return Number.isSafeInteger(sum) ? sum : null;
 }
 
-/** Whether a price is in the settings, or of the product of one that is. */
-async function readSold(items: Pick<Stripe.SubscriptionItem, "price">[], nowMs: number) {
-  const { licencePrices } = requireBilling();
-  const isListed = ({ id }: Stripe.Price) => licencePrices.includes(id);
-  if (items.every(({ price }) => isListed(price))) return isListed;
-  const prices = await Promise.all(licencePrices.map((id) => readPrice(id, nowMs)));
-  const products = prices.flatMap((price) => (price ? idOf(price.product) : []));
-  return (price: Stripe.Price) => isListed(price) || products.includes(idOf(price.product));
+/**
+ * Makes plans of the prices in STRIPE_LICENCE_PRICES that none has yet, so that the setting is no longer needed, and gives
+ * who pays a price the plan that it buys.
+ */
+export async function makePlansOfSettings(db: Db, nowMs: number): Promise<void> {
+  for (const { id, plan } of await listSold(db)) {
+    const price = plan ? undefined : await readPrice(id, nowMs);
+    if (price) await makePlan(db, price, "here", nowMs);
+  }
+  await settlePayers(db, nowMs);
+}
+
+/** Puts a price into the plan of its product, or into a new one with what Stripe says of it. */
+async function makePlan(db: Db, { id }: Stripe.Price, isSold: "here" | "elsewhere", nowMs: number) {
+  const price = await readPrice(id, nowMs);
+  if (!price) return;
+  const { product, nickname, metadata } = price;
+  const title = (typeof product === "object" && !product.deleted && product.name) || nickname || "Licence";
+  const limit = limitOf(metadata);
+  await addPriceToPlan(db, { id, title, limit, isSold: isSold === "here" }, nowMs);
+}
+
+/** Whether a price is sold here, or elsewhere because its product has one that is. */
+async function readSold(price: Stripe.Price, prices: PlanPrice[], nowMs: number) {
+  const sold = soldOf(prices);
+  if (sold.some(({ id }) => id === price.id)) return "here";
+  const read = await Promise.all(sold.map(({ id }) => readPrice(id, nowMs)));
+  return read.some((other) => other && idOf(other.product) === idOf(price.product)) && "elsewhere";
 }

@@ -17,10 +17,9 @@ export function readPrice(id: string, nowMs: number): Promise<Stripe.Price | und
   return prices().read(id, nowMs, () => findAtStripe((stripe) => stripe.prices.retrieve(id, { expand })));
 }
 
-/** When the oldest of the prices that we sell was made, in Unix milliseconds. Throws while Stripe cannot be asked. */
-export async function findOldestPrice(nowMs: number): Promise<number> {
-  const { licencePrices, creditPrices } = requireBilling();
-  const prices = await Promise.all([...licencePrices, ...creditPrices].map((id) => readPrice(id, nowMs)));
+/** When the oldest of these prices was made, in Unix milliseconds. Throws while Stripe cannot be asked. */
+export async function findOldestPrice(ids: string[], nowMs: number): Promise<number> {
+  const prices = await Promise.all(ids.map((id) => readPrice(id, nowMs)));
   return Math.min(nowMs, ...prices.flatMap((price) => (price ? price.created * 1000 : [])));
 }
 
@@ -69,15 +68,9 @@ export function creditsOf({ metadata }: Pick<Stripe.Price, "metadata">): number 
   return wholeNumber(metadata.credits) || undefined;
 }
 
-/** The limit of assistants that comes with a licence, by its prices and how many of each; null if there is none. */
-export function limitOf(items: Pick<Stripe.SubscriptionItem, "price" | "quantity">[]): number | null {
-  const limits = items.map(({ price, quantity = 1 }) => {
-    const limit = wholeNumber(price.metadata.assistant_limit);
-    return limit === undefined ? Number.POSITIVE_INFINITY : limit * quantity;
-  });
-  const sum = limits.reduce((all, limit) => all + limit, 0);
-  return Number.isSafeInteger(sum) ? sum : null;
-}
+/** The limit of assistants that a price's metadata names, as before plans; null if there is none. */
+export const limitOf = (metadata: Stripe.Metadata): number | null =>
+  wholeNumber(metadata.assistant_limit) ?? null;
 
 /** Whether a price's `assistant_limit`, if it has one, is a whole number. */
 export function hasValidLimit({ metadata }: Pick<Stripe.Price, "metadata">): boolean {

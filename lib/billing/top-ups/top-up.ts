@@ -110,7 +110,7 @@ async function readWanted(db: Db, accountId: string, nowMs: number) {
     .where("account_id", "=", accountId)
     .executeTakeFirst();
   if (!account || !limits?.price || !limits.below || !limits.most) return undefined;
-  const sale = await describeSale(account, "credits", limits.price, nowMs).catch((failure) => {
+  const sale = await describeSale(db, account, "credits", limits.price, nowMs).catch((failure) => {
     if (failure instanceof ApiError && failure.code !== "checkout_failed") return undefined;
     throw failure; // Stripe does not say
   });

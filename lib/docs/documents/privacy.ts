@@ -66,6 +66,8 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   billing_payments:
     "Your payments at Stripe: amount and currency, when, for which purchase, and what was refunded or disputed, no payment details | Until your data is erased",
   billing_licence_prices: undefined,
+  plans: undefined,
+  plan_versions: undefined,
   billing_unclaimed:
     "That something was bought at Stripe with your email before there was an account: its id at Stripe and when | Until you have the account, it is refunded, or your data is erased",
   billing_progress: undefined,

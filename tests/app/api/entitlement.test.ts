@@ -31,17 +31,21 @@ describe.each(everyEngine)("GET /api/entitlement on $name", async (engine) => {
     service.ask(entitlement.path, { headers: { Authorization: `Bearer ${token}` } });
 
   const trialEndsAt = new Date(Date.now() + 3 * dayMs).toISOString();
-  it.each<[string, string[], { status: string; assistantLimit?: number; trialEndsAt?: string }]>([
+  it.each<[string, string[], { status: string; [field: string]: unknown }]>([
     [
       "a licensed account",
       ["--plan", "licensed", "--assistant-limit", "12"],
-      { status: "licensed", assistantLimit: 12 },
+      { status: "licensed", plan: "licensed", assistantLimit: 12, limits: { assistants: 12 } },
     ],
-    ["a hobby account, without an assistant limit if none is set", ["--plan", "hobby"], { status: "hobby" }],
+    [
+      "a hobby account, without an assistant limit if none is set",
+      ["--plan", "hobby"],
+      { status: "hobby", plan: "hobby", limits: {} },
+    ],
     [
       "a trial, with its end",
       ["--trial-ends", trialEndsAt, "--assistant-limit", "0"],
-      { status: "trial", trialEndsAt, assistantLimit: 0 },
+      { status: "trial", plan: "trial", trialEndsAt, assistantLimit: 0, limits: { assistants: 0 } },
     ],
   ])("answers 200 to %s, with a recheck after 10 to 15 minutes", async (_, terms, told) => {
     const answer = await askAs(`${told.status}@example.com`, ...terms);
@@ -49,6 +53,7 @@ describe.each(everyEngine)("GET /api/entitlement on $name", async (engine) => {
     expect(expectAnswer(service, entitlement, answer, 200)).toEqual({
       ok: true,
       ...told,
+      features: [],
       recheckAfterSeconds,
     });
   });

@@ -199,10 +199,10 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     const set = await shop.service.adminJson("account", "set", buyer.email, ...terms);
     const customer = shop.stripe.subscriptions.get(subscription)?.customer;
     const both = {
-      plan: "licensed",
+      plan: "office-licence",
       assistantLimit: null,
       operatorGives: "hobby, at most 3 assistants",
-      stripeGives: "licensed",
+      stripeGives: "office-licence",
       endsAtStripe: `https://dashboard.stripe.com/test/customers/${customer}`,
     };
     expect(set).toMatchObject(both);
@@ -232,7 +232,7 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
       await shop.stage.query(`UPDATE ${update}`);
     await passRound(dayMs);
     expect(await shop.service.adminJson("account", "show", buyer.email)).toMatchObject({
-      plan: "licensed",
+      plan: "office-licence",
       operatorGives: "hobby, at most 4 assistants",
     });
     const [row] = await shop.stage.query(`SELECT licence_until_ms FROM billing_subscriptions ${whose}`);

@@ -19,9 +19,12 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
       id: expect.stringMatching(/^acc_[\w-]{22}$/),
       email: "new@example.com",
       subject: expect.stringMatching(/^user_\w+$/),
+      status: "trial",
       plan: "trial",
       trialEndsAt: expect.any(String),
       assistantLimit: null,
+      features: [],
+      limits: {},
       credits: 2.5,
       heldCredits: 0,
       reference: null,
@@ -37,9 +40,11 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
     const changed = await service.adminJson("account", "set", "new@example.com", ...change);
     expect(changed).toEqual({
       ...added,
+      status: "licensed",
       plan: "licensed",
       trialEndsAt: null,
       assistantLimit: 4,
+      limits: { assistants: 4 },
       credits: 10,
       subject,
     });
@@ -229,7 +234,7 @@ describe("npm run admin on its own", () => {
   it.each([
     [["account", "add"]],
     [["account", "add", "not-an-email"]],
-    [["account", "add", "a@example.com", "--plan", "platinum"]],
+    [["account", "add", "a@example.com", "--plan", "Platinum"]],
     [["account", "add", "a@example.com", "--trial-ends", "2027-02-30"]],
     [["account", "add", "a@example.com", "--trial-ends", "2027-01-01", "--trial-days", "3"]],
     [["account", "add", "a@example.com", "--assistant-limit", "-1"]],

@@ -178,6 +178,8 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       plan: "licensed",
       trialEndsAt: null,
       assistantLimit: 4,
+      features: [],
+      limits: { assistants: 4 },
       balance: 2.5,
       held: 0,
       createdAt: expect.any(String),
@@ -358,7 +360,10 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     const shown = {
       ok: true,
       status: "licensed",
+      plan: "licensed",
       assistantLimit: 4,
+      features: [],
+      limits: { assistants: 4 },
       recheckAfterSeconds: expect.any(Number),
     };
     expect(await write("/v1/checks", { token })).toEqual({ ...shown, status: "licensed" });

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Account } from "@/lib/accounts/account";
-import type { Caller } from "@/lib/accounts/caller";
-import { decideEntitlement } from "@/lib/plans/entitlement";
+import { type Decided, decideEntitlement } from "@/lib/plans/entitlement";
 
 const endsAtMs = Date.parse("2027-01-31T09:00:00.250Z");
-const account = { trial_ends_at_ms: null, assistant_limit: null, credit_thousandths: 0 };
-/** The caller of an account, of which only the columns matter that decide. */
-const callerOf = (columns: Partial<Account>): Caller => ({ is: "account", account: columns as Account });
-const trial = callerOf({ ...account, plan: "trial", trial_ends_at_ms: endsAtMs });
+const trial: Decided = { plan: "trial", trial_ends_at_ms: endsAtMs };
 
 describe("decideEntitlement", () => {
   it("ends a trial at its end time, and not a millisecond earlier", () => {
@@ -32,9 +27,8 @@ describe("decideEntitlement", () => {
   });
 
   it("spreads the recheck time over 10 to 15 minutes for every plan", () => {
-    const licensed = callerOf({ ...account, plan: "licensed" });
-    for (const caller of [licensed, trial]) {
-      const asked = [0, 0.5, 0.9999].map((chance) => decideEntitlement(caller, 0, chance));
+    for (const account of [{ plan: "licensed", trial_ends_at_ms: null } as const, trial]) {
+      const asked = [0, 0.5, 0.9999].map((chance) => decideEntitlement(account, 0, chance));
       expect(asked.map((decided) => decided.ok && decided.recheckAfterSeconds)).toEqual([600, 750, 900]);
     }
   });

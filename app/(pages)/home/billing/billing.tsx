@@ -113,12 +113,12 @@ function PackNote({ state, thousandths }: NonNullable<Purchases["latestPack"]>) 
 type LicenceTermsProps = Pick<Purchases, "licence"> & Terms & { account: Account };
 
 /** The name and assistants of a licence, when it renews, ends or ended, and what is paid next. */
-export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps) {
+export function LicenceTerms({ account, licence, name, next, limit }: LicenceTermsProps) {
   const state = licence && licenceStateOf(licence);
   const isGiven = account.plan === "licensed" && (licence?.licence_until_ms ?? 0) === 0;
   const given = isGiven && <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
   if (!state || (isGiven && state === "ended")) return given || null;
-  const { ends_at_ms, period_ends_ms, unpaid_since_ms, assistant_limit } = licence;
+  const { ends_at_ms, period_ends_ms, unpaid_since_ms } = licence;
   const atMs = (state === "invoiced" ? unpaid_since_ms : ends_at_ms) ?? period_ends_ms;
   const endsWithAccount =
     ["renews", "free"].includes(state) && (account.deletes_at_ms ?? period_ends_ms) < period_ends_ms;
@@ -129,7 +129,7 @@ export function LicenceTerms({ account, licence, name, next }: LicenceTermsProps
         {name && (
           <>
             <strong>{name}</strong>
-            {assistant_limit !== null && `, up to ${assistant_limit} assistants`}.{" "}
+            {limit != null && `, up to ${limit} assistants`}.{" "}
           </>
         )}
         {endsWithAccount
@@ -234,13 +234,14 @@ function OfferList({ offers, kind, accountId }: OfferListProps) {
 }
 
 /** The name of what is sold, its price and what it includes. */
-export function OfferWords({ name, amount = "Price shown at checkout", limit }: Offer) {
+export function OfferWords({ name, amount = "Price shown at checkout", plan }: Offer) {
+  const limit = plan?.limits.assistants;
   return (
     <div>
       <strong>{name}</strong>
       <p className="quiet">
         {amount}
-        {limit !== undefined && `, up to ${limit} assistants`}
+        {limit != null && `, up to ${limit} assistants`}
       </p>
     </div>
   );

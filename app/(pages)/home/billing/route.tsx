@@ -31,7 +31,7 @@ const problems = {
 /** What the company costs, what it includes, and the history of its credits. */
 export const { GET } = toPlatform(
   ownerPage(pages.billing, problems, async (visit) => {
-    const { account, bought, state, query, nowMs } = visit;
+    const { account, contents, bought, state, query, nowMs } = visit;
     const [offers, terms, changes, invoices] = bought
       ? await Promise.all([
           readOffersTo(account, bought, nowMs),
@@ -71,10 +71,10 @@ export const { GET } = toPlatform(
                 </p>
               </section>
             )}
-            {account.assistant_limit !== null && (
+            {contents.limits.assistants != null && (
               <dl className="card total">
                 <dt>Assistants you may hire</dt>
-                <dd>{account.assistant_limit}</dd>
+                <dd>{contents.limits.assistants}</dd>
               </dl>
             )}
           </div>

@@ -1,0 +1,221 @@
+import { auditedAccount, findAccount } from "@/lib/accounts/accounts";
+import { settleTerms } from "@/lib/accounts/effective-terms";
+import { toCredits } from "@/lib/accounts/ledger";
+import { asIso } from "@/lib/config/instants";
+import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import type { Db } from "@/lib/db/store";
+import { ApiError } from "@/lib/http/errors";
+import {
+  basePlans,
+  maxContents,
+  maxPlans,
+  type Plan,
+  type Plans,
+  readPlans,
+  renewVersion,
+  titleOf,
+} from "@/lib/plans/plan";
+import { listPlanPrices, type PlanPrice, planOfPrice } from "@/lib/plans/plan-prices";
+
+/** What is said of a plan; what is left out stays, or is nothing in a new one. */
+export type PlanChange = {
+  title?: string | undefined;
+  description?: string | undefined;
+  /** Titles by the features' names: all that it has. */
+  features?: Record<string, string> | undefined;
+  /** Only those that change. */
+  limits?: Record<string, number | null> | undefined;
+  credit_thousandths?: number | undefined;
+  /** Ids of Stripe's prices, in their order: all that are sold. */
+  prices?: string[] | undefined;
+  position?: number | undefined;
+  isOffered?: boolean | undefined;
+};
+
+/** A plan as an operator sees it. */
+export function describePlan(plan: Plan, prices: PlanPrice[]) {
+  const { name, title, description, features, limits, credit_thousandths, retired_at_ms } = plan;
+  const own = prices.filter((price) => price.plan.name === name);
+  return {
+    name,
+    title,
+    description,
+    features,
+    limits,
+    creditsAMonth: toCredits(credit_thousandths),
+    prices: own.filter(({ isSold }) => isSold).map(({ id }) => id),
+    retiredAt: asIso(retired_at_ms),
+  };
+}
+
+/** All plans as operators see them, in their order. */
+export async function listPlans(db: Db) {
+  const plans = await readPlans(db);
+  const prices = await listPlanPrices(db, plans);
+  return [...plans.values()].map((plan) => describePlan(plan, prices));
+}
+
+/** Reads a plan by its name. Throws an {@link ApiError} if there is none. */
+export async function showPlan(db: Db, name: string) {
+  const plan = (await listPlans(db)).find((plan) => plan.name === name);
+  if (plan) return plan;
+  throw new ApiError("not_found", {
+    message: "There is no plan with this name.",
+    hint: "See 'plan list', or make it with 'plan set'.",
+  });
+}
+
+/**
+ * Makes a plan or changes it, for everyone who has it: at once, and without their doing. Throws an {@link ApiError} if it
+ * would be too much.
+ */
+export async function setPlan(
+  db: Db,
+  name: string,
+  change: PlanChange,
+  { by = "operator" }: { by?: Actor },
+  nowMs: number,
+) {
+  const readState = async (transaction: Db) =>
+    (await listPlans(transaction)).find((plan) => plan.name === name) ?? null;
+  const about = { by, what: "plan set", whom: name, readState } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    await renewVersion(transaction);
+    const plans = await readPlans(transaction);
+    const known = plans.get(name);
+    if (!known && plans.size >= maxPlans) throw tooMuch(`There are ${maxPlans} plans already.`);
+    const { isOffered, prices: _, features = known?.features ?? {}, ...columns } = change;
+    const limits = { ...known?.limits, ...change.limits };
+    if (Object.keys({ ...features, ...limits }).length > maxContents)
+      throw tooMuch(`A plan has at most ${maxContents} features and limits.`);
+    if (isOffered === false && basePlans.some((base) => base === name))
+      throw new ApiError("invalid_request", {
+        message: `The plan ${name} is always there.`,
+        hint: "It has no prices of its own unless you give it some.",
+      });
+    const last = Math.max(...[...plans.values()].map(({ position }) => position));
+    const row = {
+      title: known?.title ?? titleOf(name),
+      description: known?.description ?? "",
+      credit_thousandths: known?.credit_thousandths ?? 0,
+      position: known?.position ?? last + 1,
+      ...Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)),
+      features: JSON.stringify(features),
+      limits: JSON.stringify(limits),
+      ...(isOffered !== undefined && {
+        retired_at_ms: isOffered ? null : (known?.retired_at_ms ?? nowMs),
+      }),
+    };
+    await transaction
+      .insertInto("plans")
+      .values({ name, ...row })
+      .onConflict((conflict) => conflict.column("name").doUpdateSet(row))
+      .execute();
+    if (change.prices) await setPrices(transaction, name, change.prices, nowMs);
+  });
+  if (change.prices) await settlePayers(db, nowMs);
+  return showPlan(db, name);
+}
+
+async function setPrices(transaction: Db, plan: string, ids: string[], nowMs: number): Promise<void> {
+  await transaction
+    .updateTable("billing_licence_prices")
+    .set({ withdrawn_at_ms: nowMs })
+    .where("plan", "=", plan)
+    .where("withdrawn_at_ms", "is", null)
+    .execute();
+  for (const [place, id] of ids.entries()) {
+    const row = { plan, place, withdrawn_at_ms: null };
+    await transaction
+      .insertInto("billing_licence_prices")
+      .values({ id, ...row, assistant_limit: null, sold_at_ms: nowMs })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+      .execute();
+  }
+}
+
+/**
+ * Gives the accounts that pay for a price the plan that it buys now, one after the other. What was interrupted, the next
+ * call does.
+ */
+export async function settlePayers(db: Db, nowMs: number): Promise<void> {
+  const payers = await db
+    .selectFrom("billing_subscriptions as subscription")
+    .innerJoin("billing_licence_prices as price", "price.id", "subscription.price_id")
+    .innerJoin("accounts", "accounts.id", "subscription.account_id")
+    .select("accounts.email")
+    .distinct()
+    .where("subscription.licence_until_ms", ">", nowMs)
+    .where("price.plan", "is not", null)
+    .where((row) =>
+      row.or([row("accounts.paid_plan", "is", null), row("accounts.paid_plan", "<>", row.ref("price.plan"))]),
+    )
+    .execute();
+  for (const { email } of payers) {
+    const about = { by: "service", what: "plan of a price", ...auditedAccount(email) } as const;
+    await auditedTransaction(db, about, nowMs, async (transaction) =>
+      settleTerms(transaction, await findAccount(transaction, email, nowMs), nowMs),
+    );
+  }
+}
+
+/**
+ * Puts a price that is sold into a plan: the one with this title and limit of assistants, or a new one. A price that has a
+ * plan keeps it.
+ *
+ * @param isSold - whether it is sold here, and not only elsewhere
+ */
+export async function addPriceToPlan(
+  db: Db,
+  { id, title, limit, isSold }: { id: string; title: string; limit: number | null; isSold: boolean },
+  nowMs: number,
+): Promise<void> {
+  const limits = limit === null ? {} : { assistants: limit };
+  const readState = async (transaction: Db) =>
+    planOfPrice(await listPlanPrices(transaction, await readPlans(transaction)), id)?.name ?? null;
+  const about = { by: "service", what: "plan of a price", whom: id, readState } as const;
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    await renewVersion(transaction);
+    const plans = await readPlans(transaction);
+    const prices = await listPlanPrices(transaction, plans);
+    if (planOfPrice(prices, id)) return;
+    const isSame = (plan: Plan) => plan.title === title && (plan.limits.assistants ?? null) === limit;
+    const known = [...plans.values()].find(isSame);
+    const name = known?.name ?? unusedName(title, limit, plans);
+    if (!known) {
+      const position = 1 + Math.max(...[...plans.values()].map((plan) => plan.position));
+      const row = { name, title, description: "", credit_thousandths: 0, position };
+      const contents = { features: "{}", limits: JSON.stringify(limits) };
+      await transaction
+        .insertInto("plans")
+        .values({ ...row, ...contents })
+        .execute();
+    }
+    const place = prices.filter(({ plan }) => plan.name === name).length;
+    const row = { plan: name, place, withdrawn_at_ms: isSold ? null : nowMs };
+    await transaction
+      .insertInto("billing_licence_prices")
+      .values({ id, ...row, assistant_limit: limit, sold_at_ms: nowMs })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+      .execute();
+  });
+}
+
+/** A name for a plan by its title, with its limit of assistants or a number where the title's is taken: `office-25`. */
+function unusedName(title: string, limit: number | null, plans: Plans): string {
+  const words = title
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-");
+  const base =
+    words
+      .replace(/^[^a-z]+/, "")
+      .slice(0, 30)
+      .replace(/-$/, "") || "plan";
+  const numbered = Array.from({ length: maxPlans }, (_, at) => `${base}-${at + 2}`);
+  const names = [base, ...(limit === null ? [] : [`${base}-${limit}`.slice(0, 40)]), ...numbered];
+  return names.find((name) => !plans.has(name)) ?? base;
+}
+
+const tooMuch = (message: string) =>
+  new ApiError("invalid_request", { message, hint: "See 'plan list' for what could go." });
