@@ -155,11 +155,11 @@ const withPlan = (row: "new" | "old") =>
   entitlementOf(
     row,
     limitOf(row),
-    `, 'plan', ${planOf(row)}, 'ownFeatures', as_json(${row}.own_features), 'ownLimits', as_json(${row}.own_limits)`,
+    `, 'plan', ${planOf(row)}, 'ownFeatures', ${row}.own_features, 'ownLimits', ${row}.own_limits`,
   );
 const grants = ["given_plan", "paid_plan", "own_features", "own_limits"];
 const contentsOf = (row: "new" | "old") =>
-  `json_object('plan', ${row}.name, 'features', as_json(${row}.features), 'limits', as_json(${row}.limits))`;
+  `json_object('plan', ${row}.name, 'features', ${row}.features, 'limits', ${row}.limits)`;
 
 /** The triggers of migration 251, by name. */
 export const planTriggers: Record<string, EventTrigger> = {

@@ -498,11 +498,7 @@ export const migrations: Record<string, SchemaChange> = {
         plan("licensed", "Licence", "For a company that works.", 3),
         "create table plan_versions (id bigint primary key, version text not null)",
         `insert into plan_versions (id, version) values (1, '${randomUUID()}')`,
-        ...addColumns(
-          "accounts",
-          "given_plan text references plans (name), paid_plan text references plans (name)",
-        ),
-        ...addColumns("accounts", "own_features text, own_limits text"),
+        ...addColumns("accounts", "given_plan text, paid_plan text, own_features text, own_limits text"),
         ...addColumns("invitations", "given_plan text"),
         ...addColumns(
           "billing_licence_prices",

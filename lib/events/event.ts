@@ -1,5 +1,6 @@
 import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
+import { parseJson } from "@/lib/http/json";
 
 /** What is told, with what each event says next to its account. The triggers of `db/event-triggers.ts` write them. */
 export const eventTypes = {
@@ -52,12 +53,16 @@ export function describeEvent({ type, account_id, account_number, data, at_ms }:
   return { type, timestamp: new Date(at_ms).toISOString(), data: told };
 }
 
+/** What is JSON in a column is text in an event; null if it is none, because someone wrote it by hand. */
+const parsed = (text: unknown) => parseJson(Buffer.from(String(text))) ?? null;
+
 /** Times are stored in milliseconds and amounts in thousandths, and told as elsewhere: `trialEndsAtMs` as `trialEndsAt`. */
 function inUnits(stored: unknown): unknown {
-  if (typeof stored !== "object" || stored === null || Array.isArray(stored)) return stored;
+  if (typeof stored !== "object" || stored === null) return stored;
   return Object.fromEntries(
     Object.entries(stored).map(([name, value]) => {
-      if (name === "features") return [name, Object.keys(value as object)];
+      if (name === "features") return [name, Object.keys(parsed(value) ?? {})];
+      if (["limits", "ownFeatures", "ownLimits"].includes(name)) return [name, parsed(value)];
       if (name.endsWith("AtMs")) return [name.slice(0, -2), asIso(value)];
       if (name === "thousandths") return ["credits", toCredits(value)];
       if (name.endsWith("Thousandths")) return [name.slice(0, -"Thousandths".length), toCredits(value)];

@@ -48,7 +48,7 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
     expect(also).toContain("the billing portal has no default configuration");
     expect(also).toMatch(/this clock is (89|90|91) seconds behind Stripe's/);
     for (const words of [
-      "Correct these prices at Stripe, STRIPE_LICENCE_PRICES or STRIPE_CREDIT_PRICES.",
+      "Correct these prices at Stripe, in 'plan set' or in STRIPE_CREDIT_PRICES.",
       "Set this machine's clock by NTP: deliveries five minutes off are refused.",
       "Have Stripe deliver these events to it: checkout.session.completed, ",
       "Save one in Stripe's dashboard under Settings, Billing, Customer portal.",

@@ -319,7 +319,7 @@ describe("parseSettings", () => {
     "STRIPE_WEBHOOK_SECRET=x": "is not a signing secret (whsec_…)",
     "STRIPE_LICENCE_PRICES=prod_x":
       "STRIPE_LICENCE_PRICES, STRIPE_CREDIT_PRICES: prod_x is not the id of a price (price_…)",
-    "STRIPE_CREDIT_PRICES=price_a": "must name 1 to 10 prices, each of them once",
+    "STRIPE_CREDIT_PRICES=price_a": "must name at most 10 prices, each of them once",
     "LAPSED_PLAN=free": "must be trial-ended or hobby",
     "STRIPE_TAX=yes": "must be none or automatic",
     "STRIPE_PROMOTION_CODES=yes": "must be off or on",

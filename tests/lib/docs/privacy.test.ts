@@ -13,7 +13,8 @@ const read = async (service: Service, path: string) => (await service.ask(`${pat
 
 /** The words for each kind of data, and the columns that they are about. Times end in `_ms`, which is left out here. */
 const told = `
-Your account: email, plan, end of the trial | accounts: email plan trial_ends_at
+Your account: email, plan and what it has beyond it | accounts: email plan given_plan paid_plan own_features own_limits
+end of the trial | accounts: trial_ends_at
 the mails about it, assistant limit | accounts: trial_mail_done trial_mail_next_at assistant_limit
 credits, what is held of them, our reference for it, when it was opened | accounts: credit_thousandths created_at
 whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
@@ -36,7 +37,7 @@ and what that answered | webhook_deliveries: status answer
 The waitlist: your email, when you joined | waitlist: email joined_at
 confirmed it and were invited | waitlist: confirmed_at invited_at
 hashes of the mailbox and of the mailed link | waitlist: mailbox_hash confirmation_hash
-Your invitation: email, plan, trial | invitations: email plan trial_ends_at trial_days
+Your invitation: email, plan, trial | invitations: email plan given_plan trial_ends_at trial_days
 trial, assistant limit, credits, when | invitations: assistant_limit credit_thousandths
 made and accepted, and a hash of the link | invitations: created_at accepted_at token_hash
 the email typed, and hashes of the code | sign_in_codes: email code_hash
@@ -80,7 +81,7 @@ const ours =
   /\.(?:id|account_id|subject|credential_id|rp_id|counter|made_in|clerk_session|begun_by|share|tries|attempts|version|last_event(?:_at)?|ending_mail|end_mail_at|confirmation_mailed_at|unconfirmed_until|expires_at|last_date|former_until|long_code_until|first_at|next_at|trial_end_told|end_told|seq|next_attempt_at|lease_until|first_attempt_at|updated_at|is_deleted|barred_told_at)$|^sign_in_codes\.(?:created_at|characters|tried_at)$|^connect_state\.(?!payload)/;
 /** Tables of which the document says nothing, because they are about no one who uses the service. */
 const noOnes =
-  /^(?:sqlite_|kysely_|operator|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|event_numbers|webhooks|ledger_numbers|backends|backend_keys|site_banner)/;
+  /^(?:sqlite_|kysely_|operator|plan|passkey_challenges|status_outages|billing_licence_prices|billing_progress|connect_clients|signing_keys|link_keys|event_numbers|webhooks|ledger_numbers|backends|backend_keys|site_banner)/;
 
 describe("/privacy and /terms", async () => {
   const { service, stage } = await borrowService(engines[0]);

@@ -61,7 +61,8 @@ describe.each(engines)("the events on $name", (engine) => {
     );
     const account = { account: id };
     const trialEndsAt = new Date(endsAtMs).toISOString();
-    const trial = { status: "trial", trialEndsAt, assistantLimit: null };
+    const own = { ownFeatures: null, ownLimits: null };
+    const trial = { status: "trial", plan: "trial", trialEndsAt, assistantLimit: null, ...own };
     expect(await read()).toEqual([
       {
         id: expect.stringMatching(/^evt_[\da-f]{32}$/),

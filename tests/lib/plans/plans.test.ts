@@ -194,6 +194,7 @@ describe.each(engines)("plans on $name", async (engine) => {
       before: { features: { voice: "Voice" } },
       after: { features: { video: "Video" } },
     });
+    const limits = '{"assistants":7,"projects":20}';
     const told = await stage.query(
       "SELECT email, data FROM events JOIN accounts ON accounts.id = account_id WHERE type = 'entitlement.changed'",
     );
@@ -201,8 +202,8 @@ describe.each(engines)("plans on $name", async (engine) => {
       {
         email,
         data: {
-          before: { plan: "studio", features: { voice: "Voice" }, limits: { assistants: 7, projects: 20 } },
-          after: { plan: "studio", features: { video: "Video" }, limits: { assistants: 7, projects: 20 } },
+          before: { plan: "studio", features: '{"voice":"Voice"}', limits },
+          after: { plan: "studio", features: '{"video":"Video"}', limits },
         },
       },
     ]);
