@@ -17,12 +17,18 @@ export const isSuccess = (status: number | null) => status !== null && status >=
 const withinMs = 10_000;
 const keptCharacters = 500;
 const maxBytes = 16 * 1024;
+/** Less than any server waits for, and than any network forgets a connection after without a word. */
+const idleMs = 4000;
 /** Receivers far away need more than Node's quarter of a second before the next address is tried. */
 const nextAddressAfterMs = 2500;
 
-/** Networks that are no one's on the internet, next to the private ones (RFC 6890). */
+/**
+ * Networks that are no one's on the internet, next to the private ones, or that stand for IPv4 addresses (RFC 6890). IPv6 has
+ * global addresses in 2000::/3 alone.
+ */
 const reserved = networks.parse(
-  "0.0.0.0/8,192.0.0.0/24,198.18.0.0/15,224.0.0.0/4,240.0.0.0/4,::/128,64:ff9b::/96,64:ff9b:1::/48,100::/64,2002::/16,fec0::/10,ff00::/8",
+  "0.0.0.0/8,192.0.0.0/24,192.88.99.0/24,198.18.0.0/15,224.0.0.0/4,240.0.0.0/4," +
+    "::/96,::ffff:0:0:0/96,64:ff9b::/96,64:ff9b:1::/48,100::/8,200::/7,400::/6,800::/5,1000::/4,2001::/23,2002::/16,4000::/2,8000::/1",
 );
 
 /** Parses the address of a receiver. Throws an {@link ApiError}. */
@@ -52,6 +58,7 @@ export class Receiver {
   constructor(private readonly url: URL) {
     const options = {
       keepAlive: true,
+      timeout: idleMs,
       maxSockets: 64,
       lookup: checkedLookup(isLoopback(url.hostname)),
       autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
@@ -61,26 +68,41 @@ export class Receiver {
 
   /** Posts JSON. It follows no redirect, waits ten seconds in all, and reads 16 KiB at most. */
   post(headers: Record<string, string>, body: string): Promise<Answer> {
+    return this.send(headers, body, AbortSignal.timeout(withinMs));
+  }
+
+  private send(headers: Record<string, string>, body: string, signal: AbortSignal): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>();
     const { request } = this.url.protocol === "https:" ? https : http;
-    const signal = AbortSignal.timeout(withinMs);
     const fail = (failure: Error) => {
-      const why = signal.aborted ? `no answer within ${withinMs / 1000} seconds` : wordsOf(failure);
+      const why = signal.aborted ? `no whole answer within ${withinMs / 1000} seconds` : wordsOf(failure);
       resolve({ status: null, answer: shorten(why), retryAfterMs: 0 });
     };
     const address = this.url.hostname.replace(/^\[(.*)\]$/, "$1");
-    if (isIP(address) && !mayReach(address, isLoopback(this.url.hostname)))
+    if (isIP(address) && !mayReach(address, isLoopback(this.url.hostname))) {
       fail(new Error(unreachable(address)));
-    else
-      request(this.url, {
-        method: "POST",
-        agent: this.agent,
-        signal,
-        headers: { "content-type": "application/json", "user-agent": "corner-office", ...headers },
+      return promise;
+    }
+    let isAnswered = false;
+    const sent = request(this.url, {
+      method: "POST",
+      agent: this.agent,
+      signal,
+      headers: { "content-type": "application/json", "user-agent": "corner-office", ...headers },
+    });
+    sent
+      .once("response", (response) => {
+        isAnswered = true;
+        read(response, resolve, fail);
       })
-        .once("error", fail)
-        .once("response", (response) => read(response, resolve, fail))
-        .end(body);
+      .once("error", (failure: NodeJS.ErrnoException) => {
+        // The receiver closed a connection that was idle, as this was sent on it.
+        if (sent.reusedSocket && failure.code === "ECONNRESET") resolve(this.send(headers, body, signal));
+        else if (!isAnswered) fail(failure);
+      })
+      // An answer that changes the protocol is none, and no failure to Node either.
+      .once("close", () => isAnswered || fail(new Error("closed without an answer")))
+      .end(body);
     return promise;
   }
 
@@ -109,10 +131,12 @@ function read(
     bytes += chunk.length;
     if (bytes > maxBytes) response.destroy(); // what came counts
   });
-  response.once("close", () =>
-    response.complete || bytes > maxBytes ? done() : fail(new Error("the answer broke off")),
-  );
-  response.once("error", fail);
+  // Whether an event was accepted must be certain; what refuses it need not be whole.
+  response.once("close", () => {
+    if (response.complete || bytes > maxBytes || !isSuccess(response.statusCode ?? 0)) done();
+    else fail(new Error("the answer broke off"));
+  });
+  response.once("error", () => {}); // "close" follows
 }
 
 /** What `Retry-After` asks for, in seconds or as a date (RFC 9110 §10.2.3), in milliseconds; 0 if it cannot be read. */

@@ -1,6 +1,8 @@
 import { createPublicKey, verify } from "node:crypto";
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
+import { parseReceiver } from "@/lib/events/receiver";
 import { startService, startStage } from "@/tests/support/block";
 import { makeClock } from "@/tests/support/clock";
 import { eventually } from "@/tests/support/databases";
@@ -81,6 +83,10 @@ describe.each(engines)("webhooks on $name", async (engine) => {
       ["https://[::ffff:169.254.169.254]/", "no public network"],
       ["https://[fd00::1]/", "no public network"],
       ["https://0.0.0.0/", "no public network"],
+      ["https://[::7f00:1]/", "no public network"],
+      ["https://[::ffff:0:a00:1]/", "no public network"],
+      ["https://[2001::1]/", "no public network"],
+      ["https://[fec0::1]/", "no public network"],
       ["https://ann:secret@systems.example.com/", "name or a password"],
       ["ftp://systems.example.com/", "no address of a receiver"],
     ] as const) {
@@ -88,6 +94,8 @@ describe.each(engines)("webhooks on $name", async (engine) => {
       expect([url, code]).toEqual([url, 1]);
       expect(stderr).toContain(words);
     }
+    for (const url of ["https://[2606:4700::1111]/", "https://8.8.8.8/"])
+      expect(parseReceiver(url).href).toBe(url);
     expect((await service.admin("webhook", "add", receiver.url, "--events", "account.gone")).code).not.toBe(
       0,
     );
@@ -241,6 +249,49 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     await receiver.stop();
   });
 
+  it.each([
+    [
+      "changes the protocol",
+      "101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x",
+      "closed without",
+    ],
+    ["breaks off as it accepts", "200 OK\r\ncontent-length: 9", "the answer broke off"],
+    ["breaks off as it refuses", "410 Gone\r\ncontent-length: 9", "410: gone"],
+  ])("are not accepted by an answer that %s", async (_, head, words) => {
+    const { receiver, id } = await receive();
+    receiver.secret = undefined;
+    receiver.respond = (_, __, { socket }) => socket.end(`HTTP/1.1 ${head}\r\n\r\ngone`);
+    const { code, stdout } = await service.admin("webhook", "test", id);
+    expect([code, stdout]).toEqual([1, expect.stringContaining(words)]);
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
+  it("are sent at once on another connection when an idle one was closed, and leave none open for long", async () => {
+    const { receiver, id } = await receive();
+    receiver.secret = undefined;
+    const used = new Set<Socket>();
+    let resets = 0;
+    receiver.respond = (_, __, { socket }) => {
+      if (!used.has(socket)) socket.write("HTTP/1.1 204 No Content\r\n\r\n");
+      else if (socket.resetAndDestroy()) resets++;
+      used.add(socket);
+    };
+    const { id: account, email } = await addAccount();
+    await eventually(async () => {
+      await add(email, 1);
+      expect(resets).toBeGreaterThan(0);
+    });
+    await eventually(async () => expect(await find(id)).toMatchObject({ state: "works", waiting: 0 }));
+    const rows = await stage.query(
+      `SELECT attempts FROM webhook_deliveries WHERE webhook_id = '${id}' AND account_id = '${account}'`,
+    );
+    expect(new Set(rows.map(({ attempts }) => Number(attempts)))).toEqual(new Set([1]));
+    await eventually(() => expect([...used].filter(({ destroyed }) => !destroyed)).toEqual([]));
+    await service.admin("webhook", "remove", id);
+    await receiver.stop();
+  });
+
   it("follow no redirect, wait ten seconds, and reach no private address by a name", async () => {
     const { receiver, id } = await receive();
     let asked = 0;
@@ -252,7 +303,9 @@ describe.each(engines)("webhooks on $name", async (engine) => {
     expect(stdout).toContain("302: a redirect, which is not followed: change the address");
     expect(asked).toBe(1);
     receiver.respond = () => {};
-    expect((await service.admin("webhook", "test", id)).stdout).toContain("no answer within 10 seconds");
+    expect((await service.admin("webhook", "test", id)).stdout).toContain(
+      "no whole answer within 10 seconds",
+    );
     // A name that led elsewhere when it was added.
     await stage.query(`UPDATE webhooks SET url = 'https://localhost.localdomain.test:1/' WHERE id = '${id}'`);
     expect((await service.admin("webhook", "test", id)).code).toBe(1);
