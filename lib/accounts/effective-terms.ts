@@ -59,8 +59,10 @@ async function readPaid(db: Db, accountId: string, plans: Plans, nowMs: number):
   const order = [...plans.keys()];
   const names = rows.map(({ plan }) => plan ?? "licensed");
   const [plan] = names.toSorted((one, other) => order.indexOf(other) - order.indexOf(one));
-  const limits = rows.map(
-    ({ assistant_limit }, at) => assistant_limit ?? limitOfPlan(names[at] ?? "", plans),
-  );
+  // What was read of a subscription may be older than its plan.
+  const limits = rows.map(({ assistant_limit, plan }) => {
+    const ofPlan = limitOfPlan(plan ?? "licensed", plans);
+    return plan === null ? (assistant_limit ?? ofPlan) : Math.max(assistant_limit ?? 0, ofPlan);
+  });
   return plan === undefined ? undefined : { plan, limit: Math.max(...limits) };
 }
