@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Account } from "@/lib/accounts/account";
-import { setAccount } from "@/lib/accounts/accounts";
+import { setAccount, termsOfPlan } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
+import { type PlanChange, setPlan } from "@/lib/accounts/plan-changes";
 import { mintTokenFor } from "@/lib/admin/token";
 import { mintLocalSubject, programTokenSeconds } from "@/lib/auth/sessions/session";
 import { addBackend, listBackends, permissions, rotateBackend } from "@/lib/backend/backends";
@@ -34,6 +35,18 @@ const toolCall = JSON.stringify({
   params: { name: "search_docs", arguments: { query: "entitlement" } },
 });
 
+const voice = { voice: "Talk to your assistants" };
+const demoPlans: Record<string, PlanChange> = {
+  trial: { features: voice, limits: { assistants: 3, projects: 5 } },
+  hobby: { features: {}, limits: { assistants: 1, projects: 1 } },
+  studio: {
+    description: "For a company that works every day.",
+    features: voice,
+    limits: { assistants: 12, projects: 20 },
+    credit_thousandths: 100_000,
+  },
+};
+
 loadEnvFiles((complaint) => logBeforeSettings().warn(complaint));
 process.env.LOG_LEVEL ||= "error"; // so that the terminal shows codes, not requests
 process.env.OFFICE_PORT ||= String(Number(process.env.PORT || 3000) + 1);
@@ -47,13 +60,14 @@ const message = "This is the demo: four accounts, local sign-in, no mail is sent
 await setBanner(db, { banner: { kind: "promo", message, starts_at_ms: null, ends_at_ms: null } }, Date.now());
 process.stdout.write(await describeDemo(db, accounts));
 
-/** Creates the four accounts, or resets those of an earlier demo. */
+/** Creates the four accounts and their plans, or resets those of an earlier demo. */
 async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
+  for (const [name, plan] of Object.entries(demoPlans)) await setPlan(db, name, plan, {}, nowMs);
   const accounts = [
-    { email: "licensed@example.com", plan: "licensed", assistant_limit: 12, credit_thousandths: 1_250_500 },
-    { email: "trial@example.com", plan: "trial", trial_ends_at_ms: nowMs + 7 * dayMs, assistant_limit: 3 },
-    { email: "ended@example.com", plan: "trial", trial_ends_at_ms: nowMs - dayMs, assistant_limit: 3 },
-    { email: "hobby@example.com", plan: "hobby", assistant_limit: 1 },
+    { email: "licensed@example.com", ...termsOfPlan("studio"), credit_thousandths: 1_250_500 },
+    { email: "trial@example.com", plan: "trial", trial_ends_at_ms: nowMs + 7 * dayMs },
+    { email: "ended@example.com", plan: "trial", trial_ends_at_ms: nowMs - dayMs },
+    { email: "hobby@example.com", plan: "hobby" },
   ] as const;
   const made: Account[] = [];
   for (const { email, ...terms } of accounts) {
@@ -99,10 +113,10 @@ Sign in at     ${appUrl}${pages.signIn.path}, and the code is shown below, as on
 Operate it at  ${await makeOperatorLink(db, "demo", Date.now())}
                The link adds your passkey, once and within ${linkMinutes} minutes.
 Spend credits  npx node ${program}   (its key: demo.pem there)  ${backend?.url}/docs
+Change a plan  npm run -s admin -- plan set studio --feature voice --feature video
 See events     curl ${receiver}   (what a receiver of webhooks has verified)
 
 One line for each operation and one of an AI agent, to paste in this folder:
-
 ${lines.join("\n")}
 
 The tokens in these files expire in ${programTokenSeconds / 60} minutes. They can't send, publish, deploy or charge.

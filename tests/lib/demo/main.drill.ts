@@ -108,6 +108,14 @@ describe.runIf(process.env.CI || isInstalled("curl"))("npm run demo", () => {
     expect(statSync(join(dataDir, "demo", "demo.pem")).mode & 0o777).toBe(0o600);
   });
 
+  it("prints a line that changes a plan, which the next check has", async () => {
+    const [, line = ""] = /^Change a plan {2}(.+)/m.exec(demo.printed()) ?? [];
+    const check = demo.lines.find((line) => line.includes("/api/entitlement")) ?? "";
+    expect((await paste(check)).body).toContain('"plan":"studio","assistantLimit":12,"features":["voice"]');
+    await run("sh", ["-c", line], { env: { ...process.env, DATA_DIR: dataDir } });
+    expect((await paste(check)).body).toContain('"features":["voice","video"]');
+  });
+
   it("prints a line that shows events as a receiver of webhooks has verified them", async () => {
     const [, line = "", url = ""] = /^See events {5}(curl (\S+))/m.exec(demo.printed()) ?? [];
     await eventually(async () => {
