@@ -3,6 +3,7 @@ import { parseAccount } from "@/lib/accounts/account";
 import { deleteAccount, setAccount } from "@/lib/accounts/accounts";
 import { erasePerson } from "@/lib/accounts/erasure";
 import { addAccount } from "@/lib/accounts/invitations";
+import { setPlan } from "@/lib/accounts/plan-changes";
 import { beginCheckout } from "@/lib/billing/checkout";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { purchaseIn } from "@/lib/billing/fulfilment/events";
@@ -12,6 +13,7 @@ import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { contentsOf, readPlans } from "@/lib/plans/plan";
 import { processSingleton } from "@/lib/process-singleton";
 import { type BillingPage, type Money, moneyIn, readBillingPage } from "@/tests/support/billing-page";
 import type { Stage } from "@/tests/support/engines";
@@ -78,6 +80,9 @@ const licencePrices = {
 } as const;
 type LicencePrice = keyof typeof licencePrices;
 
+/** Each is of a plan of its own. */
+const planOf = (price: string) => price.replace("_", "-");
+
 const limitOf = (price: string) => licencePrices[price as LicencePrice].limit;
 
 /** What a life counts of what is wrong in it: nothing. */
@@ -131,6 +136,7 @@ export async function liveYears(stage: Stage, years: number, seed = 1, daysOfEac
 class Life {
   readonly owners: Owner[] = [];
   private readonly covers = new Map<string, Cover>();
+  private sold: string[] = [];
   private late: { event: Event; atMs: number }[] = [];
   private copy: Rows[] | undefined;
   private readonly later: { atMs: number; run: () => void }[] = [];
@@ -152,11 +158,10 @@ class Life {
       // The team's is by the quarter, which begins several times in a year.
       const recurring = { ...month.recurring, interval_count: id === "price_team" ? 3 : 1 };
       const product = { ...month.product, id: `prod_${id}` };
-      const metadata = { assistant_limit: String(limit) };
-      stripe.prices.set(id, { ...month, ...price, id, recurring, product, metadata } as Price);
+      stripe.prices.set(id, { ...month, ...price, id, recurring, product, metadata: {} } as Price);
+      await setPlan(db, planOf(id), { limits: { assistants: limit } }, {}, nowMs);
     }
     Object.assign(process.env, stripe.environment, {
-      STRIPE_LICENCE_PRICES: Object.keys(licencePrices).join(),
       LICENCE_GRACE_DAYS: String(graceDays),
       LOG_LEVEL: "error",
     });
@@ -168,8 +173,8 @@ class Life {
       const httpClient = asHttpClient(() => current.stripe as StripeStandIn);
       return new Stripe("sk_test_standin", { httpClient, telemetry: false, maxNetworkRetries: 0 });
     });
-    sell(Object.keys(licencePrices));
     const life = new Life(stripe, db, stage, random, figures, nowMs);
+    await life.sell(Object.keys(licencePrices));
     stripe.subscriptionUpdate.products = Object.keys(licencePrices).map((id) => ({
       product: `prod_${id}`,
       prices: [id],
@@ -249,7 +254,7 @@ class Life {
       .filter((one) => one.atMs <= this.nowMs || !this.later.push(one)))
       run();
     this.passAtStripe();
-    if (this.chance(0.02)) this.switchSales();
+    if (this.chance(0.02)) await this.switchSales();
     const isAway = this.chance(0.1);
     if (isAway) this.stripe.faultOf = () => this.oneOf(["none", "none", "500", "done500"]);
     for (const owner of [...this.owners]) if (this.chance(0.1)) await this.act(owner);
@@ -267,11 +272,19 @@ class Life {
     return found;
   }
 
+  /** The operator sells these prices, and no others. */
+  private async sell(prices: string[]): Promise<void> {
+    this.sold = prices;
+    for (const id of Object.keys(licencePrices))
+      await setPlan(this.db, planOf(id), { prices: prices.includes(id) ? [id] : [] }, {}, this.nowMs);
+  }
+
   /** The store is replaced by an earlier copy, read at Stripe once, and the operator does again what they did since. */
   private async restore(copy: Rows[]): Promise<void> {
     this.figures.restores++;
     for (const { story } of this.owners) story.push(`${this.today()} a restore`);
     await replaceStore(this.stage, copy);
+    await this.sell(this.sold);
     await reconcile(this.db, this.nowMs, { isRestored: true });
     const emails = this.owners.map(({ email }) => email);
     const gone = await this.db
@@ -303,10 +316,10 @@ class Life {
     return customers.flatMap(({ id, email, metadata }) => ((metadata.email ?? email) === address ? id : []));
   }
 
-  /** The operator takes prices out of the settings, or puts them back. */
-  private switchSales(): void {
+  /** The operator takes prices out of their plans, or puts them back. */
+  private async switchSales(): Promise<void> {
     const kept = Object.keys(licencePrices).filter((id) => id === "price_month" || this.chance(0.7));
-    sell(kept);
+    await this.sell(kept);
   }
 
   private periodEndMs(id: string): number {
@@ -757,7 +770,7 @@ class Life {
       const invoice = this.stripe.invoices.get(latest_invoice ?? "");
       return (
         row?.price_id === this.coverOf(id).price &&
-        row.assistant_limit === limitOf(row.price_id) &&
+        row.assistant_limit === null &&
         row.amount_due === this.dueOf(id) &&
         row.currency === invoice?.currency
       );
@@ -839,10 +852,8 @@ class Life {
 
   /** Who runs unpaid beyond the grace, who paid and does not run after a day, who was charged twice, and whose credits are others after a day. */
   private async look() {
-    const rows = await this.db
-      .selectFrom("accounts")
-      .select(["email", "plan", "credit_thousandths", "assistant_limit"])
-      .execute();
+    const rows = await this.db.selectFrom("accounts").selectAll().execute();
+    const plans = await readPlans(this.db);
     const byEmail = new Map(rows.map((row) => [row.email, row]));
     const found = {
       runsUnpaid: [] as Owner[],
@@ -871,7 +882,8 @@ class Life {
       const hasPaidCredits = Number(row?.credit_thousandths) === paid;
       owner.creditsWrongSinceMs = hasPaidCredits ? undefined : (owner.creditsWrongSinceMs ?? this.nowMs);
       if (isOver(owner.creditsWrongSinceMs)) found.creditsWrong.push(owner);
-      const hasRightTerms = this.hasRightTerms(owner, row?.assistant_limit, byId);
+      const limit = row && (contentsOf(row, plans)?.limits.assistants ?? null);
+      const hasRightTerms = this.hasRightTerms(owner, limit, byId);
       owner.termsWrongSinceMs = hasRightTerms ? undefined : (owner.termsWrongSinceMs ?? this.nowMs);
       if (isOver(owner.termsWrongSinceMs)) found.termsWrong.push(owner);
       const isRenewed = this.subscriptionsOf(owner).some(
@@ -884,11 +896,6 @@ class Life {
     }
     return found;
   }
-}
-
-function sell(prices: string[]): void {
-  const sold = settings().billing?.licencePrices ?? [];
-  sold.splice(0, sold.length, ...prices);
 }
 
 /** What a price costs at Stripe, where it is sold in this currency. */
