@@ -23,7 +23,7 @@ type EventTrigger = {
   data?: string;
 };
 
-const isAnonymous = (row: "new" | "old") => `${row}.email like '%@erased.invalid'`; // what an erasure leaves
+const isAnonymous = (row: "new" | "old" | "accounts") => `${row}.email like '%@erased.invalid'`; // what an erasure leaves
 const hasAccount = (row: "new" | "old") => `exists (select 1 from accounts where id = ${row}.account_id)`;
 const since = "(select since_ms from event_numbers where id = 1)";
 
@@ -175,8 +175,10 @@ export const planTriggers: Record<string, EventTrigger> = {
     type: "entitlement.changed",
     account: "accounts.id",
     from: "accounts",
-    where: `new.name in (accounts.given_plan, accounts.paid_plan) or new.name = accounts.plan and accounts.plan <> 'licensed'
-      or new.name = 'licensed' and accounts.plan = 'licensed' and coalesce(accounts.given_plan, accounts.paid_plan) is null`,
+    where: `not (${isAnonymous("accounts")}) and case accounts.plan
+      when 'licensed' then new.name in (coalesce(accounts.given_plan, accounts.paid_plan, 'licensed'), accounts.paid_plan)
+      when 'trial' then new.name = 'trial' and accounts.trial_end_told_ms is distinct from accounts.trial_ends_at_ms
+      else new.name = accounts.plan end`,
     data: `json_object('before', ${contentsOf("old")}, 'after', ${contentsOf("new")})`,
   },
 };
