@@ -1,4 +1,4 @@
-// Corner Office client 1.1.1, in Kotlin for Android 8 and newer. Nothing else to install.
+// Corner Office client 1.2.0, in Kotlin for Android 8 and newer. Nothing else to install.
 // On another JVM, add org.json and leave out the imports of android and the last part.
 import android.app.Activity
 import android.content.Context
@@ -29,6 +29,7 @@ import kotlin.math.max
 import kotlin.math.min
 import kotlin.math.pow
 import kotlin.random.Random
+import org.json.JSONArray
 import org.json.JSONObject
 import org.json.JSONTokener
 
@@ -92,12 +93,27 @@ class CompanyGate(
 ) {
     @Volatile var why = "not_asked"
         private set
+    @Volatile var plan = "" // the name of what the owner has; has() and limit() say what is in it
+        private set
+    @Volatile private var features = JSONArray()
+    @Volatile private var limits = JSONObject()
     @Volatile private var yesUntilMs = Long.MIN_VALUE // the last yes is valid until then, even during an outage
     private var faults = 0
     private var deadToken = ""
     private val wakeUps = Semaphore(0)
 
     fun mayRun(nowMs: Long = clockMs()) = nowMs < yesUntilMs
+
+    /** Whether the plan has a feature, and the company may run. */
+    fun has(feature: String, nowMs: Long = clockMs()) =
+        mayRun(nowMs) && (0 until features.length()).any { features.opt(it) == feature }
+
+    /** The most that the plan allows: Long.MAX_VALUE for what it does not limit, and 0 while the company may not run. */
+    fun limit(name: String, nowMs: Long = clockMs()): Long = when {
+        !mayRun(nowMs) -> 0
+        limits.isNull(name) -> Long.MAX_VALUE
+        else -> (limits.opt(name) as? Number)?.toLong() ?: 0
+    }
 
     /** Asks until its thread is interrupted. Call wake() to ask at once: after a sign-in, and when the device wakes up. */
     fun keepAsking(onAnswer: (CompanyGate) -> Unit) {
@@ -129,6 +145,7 @@ class CompanyGate(
             val recheckSeconds = min((reply.answer.opt("recheckAfterSeconds") as? Number)?.toLong() ?: 0, MAX_SECONDS)
             if (reply.status == 200 && reply.answer.opt("ok") == true && recheckSeconds > 0) {
                 why = reply.answer.optString("status")
+                keepContents(reply.answer)
                 faults = 0
                 yesUntilMs = nowMs + recheckSeconds * 1000
                 return max(1.0, recheckSeconds * Random.nextDouble(0.9, 1.0)) // a little early, never late
@@ -143,6 +160,15 @@ class CompanyGate(
             if (reply.status == 403 || code == "not_configured") return stop(code, 600 * Random.nextDouble(1.0, 1.1))
             return hold(code, reply.retryAfter, nowMs)
         }
+    }
+
+    /** Services before plans send none of this, and only assistantLimit. */
+    private fun keepContents(answer: JSONObject) {
+        plan = answer.opt("plan") as? String ?: ""
+        features = answer.optJSONArray("features") ?: JSONArray()
+        val given = answer.optJSONObject("limits") ?: JSONObject()
+        if (!given.has("assistants")) given.put("assistants", answer.opt("assistantLimit"))
+        limits = given
     }
 
     /** 429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */

@@ -1,4 +1,4 @@
-# Corner Office client 1.1.1, for Python 3.9 and newer. Nothing else to install.
+# Corner Office client 1.2.0, for Python 3.9 and newer. Nothing else to install.
 import json, math, os, random, threading, time, urllib.error, urllib.parse, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
@@ -57,12 +57,15 @@ def send(url, token, fields):
 def seconds_in(answer, name):
     """A field in seconds, an hour at most; 0 if it is missing or no positive number."""
     value = answer.get(name)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return min(value, MAX_SECONDS) if is_number and value > 0 else 0
+    return min(value, MAX_SECONDS) if is_number(value) and value > 0 else 0
 
 
 def is_text(value):
     return isinstance(value, str) and value != ""
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 # --- The loop ---
@@ -76,10 +79,22 @@ class CompanyGate:
         It gets the token that no longer works, to renew it."""
         self.url, self.read_token = url, read_token
         self.why, self.yes_until, self.faults, self.dead_token = "not_asked", 0.0, 0, ""
+        # The name of what the owner has; features and limits say what is in it.
+        self.plan, self.features, self.limits = "", [], {}
         self.woken, self.is_ended = threading.Event(), False
 
     def may_run(self, now=None):
         return (now_seconds() if now is None else now) < self.yes_until
+
+    def has(self, feature, now=None):
+        """Whether the plan has a feature, and the company may run."""
+        return self.may_run(now) and feature in self.features
+
+    def limit(self, name, now=None):
+        """The most that the plan allows: infinity for what it does not limit, and 0 while the company may not run."""
+        most = self.limits.get(name)
+        most = math.inf if most is None else most
+        return most if self.may_run(now) and is_number(most) else 0
 
     def keep_asking(self, on_answer):
         """Asks until end() is called. Call wake() to ask at once: after a sign-in, and when the machine wakes up."""
@@ -109,6 +124,7 @@ class CompanyGate:
             status, answer, retry_after = fetch_json(self.url + "/api/entitlement", token)
             recheck, error = seconds_in(answer, "recheckAfterSeconds"), answer.get("error")
             if status == 200 and answer.get("ok") is True and recheck > 0:
+                self.keep_contents(answer)
                 self.why, self.faults, self.yes_until = str(answer.get("status")), 0, now + recheck
                 return max(1, recheck * random.uniform(0.9, 1))  # a little early, never late
             code = error.get("code") if isinstance(error, dict) else None
@@ -122,6 +138,14 @@ class CompanyGate:
         if status == 403 or code == "not_configured":
             return self.stop(code, SECONDS_AFTER_NO * random.uniform(1, 1.1))
         return self.hold(code, retry_after, now)
+
+    def keep_contents(self, answer):
+        """Services before plans send none of this, and only assistantLimit."""
+        plan, features, limits = answer.get("plan"), answer.get("features"), answer.get("limits")
+        self.plan = plan if is_text(plan) else ""
+        self.features = features if isinstance(features, list) else []
+        limits = limits if isinstance(limits, dict) else {}
+        self.limits = {"assistants": answer.get("assistantLimit"), **limits}
 
     def hold(self, code, retry_after, now):
         """429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires."""

@@ -1,4 +1,4 @@
-// Corner Office client 1.1.1, for Swift 5.9 and newer. Nothing else to install.
+// Corner Office client 1.2.0, for Swift 5.9 and newer. Nothing else to install.
 // For Apple's systems. Our tests run the loop and the renewal on Linux. There, Foundation without the correction of
 // swiftlang/swift-corelibs-foundation#5285 ends the program at an answer that breaks off before its headers end:
 // let a supervisor start it again.
@@ -34,6 +34,21 @@ private struct Entitlement: Decodable, Sendable {
   let status: String?
   let recheckAfterSeconds: Double?
   let error: Failure?
+  // Services before plans send none of this, and only assistantLimit.
+  let plan: Lenient<String>?
+  let features: Lenient<[Lenient<String>]>?
+  let limits: Lenient<[String: Lenient<Double>]>?
+  let assistantLimit: Lenient<Double>?
+}
+
+/// A value, if it is of this type: one that is not must not spoil the answer.
+private struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
+  let value: Value?
+  let isNull: Bool
+  init(from decoder: any Decoder) throws {
+    value = try? Value(from: decoder)
+    isNull = (try? decoder.singleValueContainer())?.decodeNil() ?? false
+  }
 }
 
 private struct Tokens: Decodable, Sendable {
@@ -60,6 +75,9 @@ private func fetch<Answer: Decodable & Sendable>(_ request: URLRequest) async ->
 /// Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why.
 actor CompanyGate {
   private(set) var why = "not_asked"
+  private(set) var plan = ""  // the name of what the owner has; features and limits say what is in it
+  private(set) var features: Set<String> = []
+  private(set) var limits: [String: Int] = [:]
   // The last yes is valid until then, even during an outage. A monotonic clock that includes sleep.
   private var yesUntil: ContinuousClock.Instant?
   private var faults = 0
@@ -78,6 +96,16 @@ actor CompanyGate {
   }
 
   func mayRun(now: ContinuousClock.Instant = .now) -> Bool { yesUntil.map { now < $0 } ?? false }
+
+  /// Whether the plan has a feature, and the company may run.
+  func has(_ feature: String, now: ContinuousClock.Instant = .now) -> Bool {
+    mayRun(now: now) && features.contains(feature)
+  }
+
+  /// The most that the plan allows: Int.max for what it does not limit, and 0 while the company may not run.
+  func limit(_ name: String, now: ContinuousClock.Instant = .now) -> Int {
+    mayRun(now: now) ? limits[name] ?? .max : 0
+  }
 
   /// Asks until its task is cancelled. Call wake() to ask at once: after a sign-in, and when the machine wakes up.
   func keepAsking(onAnswer: @Sendable (_ mayRun: Bool, _ why: String) async -> Void) async {
@@ -113,6 +141,7 @@ actor CompanyGate {
       if status == 200, answer?.ok == true, let given = answer?.recheckAfterSeconds, given > 0 {
         let recheck = min(given, maxSeconds)
         why = answer?.status ?? "licensed"
+        keepContents(answer)
         faults = 0
         yesUntil = now.advanced(by: .seconds(recheck))
         return max(1, recheck * Double.random(in: 0.9...1))  // a little early, never late
@@ -129,6 +158,14 @@ actor CompanyGate {
       if status == 403 || code == "not_configured" { return stop(code, 600 * Double.random(in: 1...1.1)) }
       return hold(code, retryAfter, now)
     }
+  }
+
+  private func keepContents(_ answer: Entitlement?) {
+    plan = answer?.plan?.value ?? ""
+    features = Set((answer?.features?.value ?? []).compactMap(\.value))
+    var given = answer?.limits?.value ?? [:]
+    if given["assistants"] == nil { given["assistants"] = answer?.assistantLimit }
+    limits = given.filter { !$0.value.isNull }.mapValues { Int(exactly: ($0.value ?? 0).rounded(.down)) ?? .max }
   }
 
   /// 429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires.

@@ -1,4 +1,4 @@
-// Corner Office client 1.1.1. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
+// Corner Office client 1.2.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
 // For Node 20.16 and newer, Electron, React Native, Expo and Capacitor. Nothing else to install.
 
 const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan
@@ -43,6 +43,9 @@ async function readText(response = new Response()) {
 /** Tracks whether the company may run and when to ask again. Run while mayRun() is true; otherwise show why. */
 export class CompanyGate {
   why = "not_asked";
+  plan = ""; // the name of what the owner has; features and limits say what is in it
+  features = [""].slice(1);
+  limits = new Map();
   yesUntilMs = 0; // by a monotonic clock; the last yes is valid until then, even during an outage
   faults = 0;
   deadToken = "";
@@ -62,6 +65,17 @@ export class CompanyGate {
 
   mayRun(nowMs = performance.now()) {
     return nowMs < this.yesUntilMs;
+  }
+
+  /** Whether the plan has a feature, and the company may run. */
+  has(feature = "", nowMs = performance.now()) {
+    return this.mayRun(nowMs) && this.features.includes(feature);
+  }
+
+  /** The most that the plan allows: Infinity for what it does not limit, and 0 while the company may not run. */
+  limit(name = "", nowMs = performance.now()) {
+    const most = this.limits.get(name) ?? Infinity;
+    return this.mayRun(nowMs) && typeof most === "number" ? most : 0;
   }
 
   /** Asks until end() is called. Call wake() to ask at once: after a sign-in, and when the machine wakes up. */
@@ -99,6 +113,7 @@ export class CompanyGate {
         : 0;
       if (status === 200 && answer.ok === true && recheckSeconds > 0) {
         this.why = String(answer.status);
+        this.keepContents(answer);
         this.faults = 0;
         this.yesUntilMs = nowMs + recheckSeconds * 1000;
         return Math.max(1, recheckSeconds * (0.9 + Math.random() * 0.1)); // a little early, never late
@@ -115,6 +130,13 @@ export class CompanyGate {
       }
       return this.hold(code, retryAfter, nowMs);
     }
+  }
+
+  /** Services before plans send none of this, and only assistantLimit. */
+  keepContents(answer = Object()) {
+    this.plan = typeof answer.plan === "string" ? answer.plan : "";
+    this.features = Array.isArray(answer.features) ? answer.features : [];
+    this.limits = new Map(Object.entries({ assistants: answer.assistantLimit, ...Object(answer.limits) }));
   }
 
   /** 429, 502, 503, no network or no JSON are not refusals: the last yes stays valid until it expires. */

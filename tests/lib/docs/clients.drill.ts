@@ -18,6 +18,10 @@ import { serve } from "@/tests/support/loopback";
 /** A client's output after a call: whether the company may run, why, and when it asks again (null: never). */
 type Said = { mayRun: boolean; why: string; seconds: number | null };
 
+/** What it says of the plan: its name, whether it has `voice`, and some of its limits (null: none). */
+type Contents = { plan: string; voice: boolean; limits: (number | null)[] };
+const limitNames = ["assistants", "projects", "seats", "constructor"];
+
 type Script = (response: ServerResponse) => void;
 
 const yes = { ok: true, status: "licensed", recheckAfterSeconds: 600 };
@@ -87,6 +91,12 @@ for (const moment of moments) {
   if (moment === "renew") { token = "second"; continue; }
   if (moment === "renewable") { isRenewable = true; continue; }
   if (moment === "away") { isAway = !isAway; continue; }
+  if (moment.startsWith("contents ")) {
+    const nowMs = Number(moment.slice(9)) * 1000;
+    const limits = ${JSON.stringify(limitNames)}.map((name) => gate.limit(name, nowMs)); // JSON has null for Infinity
+    console.log("said " + JSON.stringify({ plan: gate.plan, voice: gate.has("voice", nowMs), limits }));
+    continue;
+  }
   const nowMs = Number(moment) * 1000;
   const seconds = await gate.ask(nowMs);
   console.log("said " + JSON.stringify({ mayRun: gate.mayRun(nowMs), why: gate.why, seconds: Number.isFinite(seconds) ? seconds : null }));
@@ -127,6 +137,12 @@ for moment in sys.argv[2:]:
         continue
     if moment == "away":
         away = [] if away else ["away"]
+        continue
+    if moment.startswith("contents "):
+        now = float(moment[9:])
+        limits = [gate.limit(name, now) for name in ${JSON.stringify(limitNames)}]
+        limits = [None if limit == math.inf else limit for limit in limits]
+        print("said " + json.dumps({"plan": gate.plan, "voice": gate.has("voice", now), "limits": limits}))
         continue
     now = float(moment)
     seconds = gate.ask(now)
@@ -174,6 +190,17 @@ for moment in CommandLine.arguments.dropFirst(2) {
   if moment == "renew" { await keychain.renew(); continue }
   if moment == "renewable" { await keychain.becomeRenewable(); continue }
   if moment == "away" { await keychain.goAway(); continue }
+  if moment.hasPrefix("contents ") {
+    let now = start.advanced(by: .seconds(Double(moment.dropFirst(9))!))
+    var limits: [String] = []
+    for name in ${JSON.stringify(limitNames)} {
+      let limit = await gate.limit(name, now: now)
+      limits.append(limit == .max ? "null" : String(limit))
+    }
+    let voice = await gate.has("voice", now: now)
+    print("said {\\"plan\\":\\"\\(await gate.plan)\\",\\"voice\\":\\(voice),\\"limits\\":[\\(limits.joined(separator: ","))]}")
+    continue
+  }
   let now = start.advanced(by: .seconds(Double(moment)!))
   let seconds = await gate.ask(now: now).map { String($0) } ?? "null"
   print("said {\\"mayRun\\":\\(await gate.mayRun(now: now)),\\"why\\":\\"\\(await gate.why)\\",\\"seconds\\":\\(seconds)}")
@@ -216,6 +243,13 @@ for moment in CommandLine.arguments.dropFirst(2) {
         if (moment == "renew") { token = "second"; continue }
         if (moment == "renewable") { isRenewable = true; continue }
         if (moment == "away") { isAway = !isAway; continue }
+        if (moment.startsWith("contents ")) {
+            val nowMs = moment.drop(9).toLong() * 1000
+            val limits = listOf(${limitNames.map((name) => `"${name}"`)})
+                .map { gate.limit(it, nowMs) }.map { if (it == Long.MAX_VALUE) null else it }
+            println("""said {"plan":"\${gate.plan}","voice":\${gate.has("voice", nowMs)},"limits":$limits}""")
+            continue
+        }
         val nowMs = moment.toLong() * 1000
         val seconds = gate.ask(nowMs)
         println("""said {"mayRun":\${gate.mayRun(nowMs)},"why":"\${gate.why}","seconds":$seconds}""")
@@ -237,9 +271,10 @@ const inFolder = { cwd: folder, env: environment, timeout: 240_000 };
 
 /**
  * A time in seconds by the client's own clock; a new token; from now on a refused token is renewed; a switch between a
- * readable and an unreadable token; another URL; or the URL at which a connection renews its token.
+ * readable and an unreadable token; another URL; the URL at which a connection renews its token; or a time at which it says
+ * what the plan contains.
  */
-type Moment = number | "renew" | "renewable" | "away" | `${"" | "renew "}at ${string}`;
+type Moment = number | "renew" | "renewable" | "away" | `${"" | "renew "}at ${string}` | `contents ${number}`;
 
 /** Calls a client at these moments. Each call gets the next of the responses. */
 async function drive<Result = Said>(
@@ -277,6 +312,56 @@ describe.each(installed)("the complete client in %s", (_, client) => {
     expect(said).toMatchObject({ mayRun: true, why: "licensed" });
     expect(said?.seconds).toBeGreaterThanOrEqual(540);
     expect(said?.seconds).toBeLessThanOrEqual(600);
+  });
+
+  it.each<[string, object, Contents]>([
+    [
+      "of this service",
+      { plan: "studio", features: ["video", "voice"], limits: { assistants: 7, projects: 0, seats: null } },
+      { plan: "studio", voice: true, limits: [7, 0, null, null] },
+    ],
+    ["of one before plans", { assistantLimit: 3 }, { plan: "", voice: false, limits: [3, null, null, null] }],
+    ["of one before plans without a limit", {}, { plan: "", voice: false, limits: [null, null, null, null] }],
+    [
+      "of a later one, with more in it",
+      {
+        plan: "studio",
+        features: [{ name: "video" }, null, 7, "voice"],
+        limits: { projects: { most: 20, each: "month" }, seats: "20", constructor: true, tokens: 2 ** 60 },
+        status: "team",
+        another: { features: [] },
+      },
+      { plan: "studio", voice: true, limits: [null, 0, 0, 0] },
+    ],
+    [
+      "of which nothing is as it should be",
+      { plan: ["studio"], features: "voice", limits: [7], assistantLimit: "many" },
+      { plan: "", voice: false, limits: [0, null, null, null] },
+    ],
+  ])("runs by an answer %s, and says what the plan contains", async (_, more, contents) => {
+    const said = await drive<object>(client, [json(200, { ...yes, ...more })], [t, `contents ${t}`]);
+    expect(said).toEqual([expect.objectContaining({ mayRun: true }), contents]);
+  });
+
+  it("says what the plan contains only while the company may run, and what is new after the next yes", async () => {
+    const studio = { ...yes, plan: "studio", features: ["voice"], limits: { projects: 20 } };
+    const said = await drive<Contents>(
+      client,
+      [
+        json(200, studio),
+        refused(503, "unavailable"),
+        json(200, { ...studio, features: [] }),
+        refused(403, "trial_ended"),
+      ],
+      [
+        `contents ${t}`,
+        ...[t, `contents ${t}`, t + 1, `contents ${t + 1}`, `contents ${t + 601}`],
+        ...[t + 602, `contents ${t + 602}`, t + 603, `contents ${t + 603}`],
+      ] as Moment[],
+    );
+    const told = said.flatMap(({ voice, limits }) => (limits ? [[voice, limits[1]]] : []));
+    const nothing = [false, 0];
+    expect(told).toEqual([nothing, [true, 20], [true, 20], nothing, [false, 20], nothing]);
   });
 
   it("keeps the last yes while the token cannot be read, without sending a request", async () => {
@@ -487,7 +572,7 @@ it("a client file that changes gets another version", () => {
   const hash = createHash("sha256")
     .update(files.map(({ text }) => text).join(""))
     .digest("hex");
-  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.1.1": "4d0d6ad9b5ae1140" });
+  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.2.0": "16ff4679190fd9cd" });
   for (const { text } of files) expect(text).toContain(`Corner Office client ${clientVersion}`);
 });
 
