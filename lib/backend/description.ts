@@ -85,7 +85,7 @@ export const nameOf = (schema: z.ZodType): string => schema.meta()?.id ?? "";
 function schemasByName(): Record<string, object> {
   const { $defs = {} } = z.toJSONSchema(z.object(answers), {
     override({ jsonSchema }) {
-      delete jsonSchema.additionalProperties;
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.format) delete jsonSchema.pattern;
     },
   });

@@ -9,6 +9,7 @@ import { headers } from "@/lib/docs/documents/headers";
 import { limits } from "@/lib/docs/documents/limits";
 import { mcp } from "@/lib/docs/documents/mcp";
 import { operationDocument } from "@/lib/docs/documents/operations";
+import { plans } from "@/lib/docs/documents/plans";
 import { policy } from "@/lib/docs/documents/policy";
 import { privacy } from "@/lib/docs/documents/privacy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
@@ -22,6 +23,7 @@ const texts: Record<keyof typeof documentPages, DocumentText> = {
   authentication,
   connectAnApp: connect,
   client,
+  plans,
   apiReference,
   healthOperation: operationDocument("health"),
   siteBannerOperation: operationDocument("siteBanner"),

@@ -141,7 +141,7 @@ function schemasByName(): Record<string, object> {
   const made = z.toJSONSchema(schemas.resources, {
     uri: (id) => `#/components/schemas/${id}`,
     override: ({ jsonSchema }) => {
-      delete jsonSchema.additionalProperties;
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
       if (jsonSchema.format) delete jsonSchema.pattern;
       if (jsonSchema.type === "integer") jsonSchema.format = "int64";
     },

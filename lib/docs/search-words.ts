@@ -59,6 +59,10 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [to.client]: "sdk library package download install typescript javascript python swift kotlin",
   [`${to.client}#offline`]: "internet connection network plane flight train tunnel outage without wifi cache",
   [`${to.client}#the-file`]: "sdk source code",
+  [to.plans]: "feature features flag flags tier tiers package contain include unlock gate quota",
+  [`${to.plans}#ask-for-a-feature-or-a-limit`]: "has check enabled available how many maximum unlimited null",
+  [`${to.plans}#read-it-leniently`]:
+    "unknown field new additive forward compatible strict decoder decode parse codable zod pydantic ignoreunknownkeys enum",
   [to.apiReference]: "endpoint endpoints rest openapi base url",
   [`${to.apiReference}#statuses`]: "status http code 200 400 401 403 404 429 500 502 503 meaning",
   [`${to.apiReference}#webhooks`]: "callback push notify notification event subscribe realtime plan changed",

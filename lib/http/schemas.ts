@@ -54,8 +54,9 @@ export const entitlementAllowed = z
     status: z
       .enum(["licensed", "trial", "hobby"])
       .describe("A licence, an active trial, or the free tier after the trial."),
-    plan: z.string().describe("The name of the plan; `status` says what it is to an app."),
     trialEndsAt: z.iso.datetime().optional().describe("When the trial ends; present on a trial."),
+    recheckAfterSeconds: z.int().min(1).describe("Ask again within this many seconds."),
+    plan: z.string().describe("The name of the plan."),
     assistantLimit: z
       .int()
       .min(0)
@@ -67,7 +68,6 @@ export const entitlementAllowed = z
       .describe(
         "Whole numbers by the names of what they limit; `null` for no limit, as where a name is missing.",
       ),
-    recheckAfterSeconds: z.int().min(1).describe("Ask again within this many seconds."),
   })
   .register(resources, { id: "EntitlementAllowed" });
 

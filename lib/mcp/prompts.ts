@@ -21,12 +21,13 @@ Answer in at most four sentences: whether it may run, on which plan and until wh
     write:
       () => `Write a small client for the Corner Office HTTP API at ${settings().appUrl}, in the language of this project and without new dependencies.
 
-First read these with get_doc: ${[documentPages.quickStart, documentPages.authentication, documentPages.errors, documentPages.limits, documentPages.policy].map(({ path }) => path).join(", ")}.
+First read these with get_doc: ${[documentPages.quickStart, documentPages.authentication, documentPages.plans, documentPages.errors, documentPages.limits, documentPages.policy].map(({ path }) => path).join(", ")}.
 
 - It calls ${[operations.entitlement, operations.creditsBalance].map(({ path }) => `GET ${path}`).join(" and ")}, and sends API-Version: 1.
 - Only a 200 with ok: true means that the account may run. It checks again within recheckAfterSeconds.
 - On a 401 it asks for a new token; on a 503 it keeps the token. It branches on error.code.
 - After a 429 or a 503 it waits for Retry-After plus a small random delay, and gives up after four attempts. Every request has a timeout.
+- It asks for features and limits by their names, and never by the plan's: what is missing in limits, or null, is not limited.
 - It ignores unknown fields, and logs when a response carries Deprecation or Sunset.
 - The token comes from the environment or the keychain. ${tokenSafety}
 

@@ -105,6 +105,7 @@ function convert(schema: z.ZodType, io: "input" | "output") {
     override: ({ jsonSchema }) => {
       if (io === "output" && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
+      delete jsonSchema.propertyNames; // they are texts in any JSON
       if (jsonSchema.format) delete jsonSchema.pattern;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },

@@ -66,7 +66,7 @@ export const tools: readonly Tool[] = [
     name: "get_entitlement",
     title: "Entitlement of the account",
     description:
-      "Reports whether the signed-in account may run, its plan, when its trial ends and how many assistants it may hire. Needs a bearer token. The account may run only if ok is true.",
+      "Reports whether the signed-in account may run, when its trial ends, its plan, and what that contains: features and limits, such as how many assistants it may hire. Needs a bearer token. The account may run only if ok is true.",
     needsSession: true,
     input: nothing,
     output: z.union([schemas.entitlementAllowed, entitlementDenied]),

@@ -50,7 +50,7 @@ ${code("sh", `export CORNER_OFFICE_URL=${settings().appUrl}`)}
 
 [Webhooks](${to.webhooks}) are for the operator's own systems. An app gets none, because most apps run where no one can call them. Instead:
 
-- **A plan or trial changes**: ask for [the entitlement](${to.entitlementOperation}) again within \`recheckAfterSeconds\`, 15 minutes at most, and when the person clicks a button. [A complete client](${to.client}) does that.
+- **A plan, what it contains or a trial changes**: ask for [the entitlement](${to.entitlementOperation}) again within \`recheckAfterSeconds\`, 15 minutes at most, and when the person clicks a button. [A complete client](${to.client}) does that.
 - **Credits change**: read [the balance](${to.creditsBalanceOperation}) before you show it.
 - **A notice appears**: poll [the site banner](${to.siteBannerOperation}), at most every 15 seconds.
 - **The API changes**: subscribe to [the feed](${to.changesFeed}), and watch for \`Deprecation\` in responses.

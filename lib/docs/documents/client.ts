@@ -50,6 +50,7 @@ ${code("text", loop, "the-loop")}
 
 - Only a \`200\` with \`ok: true\` lets a company run, for \`recheckAfterSeconds\` by a monotonic clock. Show \`trialEndsAt\`, but never compare it with the device’s clock: a device that is an hour fast would stop a company that may run.
 - A \`401\` can come before a token expires, for example after the operator has revoked a key. The client then forgets the token, renews it once, and asks the owner only if that fails.
+- \`has("voice")\` and \`limit("projects")\` say what the owner's plan contains: see [Plans](${to.plans}). While the company may not run, they are false and 0.
 - Every wait has a random part, so that apps that stopped together do not return together.
 - Ask immediately when the machine wakes up, and when the person clicks a button.
 

@@ -13,7 +13,7 @@ import {
   turnBounds,
 } from "@/lib/config/limits";
 import type { DocumentText } from "@/lib/docs/document";
-import { code, table, toCode } from "@/lib/docs/markdown";
+import { code, table, to, toCode } from "@/lib/docs/markdown";
 import { headersOf } from "@/lib/docs/response-headers";
 import { callWithRetries } from "@/lib/docs/samples";
 import { mcpServer } from "@/lib/http/register/mcp";
@@ -45,6 +45,8 @@ ${ofOperations.join("\n")}
 A client address is one IPv4 address, or one IPv6 /64 network, which is usually one household. Where more than ${maxClientsOfNetwork} of these networks ask from one /48 within ten minutes, its others count as one client. Addresses are hashed before they are stored.
 
 Hosted agents call from a few addresses for all their users. Inside networks that the operator of this service has listed as theirs, a request to the MCP server with a valid token counts for its account instead, with the same limit, and any other request for its address.
+
+What an account may have, such as assistants or projects, is limited by its [plan](${to.plans}), and by nothing here.
 
 ## How requests are counted
 

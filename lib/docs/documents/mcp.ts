@@ -26,7 +26,7 @@ const describe = (
 | --- | --- | --- |
 | \`get_health\` | nothing | that the web app is up |
 | \`get_site_banner\` | nothing | the notice at the top of the site |
-| \`get_entitlement\` | a token | whether the account may run |
+| \`get_entitlement\` | a token | whether the account may run, and [what its plan contains](${to.plans}) |
 | \`get_credits_balance\` | a token | the account's credits |
 | \`search_docs\` | nothing | the sections of these documents that match a query |
 | \`get_doc\` | nothing | the text of a document, or of one section |

@@ -96,13 +96,15 @@ export const operationWords: Record<OperationName, { about: string; example: obj
     example: { banner: { kind: "warning", message: "We are down for maintenance on Friday at noon." } },
   },
   entitlement: {
-    about: `Needs [a session](${to.authentication}). Never cached. Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. An outage is a \`503\`, never a \`401\`.`,
+    about: `Needs [a session](${to.authentication}). Never cached. Only a \`200\` with \`ok: true\` means that the account may run. Ask again within \`recheckAfterSeconds\`. \`features\` and \`limits\` say [what the plan contains](${to.plans}): what is missing in \`limits\` is not limited. An outage is a \`503\`, never a \`401\`.`,
     example: {
       ok: true,
-      status: "trial",
-      trialEndsAt: "2027-01-15T09:30:00.000Z",
-      assistantLimit: 3,
+      status: "licensed",
       recheckAfterSeconds: 900,
+      plan: "studio",
+      assistantLimit: 7,
+      features: ["voice", "weekly-report"],
+      limits: { assistants: 7, projects: 20, seats: null },
     },
   },
   creditsBalance: {

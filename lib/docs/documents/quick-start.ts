@@ -36,7 +36,7 @@ ${tokenSafety} Trying this on your own machine? \`npm run demo\` prints a token.
 
 ${code("sh", `curl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
 
-${code("json", `{"ok":true,"status":"licensed","assistantLimit":12,"recheckAfterSeconds":900}`)}
+${code("json", `{"ok":true,"status":"licensed","recheckAfterSeconds":900,"plan":"licensed","assistantLimit":12,"features":[],"limits":{"assistants":12}}`)}
 
 ## 4. Put it into your app
 
@@ -56,7 +56,7 @@ Save it as \`check.mjs\` and run \`node check.mjs\`, or as \`check.py\` and run 
 
 ## What to do with the answer
 
-- \`licensed\`, \`trial\` or \`hobby\`: run. On a trial, \`trialEndsAt\` says how long.
+- \`licensed\`, \`trial\` or \`hobby\`: run. On a trial, \`trialEndsAt\` says how long. \`features\` and \`limits\` say [what the plan contains](${to.plans}).
 - ${toCode("signed_out")}: ask the person to sign in again. The token no longer works.
 - ${toCode("trial_ended")} or ${toCode("forbidden")}: do not run, and say why.
 - ${toCode("unavailable")}: a temporary failure, not a refusal. Ask again after \`Retry-After\`.
@@ -87,6 +87,7 @@ ${securityContact()} Say how to repeat it, and quote the \`X-Request-Id\` of a r
 ## Next
 
 - [A complete client](${to.client}): one tested file for TypeScript, Python, Swift or Kotlin.
+- [Plans](${to.plans}): what the owner's plan contains, and how your app follows it.
 - [Authentication](${to.authentication}): what a token is, how long it lives and how to get one.
 - [API reference](${to.apiReference}): every operation, field, status and header, in curl, TypeScript and Python.
 - [Errors](${to.errors}), [limits](${to.limits}), [versions and retirement](${to.policy}).

@@ -56,15 +56,27 @@ class Receiver(BaseHTTPRequestHandler):
 ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver).serve_forever()
 `;
 
+const own = { ownFeatures: null, ownLimits: null };
 const example = {
   type: "entitlement.changed",
   timestamp: "2027-01-31T09:00:00.000Z",
   data: {
     account: "acc_Jm3cAl0oZqk2yWq3sUeVbg",
     number: 7,
-    before: { status: "trial", trialEndsAt: "2027-01-31T09:00:00.000Z", assistantLimit: 3 },
-    after: { status: "licensed", trialEndsAt: null, assistantLimit: 25 },
+    before: {
+      status: "trial",
+      trialEndsAt: "2027-01-31T09:00:00.000Z",
+      assistantLimit: 3,
+      plan: "trial",
+      ...own,
+    },
+    after: { status: "licensed", trialEndsAt: null, assistantLimit: 7, plan: "studio", ...own },
   },
+};
+
+const edit = {
+  before: { plan: "studio", features: ["voice"], limits: { assistants: 7, projects: 20 } },
+  after: { plan: "studio", features: ["voice", "video"], limits: { assistants: 7, projects: 50 } },
 };
 
 /** What the operator's own systems are told, and how they verify it. */
@@ -91,6 +103,10 @@ ${table(
   ["`type`", "What it says, in `data` next to `account` and `number`"],
   eventTypeNames.map((type) => [`\`${type}\``, eventTypes[type]]),
 )}
+
+An operator's edit of a plan is told to each of its accounts, with what the plan contained and contains:
+
+${json(edit)}
 
 Other types can be added: answer what you do not know with 204. \`webhook.test\` comes when the operator tests the receiver; its \`account\` is \`null\`.
 

@@ -32,6 +32,7 @@ export const documentPages = {
   authentication: { path: "/docs/authentication", ...document },
   connectAnApp: { path: "/docs/connect", ...document },
   client: { path: "/docs/client", ...document },
+  plans: { path: "/docs/plans", ...document },
   apiReference: { path: "/docs/api", ...document },
   healthOperation: { path: "/docs/api/health", ...document },
   siteBannerOperation: { path: "/docs/api/site-banner", ...document },

@@ -178,7 +178,7 @@ describe("the reference", () => {
     expect(orders).toEqual([...orders].sort((a, b) => a - b));
     const html = pages.get("/docs/client") ?? "";
     expect(html).toContain('rel="prev" href="/docs/connect"');
-    expect(html).toContain('rel="next" href="/docs/api"');
+    expect(html).toContain('rel="next" href="/docs/plans"');
     expect(pages.get("/docs/mcp"), "the terms are no document of the API").not.toContain('rel="next"');
   });
 });

@@ -57,7 +57,19 @@ describe("the API description", () => {
   });
 
   it("leaves every schema open, so that fields can be added", () => {
-    expect(JSON.stringify(openApiDocument())).not.toContain("additionalProperties");
+    expect(JSON.stringify(openApiDocument())).not.toContain('"additionalProperties":false');
+  });
+
+  it("says what the values of a map are, which a generator needs", () => {
+    const { EntitlementAllowed } = openApiDocument().components.schemas as Record<string, object>;
+    expect(EntitlementAllowed).toMatchObject({
+      properties: {
+        limits: {
+          type: "object",
+          additionalProperties: { anyOf: [{ type: "integer", minimum: 0 }, { type: "null" }] },
+        },
+      },
+    });
   });
 });
 

@@ -56,6 +56,10 @@ describe("searchDocuments", () => {
     ["Crédits", "/docs/api/credits-balance"],
     ["vscode", "/docs/mcp#vs-code"],
     ["connect an app", "/docs/connect"],
+    ["which features does the plan contain", "/docs/plans"],
+    ["feature flags", "/docs/plans"],
+    ["unlimited", "/docs/plans#ask-for-a-feature-or-a-limit"],
+    ["strict decoder new fields", "/docs/plans#read-it-leniently"],
   ])("finds %j among the first three at %s", (query, path) => {
     expect(searchDocuments(query, 3).map((hit) => hit.path)).toContain(path);
   });

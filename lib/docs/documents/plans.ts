@@ -1,0 +1,94 @@
+import type { DocumentText } from "@/lib/docs/document";
+import { operationWords, toOperation } from "@/lib/docs/documents/operations";
+import { code, json, linkToPage, to } from "@/lib/docs/markdown";
+import { pages } from "@/lib/http/register/pages";
+
+/** What an app asks before it offers something; next to the client file, which has asked. */
+const inEachLanguage = [
+  code(
+    "ts",
+    `
+import { CompanyGate } from "./corner-office.mjs";
+
+const gate = new CompanyGate(process.env.CORNER_OFFICE_URL, async () => process.env.CORNER_OFFICE_TOKEN ?? "");
+await gate.ask(); // an app has keepAsking do it
+
+const projects = ["Spring", "Summer"];
+if (gate.has("voice")) console.log("show the button for voice");
+if (projects.length < gate.limit("projects")) console.log("one more project is possible");`,
+  ),
+  code(
+    "python",
+    `
+import os
+from corner_office import CompanyGate
+
+gate = CompanyGate(os.environ["CORNER_OFFICE_URL"], lambda dead_token: os.environ["CORNER_OFFICE_TOKEN"])
+gate.ask()  # an app has keep_asking do it
+
+projects = ["Spring", "Summer"]
+if gate.has("voice"):
+    print("show the button for voice")
+if len(projects) < gate.limit("projects"):
+    print("one more project is possible")`,
+  ),
+  code(
+    "swift",
+    `
+func offer(_ gate: CompanyGate, projects: [String]) async {
+  if await gate.has("voice") { print("show the button for voice") }
+  if await projects.count < gate.limit("projects") { print("one more project is possible") }
+}`,
+  ),
+  code(
+    "kotlin",
+    `
+fun offer(gate: CompanyGate, projects: List<String>) {
+    if (gate.has("voice")) println("show the button for voice")
+    if (projects.size < gate.limit("projects")) println("one more project is possible")
+}`,
+  ),
+].join("\n\n");
+
+/** How an app follows what its owner's plan contains. */
+export const plans: DocumentText = {
+  title: "Plans",
+  group: "Start",
+  summary: "How your app follows what its owner's plan contains: features and limits.",
+  markdown:
+    () => `The operator decides what a plan contains, and may change it at any time. So your app asks, and has no list of plans of its own: a new feature then reaches everyone who has the plan, without a new version of your app.
+
+A yes of ${toOperation("entitlement")} says what the owner has:
+
+${json(operationWords.entitlement.example as object)}
+
+| Field | What it is | What your app does |
+| --- | --- | --- |
+| \`plan\` | the name of the plan | shows it, and decides nothing by it: there will be plans that your app does not know |
+| \`features\` | the names of what the plan contains | offers what is in the list, and ignores names that it does not know |
+| \`limits\` | whole numbers by the names of what they limit | makes no more than that. \`null\` is no limit, and so is a name that is missing; 0 is none at all |
+
+\`assistantLimit\` is \`limits.assistants\`, and missing if that is no limit. \`status\` says what it always said: \`licensed\`, \`trial\` or \`hobby\`, whatever the plan's name is. What the operator gave this account beyond its plan is in the same fields.
+
+## Ask for a feature or a limit
+
+[The client](${to.client}) has a call for each:
+
+${inEachLanguage}
+
+While the company may not run, no feature is there and each limit is 0. Without a limit, \`limit\` is the greatest number of the language. For a service that sends no plans yet, no feature is there, and nothing is limited but the assistants.
+
+## What to rely on
+
+- **Only a \`200\` with \`ok: true\` may run.** A feature is no permission of its own. A denial has none of these fields, and means what it meant before.
+- **An edited plan comes with the next answer**, within \`recheckAfterSeconds\`, 15 minutes at most. After the owner has bought something at ${linkToPage(pages.billing)}, ask at once: \`wake()\`.
+- **An outage takes nothing away** until the last yes expires.
+- **A limit is for what comes next.** If there are 30 projects and the limit is 20 now, leave them as they are, and make no 31st.
+- **Names keep their meaning.** They are up to 40 lower-case letters, digits and hyphens. Agree with the operator on those that your app asks for.
+- **Check it where the work is done.** A person can alter an app on their own machine. What the operator pays for, the operator's backend checks: its API answers with the same fields.
+
+## Read it leniently
+
+Fields, features and limits are added, so a decoder that refuses what it does not know stops your app on a day when nothing is wrong. Read \`plan\`, \`status\` and the features as texts, not as an enumeration that is closed, and limits as a map. Do not switch on: in Python \`extra="forbid"\` of pydantic, in TypeScript \`.strict()\` of zod, in C# \`UnmappedMemberHandling.Disallow\`, in Go \`DisallowUnknownFields\`. In Kotlin, switch on \`ignoreUnknownKeys\` of kotlinx.serialization. In Swift, make the fields optional.
+`,
+};
