@@ -16,6 +16,7 @@ import { auditEntries } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
+import { findRefusing } from "@/lib/http/hook-deliveries";
 import { listRetirements } from "@/lib/http/retirement";
 import { listLinkKeys } from "@/lib/mail/link-keys";
 import { countSealedMails } from "@/lib/mail/outbox";
@@ -41,7 +42,7 @@ export function addCheckCommand(program: AdminCommand): void {
   program
     .add(
       "check",
-      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, the waitlist, keys and secrets, retirements, agents, and the contact",
+      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, providers' deliveries, the waitlist, keys and secrets, retirements, agents, and the contact",
     )
     .doesWithoutStore(async () => {
       const findings: Finding[] = [];
@@ -93,6 +94,7 @@ function checks(): Check[] {
     ["passkeys", checkPasskeys],
     office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators)],
     ["webhooks", checkWebhooks],
+    ["deliveries", checkDeliveries],
     ["waitlist", checkWaitlist],
     ["signing keys", checkKeys],
     ["secrets", checkSecrets],
@@ -122,6 +124,14 @@ async function checkWebhooks(): Promise<CheckResult> {
     words.join(", "),
     "'webhook test' says what the receiver answers, and starts one that works.",
   );
+}
+
+/** A secret that was rotated on one side alone refuses all that a provider tells us. */
+async function checkDeliveries(): Promise<CheckResult> {
+  const refusing = await findRefusing(await store(), Date.now());
+  if (refusing.length === 0) return fine("of providers: none was refused since one was accepted");
+  const remedies = new Set(refusing.map(({ remedy }) => remedy));
+  return fault(refusing.map(({ what }) => what).join("; "), [...remedies].join(" "));
 }
 
 /** An agent that is told of metadata documents does not fall back to registration, so they must be readable from here. */

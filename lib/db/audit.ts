@@ -23,6 +23,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   billing_unclaimed: "nothing is given; what is given once there is an account is audited",
   billing_checkouts: "a checkout gives nothing until it is paid; what it gives then is audited",
   billing_licence_prices: "which plan a price buys is audited with the plan",
+  hook_deliveries: "what the service sees of its providers' deliveries",
   plan_versions: "as the plans, which are audited",
   events: "each is the consequence of another write, and tells it",
   event_numbers: "the service numbers the events",

@@ -507,6 +507,9 @@ export const migrations: Record<string, SchemaChange> = {
       ]);
     },
   },
+  "258-hook-deliveries": [
+    "create table hook_deliveries (hook text primary key, accepted_at_ms bigint, refused_at_ms bigint, reason text)",
+  ],
   "251-plan-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, planTriggers) },
 };
 

@@ -511,6 +511,13 @@ export type Tables = {
     open_invoices: number | null;
     currency: string | null;
   };
+  /** When a delivery to each of our providers' webhooks was accepted and refused last, and why, to the minute. */
+  hook_deliveries: {
+    hook: string;
+    accepted_at_ms: number | null;
+    refused_at_ms: number | null;
+    reason: string | null;
+  };
   /** What an account may do. `features` and `limits` are JSON; see `plans/plan.ts`. */
   plans: {
     name: string;

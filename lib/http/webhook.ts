@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import type { HandlerOptions, Work } from "@/lib/http/handler";
+import { requireSigned, type Unsigned } from "@/lib/http/hook-deliveries";
 import { parseJson } from "@/lib/http/json";
 import { errorParts } from "@/lib/http/response";
 import { isSameSecret } from "@/lib/runtime/keyed-hash";
@@ -63,8 +64,8 @@ const eventSchema = z.object({ type: z.string(), data: z.unknown() });
 type ProviderEvent = z.infer<typeof eventSchema>;
 
 /** The event of a delivery, whose signature shows that it is the provider's. Throws an {@link ApiError}. */
-function readEvent({ headers, body, nowMs }: Call, key: Buffer): ProviderEvent {
-  if (!isSigned(headers, body, key, nowMs)) throw new ApiError("invalid_signature");
+function readEvent({ path, headers, body, nowMs }: Call, key: Buffer): ProviderEvent {
+  requireSigned(path, whyUnsigned(headers, body, key, nowMs), nowMs);
   const event = eventSchema.safeParse(parseJson(body)).data;
   if (!event) throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
   return event;
@@ -74,14 +75,20 @@ const toleranceSeconds = 5 * 60; // 5 minutes, early or late
 const maxSignatures = 10; // a provider sends one for each of its keys
 
 /**
- * Whether a delivery has a valid signature (Standard Webhooks 1.0, with its own header names or Svix's): HMAC-SHA-256 of
+ * Why a delivery has no valid signature; `undefined` if it has one (Standard Webhooks 1.0, with its own header names or Svix's): HMAC-SHA-256 of
  * `<id>.<timestamp>.<body>`, at most five minutes old. Of several signatures the first ten count.
  */
-export function isSigned(headers: Pick<Headers, "get">, body: Buffer, key: Buffer, nowMs: number): boolean {
+export function whyUnsigned(
+  headers: Pick<Headers, "get">,
+  body: Buffer,
+  key: Buffer,
+  nowMs: number,
+): Unsigned | undefined {
   const header = (name: string) => headers.get(`webhook-${name}`) ?? headers.get(`svix-${name}`) ?? "";
   const [id, timestamp, signatures] = [header("id"), header("timestamp"), header("signature")];
-  if (!id || !/^\d{1,12}$/.test(timestamp)) return false;
-  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;
+  if (!id || !/^\d{1,12}$/.test(timestamp)) return "no signature";
   const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64");
-  return signatures.split(" ", maxSignatures).some((signature) => isSameSecret(signature, `v1,${expected}`));
+  const isSame = (signature: string) => isSameSecret(signature, `v1,${expected}`);
+  if (!signatures.split(" ", maxSignatures).some(isSame)) return "another secret";
+  return Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds ? "another time" : undefined;
 }

@@ -7,6 +7,7 @@ import { maxTrials, readOverview } from "@/lib/accounts/overview";
 import { listUnclaimed, type UnclaimedPurchase } from "@/lib/billing/customer/unclaimed-purchases";
 import { settings } from "@/lib/config/settings";
 import type { Db } from "@/lib/db/store";
+import { findRefusing } from "@/lib/http/hook-deliveries";
 import { customersIn } from "@/lib/office/customers";
 import type { OfficeCall, OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
@@ -60,11 +61,27 @@ async function show({ db, nowMs }: OfficeCall) {
       {counted && <Counts {...counted.overview} />}
       <Unclaimed purchases={await listUnclaimed(db)} />
       {await showIdleWebhooks(db)}
+      <Refusing hooks={await findRefusing(db, nowMs)} />
       <h2>The service now</h2>
       <PartList parts={parts} />
       <p className="quiet">
         <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
       </p>
+    </>
+  );
+}
+
+/** Which of our providers' webhooks refuse what they deliver. */
+function Refusing({ hooks }: { hooks: Awaited<ReturnType<typeof findRefusing>> }) {
+  if (hooks.length === 0) return null;
+  return (
+    <>
+      <h2>Deliveries are refused</h2>
+      {hooks.map(({ what, remedy }) => (
+        <p key={what}>
+          {what}. {remedy}
+        </p>
+      ))}
     </>
   );
 }

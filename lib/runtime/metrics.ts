@@ -75,6 +75,12 @@ function makeMetrics() {
       "checkouts_oldest_unsettled_seconds",
       "How long ago the oldest open checkout began; Stripe ends one after a day.",
     ),
+    hookDeliveries: counter(
+      "hook_deliveries_total",
+      "Deliveries to our providers' webhooks, by webhook and whether their signature was accepted, or why not.",
+      "hook",
+      "outcome",
+    ),
     webhooks: counter(
       "webhook_attempts_total",
       "Attempts to deliver an event to a webhook, by outcome.",

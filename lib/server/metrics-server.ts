@@ -6,6 +6,8 @@ import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { processStore, store } from "@/lib/db/store";
 import { listWebhooks, stateOf, webhookStates } from "@/lib/events/webhooks";
+import { unsigned } from "@/lib/http/hook-deliveries";
+import { hooks } from "@/lib/http/register/hooks";
 import { countByState, findBacklogs } from "@/lib/mail/backlog";
 import { outageSince } from "@/lib/runtime/dependency-outages";
 import { log } from "@/lib/runtime/log";
@@ -16,6 +18,9 @@ const waitAtMostMs = 1000;
 
 /** Serves the metrics in Prometheus' format at `/metrics`, without sign-in: its port is for the monitoring network. */
 export function createMetricsServer(metrics: Metrics): Server {
+  // A counter that appears with its first count has no increase.
+  for (const { path: hook } of Object.values(hooks))
+    for (const outcome of ["accepted", ...unsigned]) metrics.hookDeliveries.inc({ hook, outcome }, 0);
   return createServer(async (incoming, outgoing) => {
     if (!isOwnHost(incoming.headers.host)) return outgoing.writeHead(421).end(useOwnHost);
     if (incoming.url !== "/metrics") return outgoing.writeHead(404).end("Only /metrics is served here.\n");

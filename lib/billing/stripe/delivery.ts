@@ -1,7 +1,9 @@
 import * as z from "zod";
 import { requireBilling, stripeLibrary } from "@/lib/billing/stripe/calls";
 import { ApiError } from "@/lib/http/errors";
+import { requireSigned, type Unsigned } from "@/lib/http/hook-deliveries";
 import { parseJson } from "@/lib/http/json";
+import { hooks } from "@/lib/http/register/hooks";
 import { log } from "@/lib/runtime/log";
 
 const event = z.object({ id: z.string(), type: z.string(), data: z.object({ object: z.looseObject({}) }) });
@@ -24,14 +26,7 @@ const maxSignatureCharacters = 1024; // 14 signatures
  * for what Stripe has signed and is no such event: thin events name their object alone.
  */
 export async function readEvent(body: Buffer, signature: string | null, nowMs: number): Promise<StripeEvent> {
-  const { webhookSecret } = requireBilling();
-  const { webhooks } = await stripeLibrary();
-  let isSigned: boolean | undefined;
-  try {
-    const received = [body, signature ?? "", webhookSecret] as const;
-    isSigned = webhooks.signature?.verifyHeader(...received, toleranceSeconds, undefined, nowMs);
-  } catch {}
-  if (!isSigned) throw new ApiError("invalid_signature");
+  requireSigned(hooks.stripe.path, await whyUnsigned(body, signature ?? "", nowMs), nowMs);
   const signed = parseJson(body);
   const { data } = event.safeParse(signed);
   if (data) return data;
@@ -39,6 +34,21 @@ export async function readEvent(body: Buffer, signature: string | null, nowMs: n
     throw new ApiError("invalid_request", { message: "The delivery is not an event in JSON." });
   log().warn(`billing: Stripe delivers thin events. ${useSnapshots}`);
   throw new ApiError("invalid_request", { message: "This is a thin event.", hint: useSnapshots });
+}
+
+async function whyUnsigned(body: Buffer, signature: string, nowMs: number): Promise<Unsigned | undefined> {
+  const { webhookSecret } = requireBilling();
+  const { webhooks } = await stripeLibrary();
+  const isSigned = (seconds: number) => {
+    try {
+      return webhooks.signature?.verifyHeader(body, signature, webhookSecret, seconds, undefined, nowMs);
+    } catch {
+      return false;
+    }
+  };
+  if (isSigned(toleranceSeconds)) return undefined;
+  if (!/^t=\d{1,12},v1=/.test(signature)) return "no signature";
+  return isSigned(Number.POSITIVE_INFINITY) ? "another time" : "another secret";
 }
 
 const toleranceSeconds = 5 * 60; // 5 minutes

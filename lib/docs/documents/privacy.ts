@@ -66,6 +66,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   billing_payments:
     "Your payments at Stripe: amount and currency, when, for which purchase, and what was refunded or disputed, no payment details | Until your data is erased",
   billing_licence_prices: undefined,
+  hook_deliveries: undefined,
   plans: undefined,
   plan_versions: undefined,
   billing_unclaimed:
