@@ -32,6 +32,12 @@ export const backendRoutes = {
     path: "/v1/events",
     summary: "Lists what happened, oldest first: see [Events](#events).",
   },
+  plans: {
+    ...reads,
+    path: "/v1/plans",
+    summary:
+      "Lists what each plan contains, from the least to the most, also those that are not offered any more: an account names its plan.",
+  },
   /** A check that neither spends nor holds needs `read` alone. */
   checks: {
     ...writes,
@@ -73,7 +79,7 @@ export type BackendName = keyof typeof backendRoutes;
 const open = { site: "backend", limit: "backends", methods: read } as const;
 
 /** The version of the client files for backends, in their first line and their address. A changed file needs another. */
-export const clientVersion = "1.1.0";
+export const clientVersion = "1.2.0";
 
 const clientFile = { ...open, caching: "public, max-age=31536000" } as const;
 

@@ -12,6 +12,7 @@ const balance = z
   .min(0)
   .describe("What the account can spend now: its entries without what is held.");
 const instant = z.iso.datetime();
+const { plan: planName, features, limits } = entitlementAllowed.shape;
 const next = z.string().nullable();
 
 export const entry = z
@@ -39,12 +40,27 @@ export const account = z
     status: z.string().describe("That of `GET /api/entitlement`."),
     trialEndsAt: instant.nullable(),
     assistantLimit: z.int().min(0).nullable(),
-    ...entitlementAllowed.pick({ plan: true, features: true, limits: true }).shape,
+    ...{ plan: planName, features, limits },
     balance,
     held: z.number().describe("What open holds hold."),
     createdAt: instant,
   })
   .meta({ id: "Account" });
+
+export const plan = z
+  .object({
+    name: z.string().describe("The `plan` of an account; it never changes."),
+    title: z.string().describe("What people call it."),
+    description: z.string().describe("A line for people, or empty."),
+    features,
+    featureTitles: z
+      .record(z.string(), z.string())
+      .describe("What people call the features, by their names."),
+    limits,
+    creditsAMonth: z.number().min(0).describe("Credits that it gives each month."),
+    isOffered: z.boolean().describe("False: only who has it keeps it."),
+  })
+  .meta({ id: "Plan" });
 
 export const listedEntry = z
   .object({
@@ -116,6 +132,12 @@ export const answers = {
       next: next.describe("The `after` of what follows, also later; null if there is none at all."),
     })
     .meta({ id: "EventList" }),
+  plans: z
+    .object({
+      plans: z.array(plan),
+      next: next.describe("The `after` of the next page; null at the end."),
+    })
+    .meta({ id: "PlanList" }),
   checks: check,
   spends: entry,
   holds: hold,

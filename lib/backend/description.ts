@@ -121,7 +121,7 @@ function parametersOf(name: BackendName): object[] {
     required,
     schema: { type: "string" },
   });
-  const isList = ["/accounts", "/entries", "/events"].some((end) => path.endsWith(end));
+  const isList = ["/accounts", "/entries", "/events", "/plans"].some((end) => path.endsWith(end));
   return [
     ...(path.includes("{id}") ? [text("id", "path", true)] : []),
     ...(takesBody(name)

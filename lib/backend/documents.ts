@@ -1,6 +1,6 @@
 import { accountStates } from "@/lib/accounts/accounts";
 import { type BackendName, backendRoutes, clientRoutes, clientVersion } from "@/lib/backend/addresses";
-import { account, answers, entry, event, hold, listedEntry, refused } from "@/lib/backend/answers";
+import { account, answers, entry, event, hold, listedEntry, plan, refused } from "@/lib/backend/answers";
 import { assertionSeconds } from "@/lib/backend/assertion";
 import { nameOf, takesBody } from "@/lib/backend/description";
 import { inputs } from "@/lib/backend/inputs";
@@ -13,6 +13,7 @@ import { renderDocument } from "@/lib/docs/html";
 import { anchorOf, table } from "@/lib/docs/markdown";
 import { eventTypeNames, eventTypes } from "@/lib/events/event";
 import { pages } from "@/lib/http/register/pages";
+import { maxPlans } from "@/lib/plans/plan";
 
 const title = "The backend API";
 
@@ -85,7 +86,7 @@ ${Object.keys(backendRoutes)
 
 ## Objects
 
-${[account, entry, listedEntry, hold, event, refused]
+${[account, plan, entry, listedEntry, hold, event, refused]
   .map((object) => `### ${nameOf(object)}\n\n${fieldTable(object)}`)
   .join("\n\n")}
 
@@ -94,7 +95,12 @@ ${[account, entry, listedEntry, hold, event, refused]
 \`limit\` is 1 to 1,000, and 100 without it. \`after\` begins after something: without it, or empty, a list begins at its start.
 
 - Accounts come in the order of their ids. \`next\` is the \`after\` of the next page, and null at the end. An account that is added meanwhile may come or not.
+- Plans come from the least to the most, all in one answer: there are ${maxPlans} at most. \`next\` is as with accounts, and \`after\` the name of a plan.
 - Entries come oldest first, and none is changed or taken away. \`next\` is the \`after\` of what follows, also on the last page, which is shorter than \`limit\`: keep it, and ask again later for what came since. It belongs to its list. The id of an entry does the same. So it is with events. In the list of all accounts each entry comes once, also if several are written at once.
+
+## Plans
+
+An account and a check say what their owner has: \`plan\`, \`features\` and \`limits\`, with what an operator gave the account beyond its plan. A name that is missing in \`limits\` is not limited, and neither is one with \`null\`; 0 is none at all. Keep \`GET /v1/plans\`, and ask again when an event \`entitlement.changed\` has \`features\`: then an operator has edited a plan. Decide by features and limits, and never by the name of a plan: others are added. Begin work only after a check with \`ok\` true. [What apps do with the same fields](${appUrl}${pages.plans.path}).
 
 ## Events
 
@@ -137,6 +143,7 @@ const queries: Partial<Record<BackendName, string>> = {
   accountEntries: `Query: ${listQuery}.`,
   entries: `Query: ${listQuery}.`,
   events: `Query: ${listQuery}.`,
+  plans: `Query: ${listQuery}.`,
 };
 
 function bodyOf(name: keyof typeof inputs): string {

@@ -9,6 +9,7 @@ import { listAccountEntries, listAllEntries } from "@/lib/backend/entry-list";
 import { listEvents } from "@/lib/backend/event-list";
 import { inputs, parseInput, parseQuery, queries, readKey } from "@/lib/backend/inputs";
 import type { CreditWrite, Outcome } from "@/lib/backend/ledger-draft";
+import { listPlans } from "@/lib/backend/plan-list";
 import { Refusal } from "@/lib/backend/refusals";
 import { writeCredits } from "@/lib/backend/write-groups";
 import { store } from "@/lib/db/store";
@@ -40,6 +41,10 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
   async events({ query }) {
     const { after, limit } = parseQuery(queries.list, query);
     return answer(await listEvents(await store(), after, limit));
+  },
+  async plans({ query }) {
+    const { after, limit } = parseQuery(queries.list, query);
+    return answer(await listPlans(await store(), after, limit));
   },
   checks: check,
   async spends(call, backend) {

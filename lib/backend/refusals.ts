@@ -90,6 +90,13 @@ export const refusals = {
     message: "The balance would be too large.",
     hint: "Reverse less.",
   },
+  plan_not_found: {
+    status: 404,
+    at: ["plans"],
+    when: "No plan has the name in `after`.",
+    message: "There is no such plan.",
+    hint: "Begin without `after`: all plans are in one answer.",
+  },
   events_gone: {
     status: 410,
     at: ["events"],

@@ -1,4 +1,4 @@
-# Corner Office backend client 1.1.0, for Python 3.9 and newer. Needs the package cryptography, and nothing else.
+# Corner Office backend client 1.2.0, for Python 3.9 and newer. Needs the package cryptography, and nothing else.
 import base64, contextlib, email.utils, json, random, threading, time, urllib.error, urllib.request, uuid
 from decimal import Decimal
 from typing import Any, Dict, Iterator, List, Optional, Tuple, Union
@@ -79,11 +79,11 @@ class BackendApi:
 
     def accounts(self, **filters: str) -> Iterator[Answer]:
         """All accounts, those of a plan= or state=, or the one with an email= or reference=."""
-        after: Optional[str] = ""
-        while after is not None:
-            page = self.call("accounts", "/v1/accounts?" + urlencode({**filters, "after": after, "limit": PAGE_SIZE}))
-            yield from page["accounts"]
-            after = page["next"]
+        return self.pages("accounts", filters)
+
+    def plans(self) -> Iterator[Answer]:
+        """All plans, from the least to the most."""
+        return self.pages("plans", {})
 
     def entries(self, account: Optional[str] = None, after: str = "") -> Iterator[Answer]:
         """The entries of an account, or of all, oldest first, that follow the one with the id after. Keep the id of the
@@ -176,6 +176,13 @@ class BackendApi:
         """Spends up to a thousand times, all or nothing."""
         results: List[Answer] = self.call("results", "/v1/batches", {"spends": spends, "all": True}, key)["results"]
         return results
+
+    def pages(self, field: str, filters: Dict[str, str]) -> Iterator[Answer]:
+        after: Optional[str] = ""
+        while after is not None:
+            page = self.call(field, f"/v1/{field}?" + urlencode({**filters, "after": after, "limit": PAGE_SIZE}))
+            yield from page[field]
+            after = page["next"]
 
     def follow(self, field: str, path: str, after: str) -> Iterator[Answer]:
         while True:

@@ -1,4 +1,4 @@
-// Corner Office backend client 1.1.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
+// Corner Office backend client 1.2.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
 import { createPrivateKey, type KeyObject, randomUUID, sign } from "node:crypto";
 
 const timeoutMs = 10_000; // for one attempt
@@ -15,13 +15,29 @@ export type Account = {
   /** Your own name for it. */
   reference: string | null;
   status: string;
-  plan: string;
   trialEndsAt: string | null;
   assistantLimit: number | null;
+  plan: string;
+  /** The names of what the owner has. */
+  features: string[];
+  /** By the names of what they limit; null is no limit, as where a name is missing. */
+  limits: Record<string, number | null>;
   /** What it can spend now: its entries without what is held. */
   balance: number;
   held: number;
   createdAt: string;
+};
+
+export type Plan = {
+  name: string;
+  title: string;
+  description: string;
+  features: string[];
+  featureTitles: Record<string, string>;
+  limits: Record<string, number | null>;
+  creditsAMonth: number;
+  /** False: only who has it keeps it. */
+  isOffered: boolean;
 };
 
 /** What changed a balance. `credits` are below 0 if they were spent. */
@@ -76,8 +92,11 @@ export type Allowed = {
   ok: true;
   status: string;
   trialEndsAt?: string;
-  assistantLimit?: number;
   recheckAfterSeconds: number;
+  plan: string;
+  assistantLimit?: number;
+  features: string[];
+  limits: Record<string, number | null>;
   entry?: Entry;
   hold?: Hold;
 };
@@ -156,16 +175,13 @@ export class BackendApi {
   }
 
   /** All accounts, those of a plan or state, or the one with an email or a reference. */
-  async *accounts(filter: AccountFilter = {}): AsyncGenerator<Account> {
-    for (let after: string | null = ""; after !== null; ) {
-      const query = new URLSearchParams({ ...filter, after, limit: String(pageSize) });
-      const page: { accounts: Account[]; next: string | null } = await this.call(
-        "accounts",
-        `/v1/accounts?${query}`,
-      );
-      yield* page.accounts;
-      after = page.next;
-    }
+  accounts(filter: AccountFilter = {}): AsyncGenerator<Account> {
+    return this.pages<Account>("accounts", filter);
+  }
+
+  /** All plans, from the least to the most. */
+  plans(): AsyncGenerator<Plan> {
+    return this.pages<Plan>("plans");
   }
 
   /**
@@ -273,6 +289,18 @@ export class BackendApi {
       key,
     );
     return answer.results;
+  }
+
+  private async *pages<Item>(field: string, filter: AccountFilter = {}): AsyncGenerator<Item> {
+    for (let after: string | null = ""; after !== null; ) {
+      const query = new URLSearchParams({ ...filter, after, limit: String(pageSize) });
+      const page: { next: string | null; [field: string]: unknown } = await this.call(
+        field,
+        `/v1/${field}?${query}`,
+      );
+      yield* page[field] as Item[];
+      after = page.next;
+    }
   }
 
   private async *follow<Item extends { id: string }>(

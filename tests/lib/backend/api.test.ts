@@ -198,6 +198,45 @@ describe.each(engines)("the backend API on $name", async (engine) => {
     expect((await worker.get("/v1/accounts?limit=0")).status).toBe(400);
   });
 
+  it("lists what each plan contains, and says of an account and in a check what its owner has", async () => {
+    await service.adminJson(
+      ..."plan set studio --title Studio --feature voice --limit assistants=7 --limit seats=none".split(" "),
+      ...["--credits", "12.5", "--description", "For a studio."],
+    );
+    await service.adminJson("plan", "retire", "studio");
+    const { plans, next } = await read("/v1/plans");
+    expect([plans.map(({ name }: { name: string }) => name), next]).toEqual([
+      ["trial", "hobby", "licensed", "studio"],
+      null,
+    ]);
+    expect(plans[0]).toMatchObject({ title: "Trial", features: [], isOffered: true });
+    expect(plans[3]).toEqual({
+      name: "studio",
+      title: "Studio",
+      description: "For a studio.",
+      features: ["voice"],
+      featureTitles: { voice: "Voice" },
+      limits: { assistants: 7, seats: null },
+      creditsAMonth: 12.5,
+      isOffered: false,
+    });
+    const [first, second] = [await read("/v1/plans?limit=2"), await read("/v1/plans?after=hobby&limit=2")];
+    expect([first.next, second.next]).toEqual(["hobby", null]);
+    expect([...first.plans, ...second.plans]).toEqual(plans);
+    await service.adminJson("plan", "set", "studio", "--offer");
+    const { id, email } = await addAccount(1, "--plan", "studio");
+    await service.adminJson("account", "set", email, "--feature", "video", "--limit", "projects=50");
+    const has = {
+      plan: "studio",
+      assistantLimit: 7,
+      features: ["voice", "video"],
+      limits: { assistants: 7, seats: null, projects: 50 },
+    };
+    expect(await read(`/v1/accounts/${id}`)).toMatchObject({ status: "licensed", ...has });
+    const token = await service.token(email);
+    expect(await write("/v1/checks", { token })).toMatchObject({ ok: true, status: "licensed", ...has });
+  });
+
   it("finds an account by your own name for it, which no other has", async () => {
     const [one, other] = [await addAccount(1), await addAccount(1)];
     const set = (id: string, reference: string | null, key?: string) =>

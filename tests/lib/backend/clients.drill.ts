@@ -11,7 +11,14 @@ import type * as z from "zod";
 import { clientVersion } from "@/lib/backend/addresses";
 import type * as answers from "@/lib/backend/answers";
 import { readClientFile } from "@/lib/docs/client-files";
-import type { Account, Entry, Event, Hold, ListedEntry } from "@/lib/docs/clients/corner-office-backend";
+import type {
+  Account,
+  Entry,
+  Event,
+  Hold,
+  ListedEntry,
+  Plan,
+} from "@/lib/docs/clients/corner-office-backend";
 import { badAnswers, serveBadAnswers } from "@/tests/lib/docs/bad-answers";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startService } from "@/tests/support/block";
@@ -68,6 +75,7 @@ const doing = {
   events: (after) => list(api.events({ after })),
   accounts: (filter) => list(api.accounts(filter)),
   account: (id) => api.account(id),
+  plans: async () => { const all = []; for await (const plan of api.plans()) all.push(plan); return all; },
   check: (token, credits) => api.check(token, credits ? { spend: { credits, reason: "A page" } } : {}),
 };
 for (const [name, ...values] of JSON.parse(steps)) {
@@ -119,6 +127,7 @@ doing = {
     "events": lambda after: [event["id"] for event in api.events(after)],
     "accounts": lambda filters: [account["id"] for account in api.accounts(**filters)],
     "account": lambda id: api.account(id),
+    "plans": lambda: list(api.plans()),
     "check": lambda token, credits: api.check(token, **({"spend": {"credits": credits, "reason": "A page"}} if credits else {})),
 }
 for name, *values in json.loads(steps):
@@ -351,6 +360,7 @@ describe.each(clients)(
         ["entries", id, ""],
         ["entries", id, idOf(spent)],
         ["events", ""],
+        ["plans"],
       );
       expect(said).toMatchObject([
         { got: { state: "settled", balance: 1998 } },
@@ -367,6 +377,7 @@ describe.each(clients)(
         { got: { length: 1005 } },
         { got: { length: 1003 } },
         { got: expect.arrayContaining([expect.stringMatching(/^evt_/)]) },
+        { got: [{ name: "trial" }, { name: "hobby" }, { name: "licensed", features: [], isOffered: true }] },
       ]);
       const token = await service.token("all@example.com");
       await service.adminJson(
@@ -434,12 +445,13 @@ it("has the types of what the API answers", () => {
   expectTypeOf<z.infer<typeof answers.hold>>().toExtend<Hold>();
   expectTypeOf<z.infer<typeof answers.event>>().toExtend<Event>();
   expectTypeOf<z.infer<typeof answers.account>>().toExtend<Account>();
+  expectTypeOf<z.infer<typeof answers.plan>>().toEqualTypeOf<Plan>();
 });
 
 it("a client file that changes gets another version", () => {
   const files = ["corner-office-backend.ts", "corner-office-backend.py"].map(readClientFile);
   const hash = createHash("sha256").update(files.join("")).digest("hex");
-  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.1.0": "83738df7a5533928" });
+  expect({ [clientVersion]: hash.slice(0, 16) }).toEqual({ "1.2.0": "323bd0d1d499a007" });
   for (const text of files) expect(text).toContain(`Corner Office backend client ${clientVersion},`);
 });
 

@@ -8,7 +8,7 @@ import { startService } from "@/tests/support/block";
 
 const names = Object.keys(backendRoutes) as BackendName[];
 const writes = names.filter((name) => backendRoutes[name].methods[0] === "POST");
-const lists = ["accounts", "accountEntries", "entries", "events"] as const;
+const lists = ["accounts", "accountEntries", "entries", "events", "plans"] as const;
 
 describe("every address of the backend API", async () => {
   const service = await startService(await withBackendApi({ SIGN_IN: "local" }));
@@ -93,6 +93,11 @@ describe("every address of the backend API", async () => {
       const { status, text } = await worker.get(`${path}?after=none`);
       expect([status, JSON.parse(text).error.code]).toEqual([404, "entry_not_found"]);
     }
+  });
+
+  it("refuses to list what follows a plan that does not exist", async () => {
+    const { status, text } = await worker.get("/v1/plans?after=none");
+    expect([status, JSON.parse(text).error.code]).toEqual([404, "plan_not_found"]);
   });
 
   it("says that the events after an unknown one are gone", async () => {

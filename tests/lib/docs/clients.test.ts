@@ -7,6 +7,7 @@ import { emptyTables } from "@/tests/support/lent-service";
 
 describe.each(engines)("the client file, with the service on $name", async (engine) => {
   const { service, stage } = await borrowService(engine);
+  const url = `http://localhost:${service.port}`; // whatever its APP_URL is
   const email = "ceo@example.com";
   const admin = (words: string) => service.adminJson(...words.split(" "));
 
@@ -16,7 +17,7 @@ describe.each(engines)("the client file, with the service on $name", async (engi
     await admin("plan set studio --feature voice --limit assistants=7 --limit seats=none");
     await admin(`account add ${email} --plan studio`);
     const token = await service.token(email);
-    const gate = new CompanyGateBeforePlans(service.url, async () => token);
+    const gate = new CompanyGateBeforePlans(url, async () => token);
     expect(await gate.ask()).toBeGreaterThan(500);
     expect([gate.mayRun(), gate.why]).toEqual([true, "licensed"]);
     await admin(`account set ${email} --plan trial --trial-ends 2099-01-01`);
@@ -31,7 +32,7 @@ describe.each(engines)("the client file, with the service on $name", async (engi
     await admin("plan set studio --feature voice --limit assistants=7 --limit seats=none");
     await admin(`account add ${email} --plan studio`);
     const token = await service.token(email);
-    const gate = new CompanyGate(service.url, async () => token);
+    const gate = new CompanyGate(url, async () => token);
     const none = Number.POSITIVE_INFINITY;
     const told = async () => {
       expect(await gate.ask()).toBeLessThanOrEqual(15 * 60);
