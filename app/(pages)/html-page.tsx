@@ -10,7 +10,7 @@ import { renderHtml } from "@/lib/http/render-html";
 import type { HeaderList, ResponseParts } from "@/lib/http/response";
 import { readAnnouncement } from "@/lib/site-banner";
 import { Frame } from "./frame";
-import type { Problem } from "./problem";
+import { type Problem, unknownOutcome } from "./problem";
 import { Support } from "./support";
 
 /** The content of a page. Without a title it has the site's. */
@@ -93,14 +93,18 @@ function cachingFor(sent: SentHeaders, maxAgeSeconds: PageContent["maxAgeSeconds
   return `${isOrdinary ? "public" : "private"}, ${maxAgeSeconds ? `max-age=${maxAgeSeconds}` : "no-cache"}`;
 }
 
-function apologize({ status, headers }: ApiError, { requestId }: Call): PageContent {
+function apologize({ status, reason, headers }: ApiError, { requestId }: Call): PageContent {
   return {
     title: "That did not work",
     status,
     headers: Object.entries(headers).flat(),
     content: (
       <>
-        <p>Something went wrong on our side, and nothing was changed. Reload this page in a moment.</p>
+        <p>
+          {reason === "unknown outcome"
+            ? unknownOutcome
+            : "Something went wrong on our side, and nothing was changed. Reload this page in a moment."}
+        </p>
         <p className="quiet">
           If it happens again, quote reference <code>{requestId}</code>.
         </p>

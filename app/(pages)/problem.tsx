@@ -9,6 +9,10 @@ export type Problem = {
   isTyped?: true;
 };
 
+/** What is said where a commit was sent to the store and not answered. */
+export const unknownOutcome =
+  "Something went wrong on our side, and we cannot tell whether it was done. Look whether it was before you do it again.";
+
 /** Finds the problem that the address names, among the page's own and those common to all forms. */
 export function findProblem({ searchParams }: URL, own: Record<string, Problem> = {}): Problem | undefined {
   const of = searchParams.get("of");
@@ -30,6 +34,7 @@ export function findProblem({ searchParams }: URL, own: Record<string, Problem> 
     unavailable: {
       words: "Something went wrong on our side, and nothing was changed. Try again in a moment.",
     },
+    unknown: { words: unknownOutcome },
     ...own,
   };
   const problem = searchParams.get("problem") ?? "";

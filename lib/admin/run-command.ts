@@ -25,7 +25,7 @@ import { addTokenCommand } from "@/lib/admin/token";
 import { addWebhookCommands } from "@/lib/admin/webhook";
 import { SettingsError, settings } from "@/lib/config/settings";
 import { closeStore } from "@/lib/db/store";
-import { isOutage } from "@/lib/db/store-outage";
+import { isOutage, isUnknownOutcome } from "@/lib/db/store-outage";
 import { ApiError } from "@/lib/http/errors";
 import { DataDirError } from "@/lib/runtime/data-dir";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -85,7 +85,10 @@ function describeCommands(): AdminCommand {
   return program;
 }
 
-/** Prints a line for each fault to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one. */
+/**
+ * Prints a line for each fault to standard error, and returns the exit code: 2 for an invalid command, 1 for a refused one,
+ * and 3 if it may have been done.
+ */
 function complain(failure: unknown, program: AdminCommand): number {
   if (failure instanceof CommanderError) {
     if (failure.exitCode === 0) return 0;
@@ -96,6 +99,11 @@ function complain(failure: unknown, program: AdminCommand): number {
   if (failure instanceof ApiError) complainOf(`${failure.code}: ${failure.message} ${failure.hint}`);
   else if (failure instanceof SettingsError || failure instanceof DataDirError) {
     for (const line of failure.message.split("\n")) complainOf(line);
+  } else if (isUnknownOutcome(failure)) {
+    complainOf(
+      "unknown: The store did not say whether this was done. See 'audit list' and what it changes before you do it again.",
+    );
+    return 3;
   } else {
     const code = isOutage(failure) ? "unavailable" : "internal_error";
     complainOf(`${code}: ${(failure as Error).message.split("\n")[0]}`);

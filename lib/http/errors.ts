@@ -168,7 +168,7 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 
 /** What tells a refusal from others of its code: who handles it asks for that, and not for its words. */
-export type Reason = "overloaded" | "no cookies" | "no proof";
+export type Reason = "overloaded" | "no cookies" | "no proof" | "unknown outcome";
 
 type Details = {
   reason?: Reason;

@@ -57,6 +57,7 @@ export function handleForm<Who = undefined>(
         if (explained?.includes(code)) return back(call, code);
         const whose = error instanceof LimitError ? error.whose : "network";
         if (status === 429) return back(call, `too-many&of=${whose}&wait=${error.headers["retry-after"]}`);
+        if (reason === "unknown outcome") return back(call, "unknown");
         if (status >= 500) return back(call, "unavailable");
         if (status === 409) return back(call, "account");
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });

@@ -1,5 +1,5 @@
 import { type RateLimit, rateLimits } from "@/lib/config/limits";
-import { isOutage } from "@/lib/db/store-outage";
+import { isOutage, isUnknownOutcome } from "@/lib/db/store-outage";
 import type { Call } from "@/lib/http/call";
 import { requireBilling } from "@/lib/http/checks/billing";
 import { takeBody } from "@/lib/http/checks/body";
@@ -125,7 +125,7 @@ export function unexpectedError(failure: unknown, { requestId }: Pick<Call, "req
   if (isOutage(failure)) {
     const { message } = failure as Error;
     log().warn({ because: message, requestId }, "refused for now, because of an outage");
-    return new ApiError("unavailable");
+    return new ApiError("unavailable", isUnknownOutcome(failure) ? { reason: "unknown outcome" } : {});
   }
   log().error({ err: failure, requestId }, "unexpected failure");
   return new ApiError("internal_error");

@@ -78,7 +78,7 @@ export class PostgresPool implements Pool {
         }
         const hasEnded = !(failure instanceof pg.DatabaseError) || says(failure, states.connectionEnds);
         ({ isBroken } = this.hosts.leave(failure, hasEnded));
-        throw toOutage(failure);
+        throw sql === "commit" && hasEnded ? new StoreOutage(failure, true) : toOutage(failure);
       }
     };
     return { query, release: () => client.release(isBroken) } as unknown as PostgresPoolClient;

@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { startPlainPair } from "@/tests/failover/plain-pair";
+import { startService } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
+import { besideDatabaseUrl, eventually, queryOnce } from "@/tests/support/databases";
+
+const pair = await startPlainPair({ isSynchronous: true });
+
+describe.runIf(pair)("a commit that is not answered, because the synchronous standby is gone", async () => {
+  const url = pair?.url ?? "";
+  const service = await startService(
+    { ...besideDatabaseUrl, DATABASE_URL: url, SIGN_IN: "local" },
+    { expectErrors: true },
+  );
+  const primary = url.replace(/,[^/]*/, "");
+  const follow = async (standby: string) => {
+    await queryOnce(primary, `ALTER SYSTEM SET synchronous_standby_names = '${standby}'`);
+    await queryOnce(primary, "SELECT pg_reload_conf()");
+  };
+  const email = "ceo@example.com";
+  await service.adminJson("account", "add", email, "--credits", "7");
+  const lose = async () => {
+    await follow("gone");
+    const shown = "SHOW synchronous_standby_names";
+    await eventually(async () =>
+      expect(await queryOnce(primary, shown)).toEqual([{ synchronous_standby_names: "gone" }]),
+    );
+  };
+
+  it("is said by a command, with an exit code of its own", async () => {
+    await lose();
+    const { code, stdout, stderr } = await service.admin("credits", "add", email, "5");
+    expect({ code, stdout, stderr }).toEqual({
+      code: 3,
+      stdout: "",
+      stderr:
+        "unknown: The store did not say whether this was done. See 'audit list' and what it changes before you do it again.\n",
+    });
+    await follow("*");
+    await eventually(async () =>
+      expect(await service.adminJson("account", "show", email), "it was").toMatchObject({ credits: 12 }),
+    );
+  });
+
+  it("is said by a form's page, and by no one that nothing was changed", async () => {
+    await lose();
+    const { headers } = await service.submit("/waitlist/join", { email: "new@example.com" });
+    expect(headers.location).toBe("/waitlist?problem=unknown");
+    const page = await new Browser(service).open("/waitlist?problem=unknown");
+    expect(page.text).toContain(
+      "we cannot tell whether it was done. Look whether it was before you do it again.",
+    );
+    expect(page.text).not.toContain("nothing was changed");
+  });
+});
