@@ -168,6 +168,7 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
       ["sign-in", true],
       ["passkeys", true],
       ["webhooks", true],
+      ["deliveries", true],
       ["waitlist", true],
       ["signing keys", true],
       ["secrets", true],
