@@ -17,6 +17,9 @@ import {
 } from "@/lib/plans/plan";
 import { listPlanPrices, type PlanPrice, planOfPrice } from "@/lib/plans/plan-prices";
 
+const free = ["trial", "hobby"];
+const maxSold = 20; // each is read at Stripe to show it
+
 /** What is said of a plan; what is left out stays, or is nothing in a new one. */
 export type PlanChange = {
   title?: string | undefined;
@@ -91,7 +94,12 @@ export async function setPlan(
     if (isOffered === false && basePlans.some((base) => base === name))
       throw new ApiError("invalid_request", {
         message: `The plan ${name} is always there.`,
-        hint: "It has no prices of its own unless you give it some.",
+        hint: "Change what it contains with 'plan set'.",
+      });
+    if (change.prices?.length && free.includes(name))
+      throw new ApiError("invalid_request", {
+        message: `The plan ${name} is free.`,
+        hint: "Make a plan of another name for these prices.",
       });
     const last = Math.max(...[...plans.values()].map(({ position }) => position));
     const row = {
@@ -132,6 +140,10 @@ async function setPrices(transaction: Db, plan: string, ids: string[], nowMs: nu
       .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
       .execute();
   }
+  const sold = (await listPlanPrices(transaction, await readPlans(transaction))).filter(
+    ({ isSold }) => isSold,
+  );
+  if (sold.length > maxSold) throw tooMuch(`At most ${maxSold} prices are sold at a time.`);
 }
 
 /**

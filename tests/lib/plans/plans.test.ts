@@ -161,6 +161,11 @@ describe.each(engines)("plans on $name", async (engine) => {
     [["invite", email, "--plan", "platinum"], "There is no plan platinum."],
     [["plan", "show", "platinum"], "There is no plan with this name."],
     [["plan", "retire", "hobby"], "The plan hobby is always there."],
+    [["plan", "set", "trial", "--price", "price_x"], "The plan trial is free."],
+    [
+      ["plan", "set", "x", ...Array.from({ length: 21 }, (_, at) => ["--price", `price_${at}`]).flat()],
+      "At most 20 prices are sold at a time.",
+    ],
     [
       ["plan", "set", "x", ...Array.from({ length: 51 }, (_, at) => ["--limit", `l${at}=1`]).flat()],
       "A plan has at most 50 features and limits.",
