@@ -14,7 +14,7 @@ import { type Db, isPostgres } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
-import { readPlans } from "@/lib/plans/plan";
+import { maxContents, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
 import { givenTerms, type Terms } from "@/lib/plans/terms";
 
@@ -294,13 +294,22 @@ function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
   };
 }
 
-/** What an operator gives beyond the plan, for those columns that the terms change. */
+/**
+ * What an operator gives beyond the plan, for those columns that the terms change. Throws an {@link ApiError} if it is so much
+ * that an answer would not stay small.
+ */
 function ownColumns(
   { own_features, own_limits }: AccountTerms,
   before: Pick<Account, "own_limits">,
 ): Partial<Pick<Account, "own_features" | "own_limits">> {
   const known = JSON.parse(before.own_limits ?? "{}") as Record<string, number | null>;
   const limits = Object.entries({ ...known, ...own_limits }).filter(([, limit]) => limit !== "plan");
+  if (Math.max(own_features?.length ?? 0, limits.length) > maxContents) {
+    throw new ApiError("invalid_request", {
+      message: `An account has at most ${maxContents} features and ${maxContents} limits beyond its plan.`,
+      hint: "Make a plan of them, with 'plan set'.",
+    });
+  }
   return {
     ...(own_features && { own_features: own_features.length > 0 ? JSON.stringify(own_features) : null }),
     ...(own_limits && { own_limits: limits.length > 0 ? JSON.stringify(Object.fromEntries(limits)) : null }),

@@ -35,7 +35,7 @@ import org.json.JSONTokener
 
 private const val MAX_SECONDS = 3600L // no answer is good for longer
 private const val TIMEOUT_MS = 10_000
-private const val MAX_BYTES = 65_536 // an answer has fewer than a thousand
+private const val MAX_BYTES = 65_536 // an answer has far fewer
 
 private class Reply(val status: Int, val answer: JSONObject, val retryAfter: Double)
 

@@ -5,7 +5,7 @@ SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
 SECONDS_AFTER_FAULT, MAX_SECONDS_AFTER_FAULT = 5, 300
 MAX_SECONDS = 3600  # no answer is good for longer
 TIMEOUT_SECONDS = 10
-MAX_BYTES = 65536  # an answer has fewer than a thousand
+MAX_BYTES = 65536  # an answer has far fewer
 
 
 def now_seconds():

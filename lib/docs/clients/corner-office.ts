@@ -5,7 +5,7 @@ const secondsAfterNo = 600; // asks again, because the owner may have chosen a p
 const maxSecondsAfterFault = 300;
 const maxSeconds = 3600; // no answer is good for longer, and no timer waits longer
 
-const maxCharacters = 65_536; // an answer has fewer than a thousand
+const maxCharacters = 65_536; // an answer has far fewer
 
 /** Sends a request. What is no answer of the service, such as a redirect or a proxy's page, comes back as {}. */
 async function fetchJson(url = "", options = {}) {

@@ -170,6 +170,10 @@ describe.each(engines)("plans on $name", async (engine) => {
       ["plan", "set", "x", ...Array.from({ length: 51 }, (_, at) => ["--limit", `l${at}=1`]).flat()],
       "A plan has at most 50 features and limits.",
     ],
+    [
+      ["account", "add", email, ...Array.from({ length: 51 }, (_, at) => ["--limit", `l${at}=1`]).flat()],
+      "An account has at most 50 features and 50 limits beyond its plan.",
+    ],
   ])("refuses %j", async (command, message) => {
     const { code, stderr } = await service.admin(...command);
     expect(stderr).toContain(message);
