@@ -100,7 +100,7 @@ ${[account, plan, entry, listedEntry, hold, event, refused]
 
 ## Plans
 
-An account and a check say what their owner has: \`plan\`, \`features\` and \`limits\`, with what an operator gave the account beyond its plan. A name that is missing in \`limits\` is not limited, and neither is one with \`null\`; 0 is none at all. Keep \`GET /v1/plans\`, and ask again when an event \`entitlement.changed\` has \`features\`: then an operator has edited a plan. Decide by features and limits, and never by the name of a plan: others are added. Begin work only after a check with \`ok\` true. [What apps do with the same fields](${appUrl}${pages.plans.path}).
+An account and a check say what their owner has: \`plan\`, \`features\` and \`limits\`, with what an operator gave the account beyond its plan. A name that is missing in \`limits\` is not limited, and neither is one with \`null\`; 0 is none at all. Keep \`GET /v1/plans\`, and ask again when the \`after\` of an event \`entitlement.changed\` has \`features\`, because then an operator has edited a plan, and when you meet a plan that you do not know. Decide by features and limits, and never by the name of a plan: others are added. Begin work only after a check with \`ok\` true. [What apps do with the same fields](${appUrl}${pages.plans.path}).
 
 ## Events
 

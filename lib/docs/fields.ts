@@ -26,11 +26,13 @@ function rowsWithin({ properties = {}, required = [] }: JsonSchema, prefix: stri
   });
 }
 
-function typeOf({ type, enum: values, format, anyOf, $ref, items, ...bounds }: JsonSchema): string {
+function typeOf({ type, enum: values, format, anyOf, $ref, items, ...more }: JsonSchema): string {
+  const { additionalProperties: mapped, ...bounds } = more;
   const name = $ref?.split("/").at(-1);
   if (name) return `[${name}](#${anchorOf(name)})`;
   if (anyOf) return anyOf.map(typeOf).join(" or ");
   if (values && values.length <= 5) return `${type}: ${values.map((value) => `\`${value}\``).join(", ")}`;
+  if (typeof mapped === "object" && Object.keys(mapped).length > 0) return `map of ${typeOf(mapped)}`;
   const kind = Array.isArray(type) ? type.join(" or ") : type;
   const isOfNamed = typeof items === "object" && !("properties" in items);
   const of = isOfNamed ? ` of ${typeOf(items as JsonSchema)}` : "";

@@ -173,6 +173,11 @@ describe("the reference", () => {
     else expect(html).not.toContain("data-runs");
   });
 
+  it("says of a map what is in it", () => {
+    const text = textOf(pages.get("/docs/api/entitlement"));
+    expect(text).toMatch(/limits\s*map of integer, at least 0 or null\s*Whole numbers by the names/);
+  });
+
   it("links to the previous and next documents in order", () => {
     const orders = documents.flatMap(({ group }) => (group ? groups.indexOf(group) : []));
     expect(orders).toEqual([...orders].sort((a, b) => a - b));

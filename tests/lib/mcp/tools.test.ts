@@ -118,6 +118,23 @@ describe.each(engines)("the tools on $name", async (engine) => {
     expect(balance.structuredContent).toEqual({ credits: 12.125 });
   });
 
+  it("say what the plan contains, in fields that a client validates", async () => {
+    const email = "studio@example.com";
+    await service.adminJson("account", "add", email, "--plan", "licensed", "--assistant-limit", "7");
+    const beyond = "--feature voice --limit projects=20 --limit seats=none".split(" ");
+    await service.adminJson("account", "set", email, ...beyond);
+    const { structuredContent } = await call(service, "get_entitlement", { headers: await bearer(email) });
+    expect(structuredContent).toEqual({
+      ok: true,
+      status: "licensed",
+      recheckAfterSeconds: between(600, 900),
+      plan: "licensed",
+      assistantLimit: 7,
+      features: ["voice"],
+      limits: { assistants: 7, projects: 20, seats: null },
+    });
+  });
+
   it("deny an account whose trial has ended with the body of the HTTP API", async () => {
     await service.adminJson("account", "add", "ended@example.com", "--trial-ends", "2026-01-01");
     const headers = await bearer("ended@example.com");
