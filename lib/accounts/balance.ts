@@ -15,7 +15,7 @@ export function readBalance(caller: Caller): z.infer<typeof creditsBalance> {
     case "account":
       return { credits: toCredits(spendable(caller.account)) };
     case "signed-out":
-      throw new ApiError("signed_out", { headers: { "www-authenticate": challenge(caller.tokenWasSent) } });
+      throw new ApiError("signed_out", { headers: challenge(caller) });
     case "unavailable":
       throw new ApiError("balance_unavailable", { headers: retryAfterOutage() });
     case "unreadable":

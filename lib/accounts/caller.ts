@@ -4,7 +4,12 @@ import { accountAt } from "@/lib/accounts/account-columns";
 import { keyRing } from "@/lib/auth/keys/key-ring";
 import { readKind, type SessionKind } from "@/lib/auth/sessions/session";
 import { recordSessionUse, type Used } from "@/lib/auth/sessions/session-use";
-import { type Resource, readCredential, readPageCredential } from "@/lib/auth/tokens/credential";
+import {
+  type Refused,
+  type Resource,
+  readCredential,
+  readPageCredential,
+} from "@/lib/auth/tokens/credential";
 import type { VerifiedToken } from "@/lib/auth/tokens/verifier";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
@@ -23,7 +28,7 @@ import { withTimeout } from "@/lib/runtime/timeout";
 export type Caller =
   | { is: "account"; account: Account; contents: Contents; session?: CallerSession }
   | { is: "unconfigured" }
-  | { is: "signed-out"; tokenWasSent: boolean }
+  | ({ is: "signed-out" } & Refused)
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
   | { is: "unreadable" | "unavailable" };
 
@@ -59,9 +64,7 @@ export async function identifyCaller(
  */
 async function identify(call: Call, resource: Resource | undefined, headers: SentHeaders): Promise<Caller> {
   const { nowMs } = call;
-  const found = await (resource
-    ? readCredential({ headers, nowMs }, resource)
-    : call.once(readPageCredential));
+  const found = await (resource ? readCredential(call, resource, headers) : call.once(readPageCredential));
   if (!("is" in found)) {
     call.subject = found.subject;
     return callerOfToken(await store(), found, nowMs);

@@ -53,7 +53,7 @@ function denialOf(status: DeniedStatus, caller: Caller, end?: ReturnType<typeof 
   const code = denialCodes[status];
   const message = end?.message ?? errorCatalogue[code].message;
   return new ApiError(code, {
-    ...(caller.is === "signed-out" && { headers: { "www-authenticate": challenge(caller.tokenWasSent) } }),
+    ...(caller.is === "signed-out" && { headers: challenge(caller) }),
     ...(end && { message, hint: end.hint(` at ${settings().appUrl}${pages.billing.path}`) }),
     extraFields: { ok: false, status, message },
   });

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type * as z from "zod";
 import { callerOfToken, identifyCaller } from "@/lib/accounts/caller";
 import { answerEntitlement } from "@/lib/accounts/entitlement";
 import { listForBackend, readForBackend, setReference } from "@/lib/backend/account-view";
@@ -13,7 +14,7 @@ import { listPlans } from "@/lib/backend/plan-list";
 import { Refusal } from "@/lib/backend/refusals";
 import { writeCredits } from "@/lib/backend/write-groups";
 import { store } from "@/lib/db/store";
-import { Call, type Source, sourceOf } from "@/lib/http/call";
+import { Call, sourceOf } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import type { Work } from "@/lib/http/handler";
 import { operations } from "@/lib/http/register/operations";
@@ -96,11 +97,11 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
  * operation's, and charges nothing.
  */
 async function check(call: Call, backend: Backend): Promise<ResponseParts> {
-  const { token, resource = "api", spend, hold } = parseInput(inputs.checks, call.body);
+  const { token, proof, resource = "api", spend, hold } = parseInput(inputs.checks, call.body);
   const cost = hold ?? spend;
   if (cost) requirePermission(backend, "spend");
   const request = cost && toRequest(call, backend);
-  const caller = await identifyCaller(new Call(asOwner(call, token), call.site), resource);
+  const caller = await identifyCaller(asOwner(call, token, proof), resource);
   let entitlement: EntitlementAllowed;
   try {
     entitlement = await answerEntitlement(caller, call.nowMs);
@@ -129,19 +130,24 @@ async function check(call: Call, backend: Backend): Promise<ResponseParts> {
   });
 }
 
-/** The request with which the owner of a token would call the public API. */
-function asOwner({ requestId }: Call, token: string): Source {
+/** The request with which the owner of a token would call the public API, or has called the backend. */
+function asOwner({ requestId, site }: Call, token: string, proof: Proof): Call {
   const fields = new Map([
-    ["authorization", `Bearer ${token}`],
+    ["authorization", `${proof ? "DPoP" : "Bearer"} ${token}`],
     ["x-request-id", requestId],
+    ...(proof ? [["dpop", proof.jwt] as const] : []),
   ]);
   const get = (name: string) => fields.get(name) ?? null;
-  return sourceOf("GET", operations.entitlement.path, {
+  const { origin, pathname } = new URL(proof?.url ?? operations.entitlement.path, site.url);
+  const source = sourceOf(proof?.method ?? "GET", pathname, {
     get,
     has: (name) => fields.has(name),
     [Symbol.iterator]: () => fields.entries(),
   });
+  return new Call(source, { ...site, url: origin });
 }
+
+type Proof = z.infer<typeof inputs.checks>["proof"];
 
 function writeOne(call: Call, backend: Backend, asked: CreditWrite): Promise<ResponseParts> {
   const toAnswer: Wanted["toAnswer"] = ([outcome]) => {

@@ -59,6 +59,20 @@ export const inputs = {
   checks: z
     .strictObject({
       token: z.string().min(1).max(8192).describe("The owner's session token, as their app sends it."),
+      proof: z
+        .strictObject({
+          jwt: z.string().max(8192).describe("The header `DPoP` of their app's request to you."),
+          method: z
+            .string()
+            .regex(/^[A-Z]{1,20}$/)
+            .describe("The method of that request, in capitals."),
+          url: z
+            .url({ protocol: /^https?$/ })
+            .max(2048)
+            .describe("Its address, as the app called it."),
+        })
+        .optional()
+        .describe("For a token that is bound to a key (RFC 9449), which is refused without."),
       resource: z.enum(["api", "mcp"]).optional().describe("What the token is for; `api` unless given."),
       spend: z.strictObject(spend).optional().describe("What it costs."),
       hold: z.strictObject(hold).optional().describe("What it may cost, in place of `spend`."),

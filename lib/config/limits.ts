@@ -235,6 +235,14 @@ export const oauthBounds = {
   pendingRows: 20_000,
 };
 
+/** Proofs of possession (RFC 9449), which are remembered as long as they count: 20 a second of each account, 30 MB in all. */
+export const proofBounds = {
+  /** How old a proof may be, or how far ahead: that of the authorization server's library and of SEP-1932. */
+  ageSeconds: 5 * 60,
+  ofOwner: 6000,
+  inAll: 200_000,
+};
+
 /** Limits of the waitlist, which anyone can join. */
 export const waitlistBounds = {
   /** Maximum emails that wait for an invitation, 1 KB each. A full list accepts no one, so no one is pushed out. */

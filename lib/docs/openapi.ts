@@ -47,7 +47,7 @@ export function openApiDocument() {
           type: "http",
           scheme: "bearer",
           bearerFormat: "JWT",
-          description: `A session token (a JWT, verified according to RFC8725) that the account's owner gives to a program. ${tokenSafety}`,
+          description: `A session token (a JWT, verified according to RFC8725) that the account's owner gives to a program. A token that is bound to a key (RFC 9449) is sent with the scheme \`DPoP\` instead, and with a proof for the request in the header \`DPoP\`. ${tokenSafety}`,
         },
         sessionCookie: {
           type: "apiKey",

@@ -32,7 +32,8 @@ export const headerMeanings = {
     "Only after a retirement is announced: the deprecation date, as `@` and Unix seconds (RFC 9745).",
   Sunset: "Only after a retirement is announced: when it starts to return `410`, as an HTTP date (RFC 8594).",
   "WWW-Authenticate":
-    'The authentication scheme (RFC 6750 §3), with `error="invalid_token"` if a token was sent.',
+    'The authentication scheme (RFC 6750 §3), with `error="invalid_token"` if a token was sent. For a token that is bound to a key the scheme is `DPoP`, and `error_description` says what is wrong with its proof (RFC 9449 §7.1).',
+  "DPoP-Nonce": 'With `error="use_dpop_nonce"`, what the next proofs have to say as `nonce` (RFC 9449 §9).',
   Allow: "The methods that the path accepts.",
   "Retry-After": "Seconds to wait before asking again; add a small random delay.",
 };
@@ -46,11 +47,14 @@ function header(
   return { name, meaning: headerMeanings[name], example, pattern, always };
 }
 
+const nonceExample = "q0eGqZ9cTz4b2yXoTtq0w8bqSJYc6oYqg3m7L1dVhN8";
+
 /** The headers of an operation's responses with this status. */
 export function headersOf(operation: Operation, status: number): HeaderDocument[] {
   const { anyOrigin, caching, methods, quota } = operation;
   const isRetiring = operation.retirement !== undefined;
-  const scheme = 'Bearer realm="corner-office"';
+  const bearer = 'Bearer realm="corner-office"';
+  const dpop = 'DPoP realm="corner-office", error="[a-z_]+", error_description="[^"]+", algs="[^"]+"';
   return [
     ...defaults(status === 200 ? caching : "no-store"),
     ...(quota && ![400, 405, 410].includes(status) ? rateLimitHeaders(quota, status === 429) : []),
@@ -59,7 +63,12 @@ export function headersOf(operation: Operation, status: number): HeaderDocument[
     // Documented before anything is retired, so that clients can prepare.
     header("Deprecation", "@1801440000", "^@\\d+$", isRetiring),
     header("Sunset", "Thu, 01 Apr 2027 00:00:00 GMT", " GMT$", isRetiring),
-    ...(status === 401 ? [header("WWW-Authenticate", scheme, `^${scheme}(, error="invalid_token")?$`)] : []),
+    ...(status === 401
+      ? [
+          header("WWW-Authenticate", bearer, `^(?:${bearer}(, error="invalid_token")?|${dpop})$`),
+          header("DPoP-Nonce", nonceExample, "^[\\w-]{43}$", false),
+        ]
+      : []),
     ...(status === 405 ? [header("Allow", methods.join(", "))] : []),
     ...([429, 502, 503].includes(status) ? [retryAfter(status === 429)] : []),
   ];

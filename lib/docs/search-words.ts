@@ -41,6 +41,8 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [`${to.authentication}#connecting-an-app`]: "disconnect remove revoke signout connected app access",
   [`${to.authentication}#how-long-a-token-lives`]:
     "expire expiry expiration lifetime duration hour stopped working invalid refused rejected",
+  [`${to.authentication}#tokens-that-only-their-holder-can-use`]:
+    "dpop proof possession sender constrained bound binding cnf jkt htu nonce",
   [`${to.authentication}#a-lost-device`]:
     "stolen theft hacked compromised leaked phone laptop computer lock out block revoke disconnect signout everywhere",
   [`${to.authentication}#keeping-it-safe`]: "secure security url query leak share paste chat",
@@ -52,6 +54,7 @@ export const sectionWords: Readonly<Record<string, string>> = {
     "cli signin headless server ssh tv raspberry device code flow",
   [`${to.connectAnApp}#a-browser-app`]:
     "spa react vue angular javascript frontend web app website bff backend",
+  [`${to.connectAnApp}#what-your-app-gets`]: "two programs share one refresh token",
   [`${to.connectAnApp}#scopes-and-resources`]:
     "permission permissions rights access scope audience resource one token both same api mcp",
   [`${to.connectAnApp}#who-your-app-is`]: "client id redirect uri callback register registration secret",

@@ -21,15 +21,15 @@ const stampedHeaders = "API-Version, Deprecation, Link, Sunset, X-Request-Id";
 
 export const corsOfBanner = { sends: "API-Version, X-Request-Id", reads: stampedHeaders };
 
-export const sentByMcpClients = "Authorization, Content-Type, MCP-Protocol-Version";
+export const sentByMcpClients = "Authorization, DPoP, Content-Type, MCP-Protocol-Version";
 
 export const corsOfMcp = {
   sends: [
-    "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
+    "Authorization, DPoP, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
     "Last-Event-ID, API-Version, X-Request-Id, traceparent, tracestate, baggage",
   ].join(", "),
   reads: [
-    "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, Retry-After, WWW-Authenticate",
+    "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, Retry-After, WWW-Authenticate, DPoP-Nonce",
     stampedHeaders,
   ].join(", "),
 };

@@ -1,5 +1,5 @@
 import { type Caller, identifyCaller } from "@/lib/accounts/caller";
-import { challenge } from "@/lib/auth/tokens/credential";
+import { challenge, type Refused } from "@/lib/auth/tokens/credential";
 import type { Call } from "@/lib/http/call";
 import { ApiError } from "@/lib/http/errors";
 import type { ResponseParts } from "@/lib/http/response";
@@ -25,18 +25,14 @@ export const identifyBearer = (call: Call) => identifyCaller(call, "mcp");
  * A 401 with the authorization metadata (RFC 9728), at which clients start their sign-in. The answer to a tool call is
  * also a result, at which ChatGPT asks its user to sign in: developers.openai.com/apps-sdk/build/auth. Throws the 401 for any other message.
  */
-export function refuseSignedOut(
-  { tokenWasSent }: { tokenWasSent: boolean },
-  path: string,
-  call: SimpleCall | undefined,
-): ResponseParts {
+export function refuseSignedOut(refused: Refused, path: string, call: SimpleCall | undefined): ResponseParts {
   const hint = authorizationHint(path);
-  const header = ["www-authenticate", challenge(tokenWasSent, hint)] as const;
-  const error = new ApiError("signed_out", { headers: Object.fromEntries([header]) });
+  const headers = challenge(refused, hint);
+  const error = new ApiError("signed_out", { headers });
   if (!call) throw error;
   // ChatGPT needs both parameters, whether or not a token was sent.
-  const challenged = challenge(true, { error_description: error.message, ...hint });
-  const _meta = { "mcp/www_authenticate": [challenged] };
+  const told = challenge({ ...refused, tokenWasSent: true }, { error_description: error.message, ...hint });
+  const _meta = { "mcp/www_authenticate": [told["www-authenticate"]] };
   const body = toMessage(call, { ...resultOf(error.toJSON(), false), isError: true, _meta });
-  return { status: error.status, body, headers: header };
+  return { status: error.status, body, headers: Object.entries(headers).flat() };
 }

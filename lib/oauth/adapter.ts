@@ -34,10 +34,11 @@ export class OAuthState implements Adapter {
   protected rowOf(id: string, payload: AdapterPayload, expiresInSeconds: number) {
     const { jti: _, consumed, ...stored } = payload;
     const lookUp = payload.userCode ?? payload.uid;
+    const { mustBind } = this.current() ?? {};
     return {
       key: { kind: this.kind, id_hash: hashSecret("connect", id) },
       row: {
-        payload: JSON.stringify(stored),
+        payload: JSON.stringify({ ...stored, ...(mustBind && { mustBind }) }),
         grant_id: grantIdOf(payload),
         look_up_hash: lookUp === undefined ? null : hashSecret("connect", lookUp),
         consumed_at_ms: typeof consumed === "number" ? consumed * 1000 : null,

@@ -85,11 +85,14 @@ export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: numb
   });
 }
 
-/** Notes the network that an app gets tokens from, if it is another than before. Its owner gets one mail if it is in turn. */
+/**
+ * Notes the network that an app gets tokens from, if it is another than before. Its owner gets one mail if it is in turn,
+ * unless its tokens are bound to a key: then the app itself moves, and no copy of its tokens is used.
+ */
 export async function recordNetwork(
   transaction: Db,
   grantId: string,
-  network: string,
+  { network, isBound }: { network: string; isBound: boolean },
   nowMs: number,
 ): Promise<void> {
   const id = appSessionId(grantId);
@@ -102,7 +105,7 @@ export async function recordNetwork(
   const before = readNetworks(session?.renewed_from ?? null);
   if (!session || before[0] === network) return;
   const renewed_from = addNetwork(before, network);
-  const isNew = session.in_turn_since_ms === null && isInTurn(readNetworks(renewed_from));
+  const isNew = !isBound && session.in_turn_since_ms === null && isInTurn(readNetworks(renewed_from));
   await transaction
     .updateTable("local_sessions")
     .set({ renewed_from, ...(isNew && { in_turn_since_ms: nowMs }) })

@@ -14,6 +14,7 @@ const knownParameters = new Set([
   "prompt",
   "code_challenge",
   "code_challenge_method",
+  "dpop_jkt",
   "resource",
 ]);
 
@@ -37,7 +38,7 @@ export function bodyFor({ pathname }: URL, form: URLSearchParams): string {
 }
 
 /** The headers that the library gets. Others, mainly `X-Forwarded-Host`, could make it use another address than ours. */
-const forwarded = ["accept", "authorization", "content-type"];
+const forwarded = ["accept", "authorization", "content-type", "dpop"];
 
 /**
  * The headers for the library, from a client that may say less or more than it needs. A body is a form if one of its types

@@ -4,6 +4,7 @@ import type { Account, Configuration, errors, KoaContextWithOIDC } from "oidc-pr
 import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
 import { approvedKind, findCurrentSession } from "@/lib/auth/sessions/session";
 import { recordSessionUse } from "@/lib/auth/sessions/session-use";
+import { nonceSecret, proofAlgorithms } from "@/lib/auth/tokens/proof";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
@@ -15,7 +16,7 @@ import { appEndsFrom, appSessionId, endAppSession } from "@/lib/oauth/app-sessio
 import { pageOfRequest } from "@/lib/oauth/browser-requests";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { ClientStore, clientDefaults, nativeClient } from "@/lib/oauth/clients";
-import { exchangeOf } from "@/lib/oauth/exchange";
+import { type Exchange, exchangeOf } from "@/lib/oauth/exchange";
 import { findRedirectFault, respellRedirectUri } from "@/lib/oauth/redirect-uri";
 import { findFault, type Refusal } from "@/lib/oauth/refused-request";
 import { accountScope, resolveResource } from "@/lib/oauth/resources";
@@ -26,7 +27,7 @@ type Library = typeof import("oidc-provider");
 
 let made: Provider | undefined;
 
-/** The authorization server of this process: OAuth 2.1 by RFC 6749, 7009, 7636, 8252, 8628, 8707 and 9207. */
+/** The authorization server of this process: OAuth 2.1 by RFC 6749, 7009, 7636, 8252, 8628, 8707, 9207 and 9449. */
 export async function authorizationServer(): Promise<Provider> {
   if (!made) {
     const library = await loadLibrary(() => import("oidc-provider"));
@@ -71,7 +72,7 @@ function configuration(library: Library): Configuration {
   const { errors } = library;
   const { connectClients } = settings();
   return {
-    adapter: (kind: string) => new (states[kind] ?? OAuthState)(kind, () => exchangeOf(library.default.ctx)),
+    adapter: (kind: string) => new (states[kind] ?? OAuthState)(kind, () => currentExchange(library)),
     clients: [nativeClient],
     // The library insists on a key for ID tokens, which are not issued. Access tokens are session tokens of our own key ring.
     clientDefaults: { ...clientDefaults, id_token_signed_response_alg: "Ed25519" },
@@ -80,6 +81,7 @@ function configuration(library: Library): Configuration {
     claims: {},
     scopes: [],
     responseTypes: ["code"],
+    enabledJWA: { dPoPSigningAlgValues: [...proofAlgorithms] },
     pkce: { required: () => true },
     subjectTypes: ["public"],
     routes: {
@@ -104,7 +106,8 @@ function configuration(library: Library): Configuration {
     interactions: { url: (_, { uid }) => pageOfRequest(uid) },
     findAccount,
     issueRefreshToken: async (_, client) => client.grantTypeAllowed("refresh_token"),
-    rotateRefreshToken: true,
+    // A token that is bound to a key needs no chain: a copy of it is worth nothing.
+    rotateRefreshToken: ({ oidc: { entities } }) => !entities.RefreshToken?.jkt,
     expiresWithSession: async () => false,
     renderError: (ctx, _, failure) => {
       ctx.body = explain(ctx.query.client_id, failure, library);
@@ -114,7 +117,8 @@ function configuration(library: Library): Configuration {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
       rpInitiatedLogout: { enabled: false },
-      dPoP: { enabled: false },
+      // Repeated proofs are refused where tokens are issued, and at the resources, from one memory.
+      dPoP: { enabled: true, nonceSecret: nonceSecret(), allowReplay: true },
       pushedAuthorizationRequests: { enabled: false },
       revocation: { enabled: true },
       deviceFlow: { enabled: true, deviceInfo: (ctx) => ({ network: exchangeOf(ctx)?.devicesNetwork }) },
@@ -136,6 +140,13 @@ function configuration(library: Library): Configuration {
       },
     },
   };
+}
+
+/** The exchange that the library answers, with what its client asks of its tokens. */
+function currentExchange({ default: { ctx } }: Library): Exchange | undefined {
+  const exchange = exchangeOf(ctx);
+  if (exchange) exchange.mustBind = ctx?.oidc?.client?.dpopBoundAccessTokens === true;
+  return exchange;
 }
 
 /** What issuing tokens takes from the session that they are of. */

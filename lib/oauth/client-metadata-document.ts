@@ -17,6 +17,7 @@ const metadata = z
     redirect_uris: z
       .array(z.unknown())
       .transform((uris) => uris.filter((uri) => typeof uri === "string" && !findRedirectFault(uri))),
+    dpop_bound_access_tokens: z.boolean().optional().catch(undefined),
     token_endpoint_auth_method: z.string().default("none"),
     token_endpoint_auth_methods_supported: z.array(z.string()).default([]),
     client_secret: z.never({ error: "must not be published" }).optional(),
@@ -29,10 +30,11 @@ const metadata = z
       ),
     { error: "offers no token_endpoint_auth_method of none" },
   )
-  .transform(({ client_id, client_name, redirect_uris }) => ({
+  .transform(({ client_id, client_name, redirect_uris, dpop_bound_access_tokens = false }) => ({
     client_id,
     client_name: readClientName(client_name),
     redirect_uris,
+    dpop_bound_access_tokens,
   }));
 
 /** Fetches a client's metadata document for the authorization server. Throws if it cannot be used. */

@@ -60,7 +60,8 @@ export class ClientStore extends OAuthState {
     if (!known) return this.findHolder(id);
     // Older builds accepted spellings of redirect URIs that are not allowed now.
     const redirect_uris = known.redirectUris.filter((uri) => !findRedirectFault(uri));
-    return { client_id: known.id, client_name: known.name, redirect_uris };
+    const dpop_bound_access_tokens = "mustBind" in known && known.mustBind === true;
+    return { client_id: known.id, client_name: known.name, redirect_uris, dpop_bound_access_tokens };
   }
   /**
    * The client of the code or token that a request carries, if its metadata document is listed. It has no secret, and its
@@ -69,7 +70,8 @@ export class ClientStore extends OAuthState {
   private findHolder(id: string): AdapterPayload | undefined {
     const { credential } = this.current() ?? {};
     if (credential?.clientId !== id || !settings().connectClients.includes(id)) return undefined;
-    const { redirectUri } = credential;
-    return { ...nativeClient, client_id: id, ...(redirectUri && { redirect_uris: [redirectUri] }) };
+    const { redirectUri, mustBind } = credential;
+    const own = { client_id: id, ...(redirectUri && { redirect_uris: [redirectUri] }) };
+    return { ...nativeClient, ...own, dpop_bound_access_tokens: mustBind === true };
   }
 }

@@ -1,6 +1,7 @@
 import type { AdapterPayload, KoaContextWithOIDC } from "oidc-provider";
 import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { clientNetwork, tokenNetwork } from "@/lib/auth/sessions/session-network";
+import { findRepeat, type ProofFault } from "@/lib/auth/tokens/proof";
 import { mintSessionToken } from "@/lib/auth/tokens/session-token";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
@@ -25,7 +26,7 @@ import {
   pageOfRequest,
   settleRequest,
 } from "@/lib/oauth/browser-requests";
-import { askLibrary, type Exchange } from "@/lib/oauth/exchange";
+import { askLibrary, type Exchange, type IssuedToken } from "@/lib/oauth/exchange";
 import { consumeExchangeLimit } from "@/lib/oauth/exchange-limit";
 import { describeEnd } from "@/lib/oauth/refused-refresh";
 import { faults, faultUrl, mayRedirectError, type Refusal, refusalUrl } from "@/lib/oauth/refused-request";
@@ -108,13 +109,17 @@ function requestFor(
 
 /** Issues the tokens that the library allows, which are not those that it has made. */
 async function issueTokens(
-  { client }: Call,
+  { client, headers }: Call,
   form: URLSearchParams,
   { credential, issued }: Exchange,
   answer: KoaContextWithOIDC,
 ): Promise<ResponseParts> {
   const { AccessToken: accessToken, Account: account, ...entities } = answer.oidc.entities;
-  const used = entities.RotatedRefreshToken ?? entities.AuthorizationCode ?? entities.DeviceCode;
+  const used =
+    entities.RotatedRefreshToken ??
+    entities.AuthorizationCode ??
+    entities.DeviceCode ??
+    entities.RefreshToken;
   if (answer.status !== 200 || !accessToken || !account || !used) return refuse(answer, credential, form);
   const nowMs = Date.now();
   // The resource is what the owner approved, or the part of it that the client names.
@@ -125,16 +130,21 @@ async function issueTokens(
     return { status: 400, body: { error: "invalid_target", error_description } };
   }
   const { endsAtMs, ...session } = account.session as TokenSession;
-  const { accountId: subject, grantId = "", jti, scope, clientId: client_id } = accessToken;
+  const { accountId: subject, grantId = "", jti, scope, clientId: client_id, jkt } = accessToken;
+  const proof = jkt && { jwt: headers.get("dpop") ?? "", thumbprint: jkt, owner: subject };
+  const fault = proof && (await findRepeat(proof, nowMs));
+  if (fault) return refuseProof(fault);
   const terms = {
     subject,
     sessionId: appSessionId(grantId),
     endsAtMs: Math.min(nowMs + oauthSeconds.accessToken * 1000, endsAtMs),
-    extra: { aud, jti, scope, client_id },
+    extra: { aud, jti, scope, client_id, ...(jkt && { cnf: { jkt } }) },
   };
   // Before anything is used up.
   const minted = await mintSessionToken(terms, await requireSigningKey(nowMs), nowMs);
-  const rotation = { used, grantId, issued, network: tokenNetwork(client), ...session };
+  const isBound = jkt !== undefined;
+  const network = tokenNetwork(client);
+  const rotation = { used, grantId, issued: issued && bindTo(jkt, issued), network, isBound, ...session };
   const rotated = await rotateTokens(await store(), rotation, nowMs);
   if (rotated === "used before") return refuse(answer, credential, form, usedBefore[used.kind]);
   const { refresh_token: made, ...body } = answer.body as { refresh_token?: string };
@@ -147,6 +157,16 @@ async function issueTokens(
       refresh_token_expires_in: Math.floor((endsAtMs - nowMs) / 1000),
     }),
   });
+}
+
+/** The refresh token to store: one that was bound to no key is bound to the first that it is used with. */
+function bindTo(jkt: string | undefined, issued: IssuedToken): IssuedToken {
+  return jkt ? { ...issued, payload: JSON.stringify({ ...JSON.parse(issued.payload), jkt }) } : issued;
+}
+
+function refuseProof({ error, description, nonce }: ProofFault): ResponseParts {
+  const body = { error, error_description: description };
+  return { status: 400, body, headers: nonce ? ["dpop-nonce", nonce] : [] };
 }
 
 /** Refuses a code or token: because its session has ended, for one of our reasons, or as the library does. */
@@ -188,9 +208,11 @@ async function sendBrowserOn(
 }
 
 /** The library's response headers that are returned; the rest are hop-by-hop headers, or the handler sets them. */
-const returnedHeaders = ["location", "www-authenticate"];
+const returnedHeaders = ["location", "www-authenticate", "dpop-nonce"];
 
 function render({ status, response, body: own }: KoaContextWithOIDC, body: unknown = own): ResponseParts {
+  // Only a client whose clock differs needs one.
+  if (status === 200) response.remove("dpop-nonce");
   const mediaType = response.get("content-type");
   return {
     status,

@@ -18,6 +18,8 @@ export type Exchange = {
   readonly endsSessionAs: AppEnd;
   /** Of a device that asks for a code. */
   readonly devicesNetwork: string | undefined;
+  /** Whether the client's tokens must all be bound to a key (RFC 9449 §5.2). */
+  mustBind?: boolean;
   /** The refresh token that the library has issued. */
   issued?: IssuedToken;
   /** The code for the app's request: as the library has made it, and as it is sent. */

@@ -22,13 +22,14 @@ const registration = z.object({
   client_name: z.string(),
   redirect_uris: z.array(z.string()),
   client_id_issued_at: z.int().optional(),
+  dpop_bound_access_tokens: z.boolean().optional(),
 });
 
 type Registration = z.infer<typeof registration>;
 
 /** Registers a client: returns its metadata with the id that contains them. */
 export function issueClient(
-  application: Pick<Registration, "client_name" | "redirect_uris">,
+  application: Omit<Registration, "client_id" | "client_id_issued_at">,
   nowMs: number,
 ): Registration {
   const metadata = { ...application, client_id_issued_at: Math.floor(nowMs / 1000) };
@@ -81,9 +82,13 @@ export async function forgetRegisteredClient(db: Db, id: string, nowMs: number):
 export async function extendRegisteredClient(db: Db, id: string, nowMs: number): Promise<void> {
   const client = await findRegisteredClient(db, id, nowMs);
   if (!client) return;
-  const { name: client_name, redirectUris: redirect_uris, addedAtMs } = client;
+  const { name: client_name, redirectUris: redirect_uris, addedAtMs, mustBind } = client;
   const client_id_issued_at = addedAtMs && addedAtMs / 1000;
-  const registered: Registration = { client_id: id, client_name, redirect_uris, client_id_issued_at };
+  const bound = mustBind && { dpop_bound_access_tokens: mustBind };
+  const registered: Registration = {
+    ...{ client_id: id, client_name, redirect_uris, client_id_issued_at },
+    ...bound,
+  };
   const id_hash = hashSecret("connect", id);
   const expires_at_ms = nowMs + oauthSeconds.usedClient * 1000;
   await db
@@ -105,5 +110,6 @@ function toClient(registered: unknown, untilMs?: number) {
   // Unknown for clients that registered with a build that did not store it.
   const addedAtMs = rest.client_id_issued_at && rest.client_id_issued_at * 1000;
   const forgottenAtMs = untilMs ?? (addedAtMs ?? 0) + oauthSeconds.unusedClient * 1000;
-  return { id, name, redirectUris: rest.redirect_uris, addedAtMs, forgottenAtMs };
+  const { redirect_uris: redirectUris, dpop_bound_access_tokens: mustBind } = rest;
+  return { id, name, redirectUris, addedAtMs, forgottenAtMs, mustBind };
 }

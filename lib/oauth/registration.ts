@@ -22,12 +22,13 @@ export const register = handleOperation(connectEndpoints.registration, ({ body, 
   if (typeof sent !== "object" || sent === null || Array.isArray(sent)) {
     return refuse("invalid_client_metadata", "The body is not a JSON object.");
   }
-  const { client_name, redirect_uris }: { client_name?: unknown; redirect_uris?: unknown } = sent;
+  const { client_name, redirect_uris, dpop_bound_access_tokens }: Partial<Record<string, unknown>> = sent;
   const asked = [redirect_uris ?? []].flat();
   const allowed = asked.filter((uri) => !findFault(uri)).map(String);
   const application = {
     client_name: readClientName(client_name),
     redirect_uris: [...new Set(allowed)].slice(0, maxUris),
+    ...(dpop_bound_access_tokens === true && { dpop_bound_access_tokens }),
   };
   while (Buffer.byteLength(JSON.stringify(application)) > registrationBytes) application.redirect_uris.pop();
   if (application.redirect_uris.length === 0) {

@@ -1,3 +1,4 @@
+import { proofAlgorithms } from "@/lib/auth/tokens/proof";
 import { settings } from "@/lib/config/settings";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { documentPages } from "@/lib/http/register/pages";
@@ -24,6 +25,7 @@ export function authorizationServerMetadata() {
     token_endpoint_auth_methods_supported: ["none"],
     revocation_endpoint_auth_methods_supported: ["none"],
     authorization_response_iss_parameter_supported: true,
+    dpop_signing_alg_values_supported: proofAlgorithms,
     ...(acceptsMetadataDocuments() && { client_id_metadata_document_supported: true }),
     service_documentation: appUrl + documentPages.connectAnApp.path,
   };
@@ -56,6 +58,7 @@ export function protectedResourceMetadata(path: string) {
     authorization_servers: [appUrl],
     scopes_supported: [accountScope],
     bearer_methods_supported: ["header"],
+    dpop_signing_alg_values_supported: proofAlgorithms,
     resource_documentation: appUrl + documentPages.connectAnApp.path,
   };
 }

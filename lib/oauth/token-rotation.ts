@@ -1,4 +1,5 @@
 import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
+import { hourMs } from "@/lib/config/durations";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
@@ -17,8 +18,10 @@ import { hashSecret } from "@/lib/runtime/secret";
 export type Rotation = {
   used: { kind: "AuthorizationCode" | "DeviceCode" | "RefreshToken"; jti: string };
   grantId: string;
-  /** If a refresh token was used, the one that is issued gets another id. */
+  /** If a refresh token was used, the one that is issued gets another id. None is for one that is bound to a key. */
   issued: IssuedToken | undefined;
+  /** Whether the tokens are bound to a key. */
+  isBound?: boolean;
   /** Whether the session starts with these tokens, of a device. */
   startsSession?: boolean;
   /** The network that gets the tokens, and the one that got the last ones. */
@@ -34,15 +37,17 @@ export type Rotated = { successor?: string } | "used before";
  * tokens are one chain: a token may be used again while a minute has not passed since its first use, or while its successor
  * was not used, because the answer may have been lost, and it gets the same successor. Any other use is refused. It ends
  * the session too (RFC 9700 §4.14.2), unless it comes from the network that got the last tokens: agents run several
- * sessions with one token, and one that wakes late is a step behind.
+ * sessions with one token, and one that wakes late is a step behind. A token that is bound to a key has no successor: it lasts
+ * as long as the session, because its copies are worth nothing (RFC 9700 §4.14.2).
  */
 export async function rotateTokens(db: Db, rotation: Rotation, nowMs: number): Promise<Rotated> {
-  const { grantId, startsSession, network, lastNetwork } = rotation;
+  const { grantId, startsSession, network, lastNetwork, isBound = false } = rotation;
   const outcome = await transact(db, async (transaction) => {
     const written = await write(transaction, rotation, nowMs);
     if (written === "used before" || "replayOf" in written) return written;
     if (startsSession) await beginAppSession(transaction, grantId, nowMs);
-    if (network && network !== lastNetwork) await recordNetwork(transaction, grantId, network, nowMs);
+    if (network && network !== lastNetwork)
+      await recordNetwork(transaction, grantId, { network, isBound }, nowMs);
     return written;
   });
   if (outcome === "used before" || !("replayOf" in outcome)) return outcome;
@@ -56,6 +61,10 @@ async function write(
   nowMs: number,
 ): Promise<Rotated | { replayOf: string }> {
   const idHash = hashSecret("connect", id);
+  if (kind === "RefreshToken" && !issued) {
+    await extend(transaction, idHash, nowMs);
+    return {};
+  }
   // Uses of one token take turns, because each update or lock waits for the one before. A use of the successor that
   // commits at the same moment counts as later.
   const firstUse = await transaction
@@ -102,6 +111,18 @@ async function write(
   }
   await issue(transaction, issued, { parent_hash: idHash, id_hash: hashSecret("connect", successor) });
   return { successor };
+}
+
+/** Lets a refresh token last as long as one that is issued now. At most one write an hour. */
+async function extend(transaction: Db, idHash: string, nowMs: number): Promise<void> {
+  const expires_at_ms = nowMs + oauthSeconds.refreshToken * 1000;
+  await transaction
+    .updateTable("connect_state")
+    .set({ expires_at_ms })
+    .where("kind", "=", "RefreshToken")
+    .where("id_hash", "=", idHash)
+    .where("expires_at_ms", "<", expires_at_ms - hourMs)
+    .execute();
 }
 
 /** Stores the refresh token that is issued. One issue in 16 looks for old ones: to find them takes as long as the rest. */

@@ -149,7 +149,8 @@ export async function probeCounterStore(timeoutMs: number): Promise<string | und
   return store.name;
 }
 
-function counterStore(): CounterStore | undefined {
+/** The store in which all instances count, if one is configured. */
+export function counterStore(): CounterStore | undefined {
   return processSingleton("counter store", () => {
     const { upstash, redis } = settings();
     if (upstash) return new UpstashStore(upstash);

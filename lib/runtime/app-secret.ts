@@ -17,6 +17,7 @@ export type Purpose =
   | "link-key:v1"
   | "log-subject:v1"
   | "passkey-challenge:v2"
+  | "proof-nonce:v1"
   | "refresh-token:v1"
   | "security-mail:v1"
   | "sign-in-code:v1"

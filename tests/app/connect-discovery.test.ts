@@ -91,7 +91,7 @@ describe("an agent that was told an address with a slash at its end", () => {
 });
 
 describe("a page of another site", () => {
-  const documented = "Authorization, Content-Type, MCP-Protocol-Version";
+  const documented = "Authorization, DPoP, Content-Type, MCP-Protocol-Version";
   const known = ["", "/"].flatMap((end) => [
     ...servers.map((path) => path + end),
     ...resources.map((path) => metadata + path + end),

@@ -343,7 +343,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
     /** Another site's page can read the response, but sends no cookie. */
     const readable = {
       "access-control-allow-origin": "*",
-      "access-control-expose-headers": "Retry-After, WWW-Authenticate",
+      "access-control-expose-headers": "Retry-After, WWW-Authenticate, DPoP-Nonce",
     };
     const native = { client_id: "native" };
     for (const [status, asked, more] of [
@@ -375,7 +375,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
         allow: "POST, OPTIONS",
         "access-control-allow-origin": "*",
         "access-control-allow-methods": "POST, OPTIONS",
-        "access-control-allow-headers": "Authorization, Content-Type, MCP-Protocol-Version",
+        "access-control-allow-headers": "Authorization, DPoP, Content-Type, MCP-Protocol-Version",
         "access-control-max-age": "7200",
       });
     },

@@ -72,12 +72,12 @@ export const caching: Mistakes = {
   "tests/lib/mcp/handler.test.ts": {
     "lib/http/cors.ts": {
       "a page elsewhere does not read from the MCP server how long to wait": [
-        "RateLimit-Remaining, Retry-After, WWW-Authenticate",
-        "RateLimit-Remaining, WWW-Authenticate",
+        "RateLimit-Remaining, Retry-After, WWW-Authenticate, DPoP-Nonce",
+        "RateLimit-Remaining, WWW-Authenticate, DPoP-Nonce",
       ],
       "a page elsewhere may not send the MCP server a token": [
-        '"Authorization, Content-Type, Accept, ',
-        '"Content-Type, Accept, ',
+        '"Authorization, DPoP, Content-Type, Accept, ',
+        '"DPoP, Content-Type, Accept, ',
       ],
     },
   },

@@ -48,7 +48,7 @@ export function expectMcpStamp(service: Service, answer: Answer): void {
   expect(answer.headers).not.toHaveProperty("access-control-allow-credentials");
   expect(answer.headers["access-control-expose-headers"]).toBe(
     [
-      "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, Retry-After, WWW-Authenticate",
+      "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, Retry-After, WWW-Authenticate, DPoP-Nonce",
       "API-Version, Deprecation, Link, Sunset, X-Request-Id",
     ].join(", "),
   );

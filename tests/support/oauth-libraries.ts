@@ -22,10 +22,11 @@ export function redeemCode(
   redirect_uri: string,
   back: string,
   more: Record<string, string> = {},
+  headers: Record<string, string> = {},
 ) {
   const code = new URL(back).searchParams.get("code") ?? "";
   const grant = { grant_type: "authorization_code", code, redirect_uri, code_verifier: verifier };
-  return service.submit("/oauth/token", { client_id, ...grant, ...more });
+  return service.submit("/oauth/token", { client_id, ...grant, ...more }, { headers });
 }
 
 /** Registers a client from an address. */

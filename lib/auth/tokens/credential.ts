@@ -1,3 +1,4 @@
+import { findProofFault, type ProofFault, proofAlgorithms } from "@/lib/auth/tokens/proof";
 import { type VerifiedToken, verifyToken } from "@/lib/auth/tokens/verifier";
 import { settings } from "@/lib/config/settings";
 import type { Call, SentHeaders } from "@/lib/http/call";
@@ -7,61 +8,105 @@ import { mcpServer } from "@/lib/http/register/mcp";
 /** The resources that a token can be bound to: the HTTP API, or the MCP server, which has three addresses. */
 export type Resource = "api" | "mcp";
 
+/** What the challenge of a 401 says: whether a token was sent, and what was wrong with one that its holder has to prove. */
+export type Refused = { tokenWasSent: boolean; fault?: ProofFault };
+
 /**
  * Why a request has no session: sign-in is not set up, or it sent no valid token. `renewable`: it is from a browser that
  * sent what renews its session, if that still exists.
  */
 export type MissingSession =
   | { is: "unconfigured" }
-  | { is: "signed-out"; tokenWasSent: boolean }
+  | ({ is: "signed-out" } & Refused)
   | { is: "renewable"; tokenWasSent: boolean };
 
 /**
- * The verified token of a request: its bearer token if one is sent, otherwise, but for MCP, its `__session` cookie, which
+ * The verified token of a request: that of its \`Authorization\` if one is sent, with the proof of its holder if it is bound to a key, otherwise, but for MCP, its `__session` cookie, which
  * browsers send with forged requests too. An invalid bearer token never falls back to the cookie, and a token for another
  * resource is invalid. Throws if the token cannot be checked: see {@link verifyToken}.
  *
  * @param resource - the requested resource; `undefined` for a page
+ * @param headers - those that carry the credential
  */
 export async function readCredential(
-  { headers, nowMs }: Pick<Call, "headers" | "nowMs">,
+  call: Pick<Call, "headers" | "nowMs" | "method" | "url" | "site">,
   resource: Resource | undefined,
+  headers: SentHeaders = call.headers,
 ): Promise<VerifiedToken | MissingSession> {
   if (settings().signIn.kind === "none") return { is: "unconfigured" };
   const cookie = (name: "__session" | "office-client") =>
     resource === "mcp" ? undefined : readCookie(headers, name);
-  const token = bearerToken(headers) ?? cookie("__session");
-  const verified = token === undefined ? undefined : await verifyToken(token, nowMs);
-  if (verified && isAudience(verified.audience, resource)) return verified;
+  const sent = readAuthorization(headers);
+  const token = sent?.token ?? cookie("__session");
+  const verified = token === undefined ? undefined : await verifyToken(token, call.nowMs);
+  if (token !== undefined && verified && isAudience(verified.audience, resource)) {
+    const isProved = sent?.scheme === "dpop";
+    if (!isProved && verified.thumbprint === undefined) return verified;
+    const fault = await findFault(call, headers.get("dpop"), token, verified, isProved);
+    return fault ? { is: "signed-out", tokenWasSent: true, fault } : verified;
+  }
+  if (sent?.scheme === "dpop") return { is: "signed-out", tokenWasSent: true, fault: notValid };
   const isRenewable = !headers.has("authorization") && cookie("office-client") !== undefined;
   return { is: isRenewable ? "renewable" : "signed-out", tokenWasSent: token !== undefined };
+}
+
+const notValid = { error: "invalid_token", description: "The token is not valid" } as const;
+
+/** What is wrong with a valid token that is bound to a key, or is sent as if it were (RFC 9449 §7.1). */
+async function findFault(
+  { method, url, site, nowMs }: Pick<Call, "nowMs" | "method" | "url" | "site">,
+  jwt: string | null,
+  token: string,
+  { thumbprint, subject }: VerifiedToken,
+  isProved: boolean,
+): Promise<ProofFault | undefined> {
+  const refuse = (description: string) => ({ error: "invalid_token", description }) as const;
+  if (thumbprint === undefined) return refuse("The token is bound to no key: send it as Bearer");
+  if (!isProved) return refuse("The token is bound to a key: send it as DPoP, with a proof");
+  // A backend may ask more than once about one request to it.
+  const owner = site.loggedAs === "backend" ? undefined : subject;
+  return findProofFault({ jwt, method, url, token, thumbprint, owner }, nowMs);
 }
 
 /** The same for a page: `call.once` does it once for what renews the session, and for what is shown. */
 export const readPageCredential = (call: Call) => readCredential(call, undefined);
 
 /**
- * The value of `WWW-Authenticate` on a 401; it names an error only if a token was sent (RFC 6750 §3).
+ * The headers of a 401: `WWW-Authenticate`, which names an error only if a token was sent (RFC 6750 §3, RFC 9449 §7.1), and the
+ * nonce for the next proof (RFC 9449 §9).
  *
  * @param more - further parameters, such as the address of the resource metadata
  */
-export function challenge(tokenWasSent: boolean, more: Record<string, string> = {}): string {
-  const parameters = { realm: "corner-office", ...(tokenWasSent && { error: "invalid_token" }), ...more };
+export function challenge(
+  { tokenWasSent, fault }: Refused,
+  more: Record<string, string> = {},
+): { "www-authenticate": string; "dpop-nonce"?: string } {
+  const error = fault?.error ?? (tokenWasSent && "invalid_token");
+  const parameters = {
+    realm: "corner-office",
+    ...(error && { error }),
+    ...(fault && { error_description: fault.description, algs: proofAlgorithms.join(" ") }),
+    ...more,
+  };
   const words = Object.entries(parameters).map(([name, value]) => `${name}="${value}"`);
-  return `Bearer ${words.join(", ")}`;
+  return {
+    "www-authenticate": `${fault ? "DPoP" : "Bearer"} ${words.join(", ")}`,
+    ...(fault?.nonce && { "dpop-nonce": fault.nonce }),
+  };
 }
 
 /**
- * The token after the Bearer scheme, in any letter case; `undefined` for another scheme. A malformed credential is
- * returned as a token that will be refused: Bearer without a space (RFC 6750 §2.1), or in one of two fields.
+ * The scheme, in lower case, and the token after it; `undefined` for another scheme than the two. A malformed credential is
+ * returned as a token that will be refused: a scheme without a space (RFC 6750 §2.1), or in one of two fields.
  */
-function bearerToken(headers: SentHeaders): string | undefined {
-  const [, before, token] = bearerField.exec(headers.get("authorization") ?? "") ?? [];
-  return before === undefined ? token : "";
+function readAuthorization(headers: SentHeaders): { scheme: string; token: string } | undefined {
+  const [, before, scheme, token] = authorizationField.exec(headers.get("authorization") ?? "") ?? [];
+  if (scheme === undefined) return undefined;
+  return { scheme: scheme.toLowerCase(), token: (before === undefined && token) || "" };
 }
 
 // Lazy, because a long token would otherwise be searched for a comma from its end.
-const bearerField = /^(?:(.*), *)??bearer(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;
+const authorizationField = /^(?:(.*), *)??(bearer|dpop)(?![\w!#$%&'*+.^`|~-]) *(.*)$/is;
 
 /** Our URL alone names every resource. Clients that normalize it add a slash (RFC 9728 §3.1). */
 const wholeService = ["", "/"];

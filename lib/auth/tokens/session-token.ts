@@ -40,6 +40,8 @@ const claimsSchema = z.object({
   exp: seconds,
   nbf: seconds.default(0),
   iat: seconds.default(0),
+  /** The key to which the token is bound (RFC 9449 §6.1). */
+  cnf: z.object({ jkt: text.min(1) }).optional(),
   /** Who acts for the subject (RFC 8693 §4.1), which Clerk calls impersonation. */
   act: z.object({ sub: text.min(1).max(200) }).optional(),
   /** Whole minutes since each factor was verified, at `iat`; -1 if it never was. */
@@ -65,7 +67,7 @@ export function parseSessionToken(token: string) {
   if (token.length > maxTokenCharacters || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined;
   const { data } = tokenSchema.safeParse(decode(token));
   if (!data) return undefined;
-  const { iss, sub, sid, azp, aud, act, fva, exp, nbf, iat } = data.claims;
+  const { iss, sub, sid, azp, aud, cnf, act, fva, exp, nbf, iat } = data.claims;
   return {
     keyId: data.header.kid,
     issuer: iss,
@@ -73,6 +75,8 @@ export function parseSessionToken(token: string) {
     sessionId: sid,
     origin: azp,
     audience: aud,
+    /** The thumbprint of the key that its holder proves to have; undefined for a bearer token. */
+    thumbprint: cnf?.jkt,
     actor: act?.sub,
     /** When Clerk has last seen a first factor, or up to a minute before that: its minutes are whole ones. */
     confirmedAtMs: fva && (iat - (fva[0] + 1) * 60) * 1000,

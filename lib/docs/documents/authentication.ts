@@ -1,11 +1,15 @@
 import { maxPasskeys } from "@/lib/auth/passkeys/passkeys";
 import { programTokenSeconds } from "@/lib/auth/sessions/session";
+import { proofAlgorithms } from "@/lib/auth/tokens/proof";
+import { describeSeconds } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
+import { proofBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, linkToPage, to, toCode } from "@/lib/docs/markdown";
 import { readToken } from "@/lib/docs/samples";
 import { noPayments, sessionLimits, supportInWords, tokenSafety } from "@/lib/docs/words";
+import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
 
@@ -23,7 +27,7 @@ export const authentication: DocumentText = {
 | \`bearerAuth\` | Header \`Authorization: Bearer <SESSION_TOKEN>\` | Desktop app, phone app, a program acting for an account |
 | \`sessionCookie\` | Cookie named \`__session\` | A browser after sign-in at ${linkToPage(pages.signIn)} |
 
-If both are sent, the bearer token counts. If that token is invalid, the cookie is not used instead.
+If both are sent, the token in the header counts. If that token is invalid, the cookie is not used instead. A token that is [bound to a key](#tokens-that-only-their-holder-can-use) is sent as \`Authorization: DPoP <SESSION_TOKEN>\`, with a proof.
 
 ## What an owner has
 
@@ -66,6 +70,20 @@ A \`401\` always carries a challenge, which distinguishes two cases:
 ${code("http", `WWW-Authenticate: Bearer realm="corner-office"\nWWW-Authenticate: Bearer realm="corner-office", error="invalid_token"`)}
 
 The first answers a request without a token, the second a token that is expired, altered or ended. An outage on our side is a \`503\`, never a \`401\`, so keep your token.
+
+## Tokens that only their holder can use
+
+A bearer token works for anyone who has copied it. An app that makes a key pair of its own and keeps the private key where its platform keeps keys gets tokens that are worth nothing without it (DPoP, RFC 9449). It is optional; our [client files](${to.client}) do it by themselves.
+
+1. The app signs a proof, a JWT of the type \`dpop+jwt\` with its public key as \`jwk\`, for each request, and sends it in the header \`DPoP\`: with the request for tokens, each renewal, and each request with the token. The algorithms are ${proofAlgorithms.map((name) => `\`${name}\``).join(", ")}.
+2. A proof names a new \`jti\`, the method as \`htm\`, the address without its query as \`htu\`, the time as \`iat\`, and in a request with a token the token's hash as \`ath\`. It counts once, within ${describeSeconds(proofBounds.ageSeconds)} of its time. The address is that at \`${settings().appUrl}\`, whatever stands in between.
+3. The token's \`token_type\` is then \`DPoP\`, and its claim \`cnf\` has the thumbprint of the key. The refresh token is bound to the key too, and stays the same as long as the session lasts.
+
+What is wrong with such a request is said in the challenge of its \`401\`; at \`${connectEndpoints.token.path}\` it is a \`400\` with \`invalid_dpop_proof\`, \`invalid_grant\` or \`use_dpop_nonce\`:
+
+${code("http", `WWW-Authenticate: DPoP realm="corner-office", error="invalid_token", error_description="The token is bound to a key: send a DPoP proof", algs="${proofAlgorithms.join(" ")}"`)}
+
+With \`error="use_dpop_nonce"\` the clock of the app differs from ours: it signs the same again, with the value of the header \`DPoP-Nonce\` as \`nonce\`, and does so with each proof for the next minutes. With \`invalid_dpop_proof\` sign a new proof; one that was sent again by a proxy or a library was used before.
 
 ## A lost device
 

@@ -18,6 +18,7 @@ All are optional, except \`Authorization\` for operations that need [a session](
 | Header | Meaning |
 | --- | --- |
 | \`Authorization\` | \`Bearer\` and the session token. Two of these headers count as an invalid token. |
+| \`DPoP\` | With \`Authorization: DPoP\` and a token that is [bound to a key](${to.authentication}#tokens-that-only-their-holder-can-use): the proof for this request (RFC 9449). |
 | \`API-Version\` | \`1\` selects major version 1, and so does omitting the header. Anything else answers \`400\`. |
 | \`X-Request-Id\` | Your id for the request, up to ${maxRequestIdCharacters} letters, digits and \`. _ : -\`. Our log and the response repeat it. |
 

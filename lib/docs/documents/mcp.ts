@@ -94,7 +94,7 @@ ${table(
 
 ### With a token of your own
 
-A client without OAuth can send [a token](${to.authentication}) as \`Authorization: Bearer <SESSION_TOKEN>\`. Let it read the token from its environment or prompt for it, never from a file. A token lives for an hour at most. Browser cookies are never used.
+A client without OAuth can send [a token](${to.authentication}) as \`Authorization: Bearer <SESSION_TOKEN>\`; one that is [bound to a key](${to.authentication}#tokens-that-only-their-holder-can-use) is sent as \`DPoP\`, with a proof for each message (SEP-1932). Let it read the token from its environment or prompt for it, never from a file. A token lives for an hour at most. Browser cookies are never used.
 
 ## Without a client
 

@@ -7,7 +7,7 @@ const endpoint = {
   limit: "exchanges",
   takes: "form",
   under: ["local", "clerk"],
-  anyOrigin: { sends: sentByMcpClients, reads: "Retry-After, WWW-Authenticate" },
+  anyOrigin: { sends: sentByMcpClients, reads: "Retry-After, WWW-Authenticate, DPoP-Nonce" },
 } as const;
 
 /** The endpoints of the authorization server (RFC 6749, RFC 8628, RFC 7009, RFC 7591). */

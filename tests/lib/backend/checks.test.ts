@@ -3,8 +3,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
 import { startService, startStage } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
+import { makeKeyHolder } from "@/tests/support/key-holder";
 import { createFolder } from "@/tests/support/leash";
+import { authorizePath, redeemCode, redirectUri } from "@/tests/support/oauth-libraries";
+import { answerApp } from "@/tests/support/owner";
 
 const minuteMs = 60_000;
 
@@ -21,6 +25,41 @@ describe.each(engines)("a check that spends on $name", async (engine) => {
     }),
   );
   const worker = await BackendCaller.add(service, "worker");
+
+  it("is refused a token that is bound to a key, unless it passes the proof on that came with it", async () => {
+    const { email } = await service.adminJson<{ email: string }>("account", "add", "bound@example.com");
+    const owner = await Browser.signIn(service, email);
+    const back = await answerApp(owner, service, service.url + authorizePath("native", redirectUri));
+    const holder = makeKeyHolder(service.url);
+    const dpop = holder.prove("POST", "/oauth/token");
+    const { text } = await redeemCode(service, "native", redirectUri, back, {}, { dpop });
+    const token: string = JSON.parse(text).access_token;
+    // To an address of the operator's own.
+    const url = "https://work.example.com/pages";
+    const jwt = holder.prove("POST", "", token, { claims: { htu: url } });
+    const check = async (proof?: object) => {
+      const answer = await worker.post("/v1/checks", { token, ...(proof && { proof }) });
+      return [answer.status, answer.headers["www-authenticate"]];
+    };
+    const challenge = (error: string, description: string) =>
+      `DPoP realm="corner-office", error="${error}", error_description="${description}", algs="ES256 Ed25519 EdDSA"`;
+    expect(await check()).toEqual([
+      401,
+      challenge("invalid_token", "The token is bound to a key: send it as DPoP, with a proof"),
+    ]);
+    // A backend may ask again about the same request.
+    for (const _ of [1, 2])
+      expect(await check({ jwt, method: "POST", url: `${url}?a=b` })).toEqual([200, undefined]);
+    expect(await check({ jwt, method: "GET", url })).toEqual([
+      401,
+      challenge("invalid_dpop_proof", "htm is not GET"),
+    ]);
+    expect(await check({ jwt, method: "POST", url: "https://other.example.com/pages" })).toEqual([
+      401,
+      challenge("invalid_dpop_proof", "htu is not https://other.example.com/pages"),
+    ]);
+    expect((await check({ jwt, method: 'P"', url }))[0]).toBe(400);
+  });
 
   let people = 0;
   const addOwner = async () => {

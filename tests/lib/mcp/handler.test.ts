@@ -409,7 +409,7 @@ describe.each(["/mcp", "/api/mcp", "/mcp/account"])("another method at %s", (pat
     expect(answer.headers["access-control-allow-methods"]).toBe("POST, OPTIONS");
     expect(answer.headers["access-control-allow-headers"]).toBe(
       [
-        "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
+        "Authorization, DPoP, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id",
         "Last-Event-ID, API-Version, X-Request-Id, traceparent, tracestate, baggage",
       ].join(", "),
     );

@@ -238,6 +238,7 @@ describe.each(engines)("the tools on $name", async (engine) => {
       authorization_servers: [service.url],
       scopes_supported: ["account:read"],
       bearer_methods_supported: ["header"],
+      dpop_signing_alg_values_supported: ["ES256", "Ed25519", "EdDSA"],
       resource_documentation: `${service.url}/docs/connect`,
     });
   });
