@@ -1,5 +1,6 @@
 import { inSeconds } from "@/lib/config/durations";
 import { notAnEmail } from "@/lib/config/email-address";
+import { requestIdPattern } from "@/lib/http/call";
 import { tooManyOf } from "@/lib/http/errors";
 
 /** The message about a form that failed. */
@@ -7,6 +8,8 @@ export type Problem = {
   words: string;
   /** Set if the input is wrong. Otherwise the failure is ours, and is not styled as the reader's mistake. */
   isTyped?: true;
+  /** The id of the request that failed, as the log has it. */
+  reference?: string;
 };
 
 /** What is said where a commit was sent to the store and not answered. */
@@ -37,8 +40,10 @@ export function findProblem({ searchParams }: URL, own: Record<string, Problem> 
     unknown: { words: unknownOutcome },
     ...own,
   };
-  const problem = searchParams.get("problem") ?? "";
-  return Object.hasOwn(problems, problem) ? problems[problem] : undefined;
+  const name = searchParams.get("problem") ?? "";
+  const problem = Object.hasOwn(problems, name) ? problems[name] : undefined;
+  const reference = searchParams.get("reference") ?? "";
+  return problem && requestIdPattern.test(reference) ? { ...problem, reference } : problem;
 }
 
 function waitInWords(seconds: number): string {
@@ -53,6 +58,12 @@ export function ProblemNote({ problem }: { problem: Problem | undefined }) {
   return (
     <p className={problem.isTyped ? "problem" : "problem ours"} role="alert" id="problem">
       {problem.words}
+      {problem.reference && (
+        <>
+          {" "}
+          If it happens again, quote reference <code>{problem.reference}</code>.
+        </>
+      )}
     </p>
   );
 }

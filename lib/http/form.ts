@@ -30,7 +30,7 @@ type FormOptions<Who> = Pick<CheckOptions<Who>, "identify" | "hasProof"> & {
 
 /**
  * Creates the POST handler of a form. It redirects the browser with 303, so that going back posts nothing again. After a
- * failure it redirects to the form's page, which explains the problem, and after the end of a session to sign-in. A typed
+ * failure it redirects to the form's page, which explains the problem and names the id of a failure of ours, and after the end of a session to sign-in. A typed
  * email is kept for the next page.
  */
 export function handleForm<Who = undefined>(
@@ -57,8 +57,8 @@ export function handleForm<Who = undefined>(
         if (explained?.includes(code)) return back(call, code);
         const whose = error instanceof LimitError ? error.whose : "network";
         if (status === 429) return back(call, `too-many&of=${whose}&wait=${error.headers["retry-after"]}`);
-        if (reason === "unknown outcome") return back(call, "unknown");
-        if (status >= 500) return back(call, "unavailable");
+        const ours = reason === "unknown outcome" ? "unknown" : "unavailable";
+        if (status >= 500) return back(call, `${ours}&reference=${encodeURIComponent(call.requestId)}`);
         if (status === 409) return back(call, "account");
         if (status === 401) return send(call, { to: withProblem(pages.signIn.path, "ended") });
         return inPlainText(error);

@@ -177,7 +177,9 @@ describe.each(engines)("an invitation, on $name", async (engine) => {
     await stage.query("ALTER TABLE onboarding_emails RENAME TO onboarding_emails_away");
     const failed = await accept(token, "whole@example.com");
     await stage.query("ALTER TABLE onboarding_emails_away RENAME TO onboarding_emails");
-    expect(failed.headers.location).toBe(`/invitation?token=${token}&problem=unavailable`);
+    expect(failed.headers.location).toBe(
+      `/invitation?token=${token}&problem=unavailable&reference=${failed.headers["x-request-id"]}`,
+    );
     await eventually(() => expect(service.takeErrors()).toEqual(["unexpected failure"]));
     expect(await service.admin("account", "show", "whole@example.com")).toMatchObject({ code: 1 });
     expect((await accept(token, "whole@example.com")).headers.location).toBe("/sign-in/code?opened");

@@ -83,7 +83,7 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
     await without("sign_in_codes", async () => {
       for (let sent = 0; sent < 35; sent++) {
         const { headers } = await browser.submit("/sign-in/send", { email: "patient@example.com" });
-        expect(headers.location).toBe("/sign-in?problem=unavailable");
+        expect(headers.location).toBe(`/sign-in?problem=unavailable&reference=${headers["x-request-id"]}`);
       }
     });
     const { headers } = await browser.submit("/sign-in/send", { email: "patient@example.com" });
@@ -102,7 +102,9 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
     const { browser, code } = await requestCode("code@example.com");
     const { path, page } = await without("sign_in_codes", async () => {
       const typed = await browser.submit("/sign-in/redeem", { code });
-      expect(typed.headers.location).toBe("/sign-in/code?problem=unavailable");
+      expect(typed.headers.location).toBe(
+        `/sign-in/code?problem=unavailable&reference=${typed.headers["x-request-id"]}`,
+      );
       return follow(browser, "/sign-in/code");
     });
     expect([path, page.status]).toEqual(["/sign-in/code", 200]);
@@ -115,7 +117,9 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
   it("a code is not used up while its session cannot be started", async () => {
     const { browser, code } = await requestCode("session@example.com");
     const typed = await without("local_sessions", () => browser.submit("/sign-in/redeem", { code }));
-    expect(typed.headers.location).toBe("/sign-in/code?problem=unavailable");
+    expect(typed.headers.location).toBe(
+      `/sign-in/code?problem=unavailable&reference=${typed.headers["x-request-id"]}`,
+    );
     expect((await browser.submit("/sign-in/redeem", { code })).headers.location).toBe("/home");
     expect(await browser.status()).toBe(200);
   });
@@ -126,7 +130,7 @@ describe.each(engines)("while the store is unavailable, on $name", async (engine
       const asked = await browser.submit("/sign-in/send", { email: "ceo@example.com" });
       return follow(browser, asked.headers.location ?? "");
     });
-    expect(path).toBe("/sign-in?problem=unavailable");
+    expect(path).toMatch(/^\/sign-in\?problem=unavailable&reference=[\w-]{36}$/);
     expect(page.text).toContain("Something went wrong on our side, and nothing was changed.");
     expect(page.text).toMatch(/<input id="email"[^>]* value="ceo@example.com"/);
     expect(page.text).not.toContain('aria-invalid="');

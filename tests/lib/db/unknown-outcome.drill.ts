@@ -45,11 +45,12 @@ describe.runIf(pair)("a commit that is not answered, because the synchronous sta
   it("is said by a form's page, and by no one that nothing was changed", async () => {
     await lose();
     const { headers } = await service.submit("/waitlist/join", { email: "new@example.com" });
-    expect(headers.location).toBe("/waitlist?problem=unknown");
-    const page = await new Browser(service).open("/waitlist?problem=unknown");
+    expect(headers.location).toBe(`/waitlist?problem=unknown&reference=${headers["x-request-id"]}`);
+    const page = await new Browser(service).open(headers.location ?? "");
     expect(page.text).toContain(
       "we cannot tell whether it was done. Look whether it was before you do it again.",
     );
+    expect(page.text).toContain(`quote reference <code>${headers["x-request-id"]}</code>`);
     expect(page.text).not.toContain("nothing was changed");
   });
 });

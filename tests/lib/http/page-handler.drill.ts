@@ -37,7 +37,9 @@ describe.each([
     ] as const) {
       for (const sent of [undefined, `mine${path.replaceAll("/", ".")}`]) {
         const answer = await service.submit(path, fields, sent ? { headers: { "x-request-id": sent } } : {});
-        expect([answer.status, answer.headers.location]).toEqual([303, `${page}?problem=unavailable`]);
+        const reference = answer.headers["x-request-id"];
+        const back = `${page}?problem=unavailable&reference=${reference}`;
+        expect([answer.status, answer.headers.location]).toEqual([303, back]);
         expect(answer.headers["cache-control"]).toBe("no-store");
         const requestId = String(answer.headers["x-request-id"]);
         if (sent) expect(requestId).toBe(sent);
