@@ -41,6 +41,11 @@ export const account = z
     trialEndsAt: instant.nullable(),
     assistantLimit: z.int().min(0).nullable(),
     ...{ plan: planName, features, limits },
+    ownFeatures: z
+      .array(z.string())
+      .nullable()
+      .describe("Those of them that an operator gives beyond the plan."),
+    ownLimits: limits.nullable().describe("Those that an operator gives in place of the plan's."),
     balance,
     held: z.number().describe("What open holds hold."),
     createdAt: instant,

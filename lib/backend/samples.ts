@@ -98,6 +98,9 @@ for (const result of await api.spendEach(spends)) console.log("error" in result 
 let last = "";
 for await (const entry of api.entries({ account: account.id, after: last })) last = entry.id;
 
+// What each plan allows; no such name, and null, is no limit. An account and a check have the same fields.
+for await (const { name, limits } of api.plans()) console.log(name, limits.projects ?? "without a limit");
+
 // Whether the owner of a session token may run, and a spend in the same step if they may.
 const checked = await api.check(process.env.CORNER_OFFICE_TOKEN ?? "", { spend: { credits: "0.1", reason: "A page" } });
 console.log(checked.ok ? checked.entry?.balance : checked.message);`,
@@ -131,6 +134,11 @@ for result in api.spend_each(spends):
 last = ""
 for entry in api.entries(account["id"], after=last):
     last = entry["id"]
+
+# What each plan allows; no such name, and None, is no limit. An account and a check have the same fields.
+for plan in api.plans():
+    limit = plan["limits"].get("projects")
+    print(plan["name"], "without a limit" if limit is None else limit)
 
 # Whether the owner of a session token may run, and a spend in the same step if they may.
 checked = api.check(os.environ.get("CORNER_OFFICE_TOKEN", ""), spend={"credits": "0.1", "reason": "A page"})

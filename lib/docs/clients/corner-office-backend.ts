@@ -22,6 +22,9 @@ export type Account = {
   features: string[];
   /** By the names of what they limit; null is no limit, as where a name is missing. */
   limits: Record<string, number | null>;
+  /** What of these an operator gives beyond the plan. */
+  ownFeatures: string[] | null;
+  ownLimits: Record<string, number | null> | null;
   /** What it can spend now: its entries without what is held. */
   balance: number;
   held: number;

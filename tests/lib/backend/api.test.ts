@@ -180,6 +180,8 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       assistantLimit: 4,
       features: [],
       limits: { assistants: 4 },
+      ownFeatures: null,
+      ownLimits: null,
       balance: 2.5,
       held: 0,
       createdAt: expect.any(String),
@@ -232,7 +234,8 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       features: ["voice", "video"],
       limits: { assistants: 7, seats: null, projects: 50 },
     };
-    expect(await read(`/v1/accounts/${id}`)).toMatchObject({ status: "licensed", ...has });
+    const own = { ownFeatures: ["video"], ownLimits: { projects: 50 } };
+    expect(await read(`/v1/accounts/${id}`)).toMatchObject({ status: "licensed", ...has, ...own });
     const token = await service.token(email);
     expect(await write("/v1/checks", { token })).toMatchObject({ ok: true, status: "licensed", ...has });
   });

@@ -63,6 +63,9 @@ describe("the documents of the backend API", async () => {
     expect((await run("more.ts")).split("\n")).toEqual([
       expect.stringMatching(/^[\w-]{36}$/),
       expect.stringMatching(/^[\w-]{36}$/),
+      "trial without a limit",
+      "hobby without a limit",
+      "licensed without a limit",
       "2.85",
       "",
     ]);
