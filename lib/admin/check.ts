@@ -13,7 +13,7 @@ import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
-import { store } from "@/lib/db/store";
+import { type Db, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { findRefusing } from "@/lib/http/hook-deliveries";
@@ -28,6 +28,8 @@ import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const answerWithinMs = 5000; // 5 seconds, the connection included
+
+const maxSkewMs = 60_000; // 1 minute
 
 const warnBeforeSunsetMs = 30 * dayMs;
 
@@ -178,9 +180,33 @@ async function checkStore(): Promise<CheckResult> {
     await transaction.insertInto("email_suppressions").values(probe).execute();
     await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
   });
-  if (databaseUrl) return fine("PostgreSQL answers");
+  if (databaseUrl) return checkPostgres(db);
   const { rows } = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db);
   return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
+}
+
+/** Whether the role may read and write every table, and the clocks agree, by which trials and tokens end. */
+async function checkPostgres(db: Db): Promise<CheckResult> {
+  const { rows: missing } = await sql<{ what: string }>`
+    SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
+    FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname NOT LIKE 'kysely%'
+      AND NOT has_table_privilege(pg_class.oid, privilege)
+    GROUP BY relname ORDER BY relname`.execute(db);
+  if (missing.length > 0)
+    return fault(
+      `PostgreSQL answers, but the role lacks ${missing.map(({ what }) => what).join("; ")}`,
+      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES to it, and ALTER DEFAULT PRIVILEGES for those of later migrations.",
+    );
+  const { rows: clocks } = await sql<{ ms: string }>`
+    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`.execute(db);
+  const aheadMs = Date.now() - Number(clocks[0]?.ms);
+  if (Math.abs(aheadMs) > maxSkewMs)
+    return fault(
+      `this clock is ${Math.round(Math.abs(aheadMs) / 1000)} seconds ${aheadMs < 0 ? "behind" : "ahead of"} PostgreSQL's`,
+      "Set the clocks of both machines by NTP.",
+    );
+  return fine("PostgreSQL answers");
 }
 
 async function checkCounters(): Promise<CheckResult> {
