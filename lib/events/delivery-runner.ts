@@ -135,7 +135,7 @@ export class DeliveryRunner {
   /** Sends the first of each account that is due; of a receiver that is away, of one account by chance. */
   private start(): void {
     const nowMs = Date.now();
-    if (this.isStopping || nowMs < this.awayUntilMs) return;
+    if (this.isStopping || nowMs < this.awayUntilMs || !this.hasLease(nowMs)) return;
     const due = [...this.chains].filter(
       ([account, [first]]) =>
         !this.inWork.has(account) && first && (this.isAway(nowMs) || first.nextAtMs <= nowMs),
@@ -152,6 +152,11 @@ export class DeliveryRunner {
     }
   }
 
+  /** Not to its end, when another instance may begin. */
+  private hasLease(nowMs: number): boolean {
+    return nowMs <= this.leaseUntilMs - 1000;
+  }
+
   private isAway(nowMs: number): boolean {
     return this.awayTries > 0 || nowMs < this.awayUntilMs;
   }
@@ -164,7 +169,7 @@ export class DeliveryRunner {
       item = chain[0]
     ) {
       const nowMs = Date.now();
-      if (nowMs > this.leaseUntilMs - 1000) return; // another instance may begin
+      if (!this.hasLease(nowMs)) return;
       const body = JSON.stringify(describeEvent(item.event));
       const said = await this.receiver.post(
         signDelivery(item.event.id, body, secretsOf(this.webhook, nowMs), nowMs),

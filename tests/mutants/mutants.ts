@@ -4,6 +4,7 @@ import { bounds } from "@/tests/mutants/bounds";
 import { caching } from "@/tests/mutants/caching";
 import { connect } from "@/tests/mutants/connect";
 import { credits } from "@/tests/mutants/credits";
+import { events } from "@/tests/mutants/events";
 import { mails } from "@/tests/mutants/mails";
 import { quotas } from "@/tests/mutants/quotas";
 import { sessions } from "@/tests/mutants/sessions";
@@ -20,6 +21,7 @@ const areas = {
   connect,
   billing,
   credits,
+  events,
 };
 
 export type Mutant = {

@@ -1,0 +1,160 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { startService, startStage } from "@/tests/support/block";
+import { makeClock } from "@/tests/support/clock";
+import { eventually } from "@/tests/support/databases";
+import { engines } from "@/tests/support/engines";
+import { EventReceiver } from "@/tests/support/event-receiver";
+import { Service } from "@/tests/support/service";
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+describe.each(engines)("events on their way on $name", async (engine) => {
+  const stage = await startStage(engine);
+  const clock = makeClock();
+  const environment = { ...stage.environment, ...clock.environment };
+  const first = await startService(environment);
+
+  let people = 0;
+  async function addAccount() {
+    const email = `ceo${people++}@example.com`;
+    const { id } = await first.adminJson<{ id: string }>("account", "add", email, "--plan", "hobby");
+    return { id, email };
+  }
+  const add = (email: string, credits: number) => first.admin("credits", "add", email, String(credits));
+  async function receive() {
+    const receiver = await EventReceiver.start();
+    const { id } = await first.adminJson<{ id: string }>("webhook", "add", receiver.url);
+    const find = async () => {
+      const all = await first.adminJson<{ id: string; waiting: number }[]>("webhook", "list");
+      return all.find((one) => one.id === id);
+    };
+    const numbersOf = (account: string) =>
+      receiver.received.filter((event) => event.account === account).map(({ number }) => number);
+    const remove = async () => {
+      await first.admin("webhook", "remove", id);
+      await receiver.stop();
+    };
+    return { id, receiver, find, numbersOf, remove };
+  }
+
+  it("wait for no slow receiver: neither those to another one, nor those of another account", async () => {
+    const [good, slow] = [await receive(), await receive()];
+    const held: ServerResponse[] = [];
+    let cut = 0;
+    slow.receiver.respond = (_, response) => {
+      held.push(response.once("close", () => response.writableEnded || cut++));
+    };
+    const accounts = [await addAccount(), await addAccount(), await addAccount()];
+    await eventually(() => expect(held).toHaveLength(3));
+    for (const { email } of accounts) await add(email, 1);
+    await eventually(() => expect(good.receiver.received).toHaveLength(6));
+    expect([held.length, cut], "the slow one has not been waited for").toEqual([3, 0]);
+
+    const [one, other] = accounts as [(typeof accounts)[0], (typeof accounts)[0]];
+    slow.receiver.respond = (event, response) => {
+      if (event.account === one.id) held.push(response);
+      else response.writeHead(204).end();
+    };
+    for (const response of held) response.writeHead(204).end();
+    await eventually(() => expect(held).toHaveLength(4));
+    for (const { email } of [one, other]) await add(email, 1);
+    await eventually(() => expect(slow.numbersOf(other.id)).toEqual([1, 2, 3]));
+    expect(slow.numbersOf(one.id)).toEqual([1, 2]);
+    expect(held).toHaveLength(4);
+    for (const { remove } of [good, slow]) await remove();
+  });
+
+  it("are given up after three days, and what follows them comes, where others are accepted", async () => {
+    const { receiver, id, find, numbersOf, remove } = await receive();
+    const [one, other] = [await addAccount(), await addAccount()];
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+    receiver.respond = (event, response) =>
+      response.writeHead(event.account === one.id && event.number === 2 ? 500 : 204).end();
+    await add(one.email, 1);
+    await add(one.email, 1);
+    await eventually(() => expect(numbersOf(one.id)).toEqual([1, 2]));
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 2 }));
+    clock.pass(3 * dayMs - minuteMs);
+    await add(other.email, 1);
+    await eventually(() => expect(numbersOf(one.id)).toEqual([1, 2, 2]));
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 2, failed: 0 }));
+    clock.pass(2 * minuteMs);
+    await eventually(() => expect(numbersOf(one.id)).toEqual([1, 2, 2, 2, 3]));
+    await eventually(async () =>
+      expect(await find()).toMatchObject({ state: "works", waiting: 0, failed: 1 }),
+    );
+    const rows = await stage.query(
+      `SELECT state, attempts, status FROM webhook_deliveries WHERE webhook_id = '${id}' AND state = 'failed'`,
+    );
+    expect(rows.map(({ attempts, status }) => [Number(attempts), Number(status)])).toEqual([[3, 500]]);
+    await remove();
+  });
+
+  it("stop a webhook that has accepted nothing for three days, and no sooner", async () => {
+    const { receiver, find, numbersOf, remove } = await receive();
+    const { id: account, email } = await addAccount();
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    receiver.respond = (_, response) => response.writeHead(500).end();
+    await add(email, 1);
+    await eventually(async () => expect(await find()).toMatchObject({ state: "failing" }));
+    clock.pass(3 * dayMs - minuteMs);
+    await eventually(() => expect(numbersOf(account)).toEqual([1, 2, 2]));
+    await eventually(async () => expect(await find()).toMatchObject({ state: "failing" }));
+    clock.pass(2 * minuteMs);
+    await eventually(async () => expect(await find()).toMatchObject({ state: "stopped", waiting: 1 }));
+    await remove();
+  });
+
+  it("go on where an answer comes after the lease has ended, as after a pause of the instance or its store", async () => {
+    const { receiver, find, numbersOf, remove } = await receive();
+    const { id: account, email } = await addAccount();
+    await eventually(() => expect(numbersOf(account)).toEqual([1]));
+    const held: ServerResponse[] = [];
+    receiver.respond = (_, response) => held.push(response);
+    for (const credits of [1, 2]) await add(email, credits);
+    await eventually(() => expect(held).toHaveLength(1));
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 2 }));
+    receiver.recover();
+    clock.pass(16_000);
+    for (const response of held) response.writeHead(204).end();
+    await eventually(() => expect(numbersOf(account)).toEqual([1, 2, 3]));
+    await eventually(async () => expect(await find()).toMatchObject({ state: "works", waiting: 0 }));
+    await remove();
+  });
+
+  it("go on at another instance while the one that had them is frozen, which then sends none of them", async () => {
+    const { receiver, find, numbersOf, remove } = await receive();
+    const { id: account, email } = await addAccount();
+    await eventually(() => expect(numbersOf(account)).toEqual([1]));
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 0 }));
+    const second = await Service.start(environment);
+    const held: ServerResponse[] = [];
+    receiver.respond = (_, response) => held.push(response);
+    for (const credits of [1, 2, 3]) await add(email, credits);
+    await eventually(() => expect(held).toHaveLength(1));
+    await eventually(async () => expect(await find()).toMatchObject({ waiting: 3 }));
+    onTestFinished(() => first.signal("SIGCONT"));
+    await eventually(async () => {
+      first.signal("SIGSTOP");
+      const { code } = await add(email, 4);
+      // It may have been frozen in a transaction.
+      if (code !== 0) first.signal("SIGCONT");
+      expect(code).toBe(0);
+    });
+    receiver.recover();
+    clock.pass(16_000);
+    await eventually(() => expect(numbersOf(account)).toEqual([1, 2, 2, 3, 4, 5]));
+    for (const response of held) response.writeHead(204).end();
+    first.signal("SIGCONT");
+    await eventually(async () => expect((await first.ask("/api/health")).status).toBe(200));
+    await add(email, 5);
+    await eventually(() => expect(numbersOf(account)).toEqual([1, 2, 2, 3, 4, 5, 6]));
+    const ids = new Set(receiver.received.map(({ id }) => id));
+    expect(ids.size).toBe(6);
+    await eventually(async () => expect(await find()).toMatchObject({ state: "works", waiting: 0 }));
+    await second.stop();
+    await remove();
+  });
+});

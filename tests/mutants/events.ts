@@ -1,0 +1,27 @@
+import type { Mistakes } from "@/tests/mutants/mutant";
+
+export const events: Mistakes = {
+  "tests/lib/events/delivery.test.ts": {
+    "lib/events/delivery-runner.ts": {
+      "a round waits for every receiver": [
+        "    this.start();\n  }\n\n  private async read",
+        "    this.start();\n    await Promise.all(this.inWork.values());\n  }\n\n  private async read",
+      ],
+      "an account waits for the answer about another one": ["accountsAtOnce = 32", "accountsAtOnce = 1"],
+      "an event is tried for ever": ["atMs - item.firstAtMs >= triedForMs", "false"],
+      "a receiver is tried for ever": ["atMs - this.failingSinceMs >= triedForMs", "false"],
+      "one who was frozen sends what another one sends": ["if (!this.hasLease(nowMs)) return;", ""],
+      "an answer after the end of the lease begins no end of tries": " || !this.hasLease(nowMs)",
+    },
+    "lib/config/lifetimes.ts": {
+      "three days are two": ["webhookTriedDays = 3", "webhookTriedDays = 2"],
+      "three days are four": ["webhookTriedDays = 3", "webhookTriedDays = 4"],
+    },
+    "lib/events/delivery.ts": {
+      "a lease never ends": [
+        'row.or([row("lease_by", "=", leaseHolder()), row("lease_until_ms", "<=", nowMs)])',
+        'row.or([row("lease_by", "=", leaseHolder()), row("lease_by", "is", null)])',
+      ],
+    },
+  },
+};
