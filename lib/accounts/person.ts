@@ -4,6 +4,7 @@ import { exportCreditLimits } from "@/lib/accounts/credit-limits";
 import { listCreditEntries } from "@/lib/accounts/ledger";
 import { exportHolds } from "@/lib/accounts/spending";
 import { describePasskey, listPasskeys } from "@/lib/auth/passkeys/passkeys";
+import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { type EndedApp, endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";
 import { listSessions, type Session } from "@/lib/auth/sessions/session";
 import { asIso } from "@/lib/config/instants";
@@ -59,6 +60,9 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
     sessions: (await listSessions(db, id, nowMs)).map(describeSession),
+    appAnswers: (await selectAppAnswers(db, id).execute()).map(({ app, told, at_ms }) => ({
+      ...{ app, told, since: asIso(at_ms) },
+    })),
     endedApps: toEndedApps(await endedApps(db, id, nowMs).execute()).map(describeEndedApp),
     passkeys: (await listPasskeys(db, id)).map(describePasskey),
     events: events.map(({ type, at_ms, data }) => ({ type, at: asIso(at_ms), ...JSON.parse(data) })),

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { findErased } from "@/lib/accounts/erasure";
 import { approvedKind } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
-import { sessionDays } from "@/lib/config/lifetimes";
+import { answerDays, sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
 import { deleteOld, type OldRows } from "@/lib/db/old-rows";
@@ -32,6 +32,12 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
     { ...sessions, untilMs: nowMs, only: isOfNoApp },
     { ...sessions, untilMs: nowMs - sessionDays.ended * dayMs },
     { table: "sign_in_mail_attempts", key, column: "at_ms", untilMs: beforeMs },
+    {
+      table: "app_answers",
+      key: ["session_id", "at_ms"],
+      column: "at_ms",
+      untilMs: nowMs - answerDays * dayMs,
+    },
     { table: "clerk_sessions_ended", key, column: "ended_at_ms", untilMs: beforeMs },
     { table: "onboarding_emails", key, column: "due_at_ms", untilMs: beforeMs, only: isSettled },
   ];

@@ -56,6 +56,9 @@ export const eventDays = 30;
 /** How long it is kept what a webhook was sent and what its receiver said. */
 export const deliveryDays = 7;
 
+/** How many days it is kept what apps were told. */
+export const answerDays = 30;
+
 /** How long an event is tried, and a receiver that accepts none. */
 export const webhookTriedDays = 3;
 

@@ -17,6 +17,7 @@ import { transact } from "@/lib/db/transaction";
 
 /** Tables that may be written without an audit entry, and why; the others only by {@link auditedTransaction}. */
 export const unaudited: Partial<Record<keyof Tables, string>> = {
+  app_answers: "what apps were told; their session is audited",
   backend_writes: "what a backend was answered; the ledger says what it spent and why",
   billing_progress: "how far Stripe was read",
   billing_payments: "what was paid at Stripe; what it gives is audited",

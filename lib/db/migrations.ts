@@ -510,6 +510,12 @@ export const migrations: Record<string, SchemaChange> = {
   "258-hook-deliveries": [
     "create table hook_deliveries (hook text primary key, accepted_at_ms bigint, refused_at_ms bigint, reason text)",
   ],
+  "259-app-answers": [
+    `create table app_answers (${ofAccount}, session_id text not null, told text not null, at_ms bigint not null,
+        primary key (session_id, at_ms))`,
+    "create index app_answers_account on app_answers (account_id, at_ms)",
+    "create index app_answers_at on app_answers (at_ms)",
+  ],
   "251-plan-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, planTriggers) },
 };
 

@@ -333,6 +333,14 @@ export type Tables = {
     /** The provider's words, without an address. */
     failure: string | null;
   };
+  /** What apps were told, a row each time that it was something else than before. */
+  app_answers: {
+    account_id: string;
+    session_id: string;
+    /** The status that the app was told from then on. */
+    told: string;
+    at_ms: number;
+  };
   /** Our own sessions: all of local sign-in, and those of programs under Clerk. Ending a session deletes its row. */
   local_sessions: {
     id: string;

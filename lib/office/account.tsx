@@ -7,6 +7,8 @@ import { explain, type FactRows, factQueries, toAccountFacts } from "@/lib/accou
 import { selectLedger } from "@/lib/accounts/ledger";
 import { openHolds } from "@/lib/accounts/spending";
 import { defaultTrialDays } from "@/lib/accounts/trial";
+import { selectAppAnswers } from "@/lib/auth/sessions/app-answers";
+import { answerDays } from "@/lib/config/lifetimes";
 import { accountBy } from "@/lib/db/account-by";
 import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
@@ -43,6 +45,7 @@ async function show(call: OfficeCall) {
       .select(["name", "added_at_ms", "last_used_at_ms"])
       .where("account_id", "=", id)
       .orderBy("added_at_ms"),
+    answers: selectAppAnswers(db, id).limit(maxRows),
     onboarding: selectEmails(db, id),
     entries: selectLedger(db, id, "<").limit(maxRows),
     holds: openHolds(db, id, nowMs).limit(maxRows),
@@ -85,6 +88,16 @@ async function show(call: OfficeCall) {
           <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
         </>
       )}
+      <h2>What apps were told</h2>
+      <Table
+        rows={found.answers}
+        columns={{
+          App: ({ app }) => <UntrustedText>{app ?? "–"}</UntrustedText>,
+          Answer: ({ told }) => told,
+          Since: ({ at_ms }) => <Instant atMs={at_ms} />,
+        }}
+        whenEmpty={`None has asked in the last ${answerDays} days.`}
+      />
       <h2>Passkeys</h2>
       <Table
         rows={found.passkeys}

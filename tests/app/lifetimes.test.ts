@@ -149,6 +149,21 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     await service.adminJson("account", "set", other, "--plan", "hobby");
     expect(await entitlement(renewed), "within the minute").toBe(200);
     await eventually(async () => expect(await shown()).toContain("checked now, told yes"));
+    const { told } = await service.adminJson<{ told: object[] }>("explain", other);
+    const name = "A program on this computer";
+    const since = expect.stringMatching(/^20\S+Z$/);
+    expect(told, "each change once, whatever was asked between").toEqual(
+      ["hobby", "trial-ended", "trial"].map((told) => ({ app: name, told, since })),
+    );
+    expect((await service.admin("explain", other)).stdout).toMatch(
+      /A program on this computer +trial-ended +20/,
+    );
+    expect(await service.adminJson("person", "export", other)).toMatchObject({ appAnswers: told });
+    days(31);
+    await service.adminJson("emails", "send-due");
+    await eventually(async () =>
+      expect(await stage.query("SELECT 1 FROM app_answers"), "after 30 days").toEqual([]),
+    );
   });
 
   describe("that its owner keeps on /home/access", () => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { keepAppAnswers } from "@/lib/auth/sessions/app-answers";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { store } from "@/lib/db/store";
@@ -56,7 +57,7 @@ export function recordSessionUse(
   return endsAtMs;
 }
 
-type Check = { told: string; atMs: number };
+type Check = { told: string; atMs: number; isNew: boolean };
 
 const checks = () =>
   processSingleton("checks", () => ({
@@ -76,8 +77,9 @@ export function recordCheck(sessionId: string, told: string, nowMs: number): voi
   const last = recorded.get(sessionId);
   if (last?.told === told && nowMs - last.atMs < checkedEveryMs) return;
   if (waiting.size >= maxRemembered) return;
-  recorded.set(sessionId, { told, atMs: nowMs }, nowMs);
-  waiting.set(sessionId, { told, atMs: nowMs });
+  const check = { told, atMs: nowMs, isNew: last?.told !== told };
+  recorded.set(sessionId, check, nowMs);
+  waiting.set(sessionId, check);
   if (waiting.size === 1) afterResponse(writeWaiting);
 }
 
@@ -93,6 +95,8 @@ async function writeWaiting(): Promise<void> {
         const written = same.slice(from, from + batchSize);
         const checked_at_ms = Math.max(...written.map(([, { atMs }]) => atMs));
         const ids = written.map(([id]) => id);
+        const news = written.filter(([, { isNew }]) => isNew).map(([id]) => id);
+        if (news.length > 0) await keepAppAnswers(db, news, told, checked_at_ms);
         await db.updateTable("local_sessions").set({ checked_at_ms, told }).where("id", "in", ids).execute();
       }
     }

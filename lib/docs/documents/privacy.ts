@@ -4,6 +4,7 @@ import { browserSecretSeconds } from "@/lib/auth/passkeys/passkey-challenge";
 import { browserSessionSeconds, sessionTokenSeconds } from "@/lib/auth/sessions/browser-session";
 import { describeSeconds } from "@/lib/config/durations";
 import {
+  answerDays,
   codeMinutes,
   deliveryDays,
   eventDays,
@@ -58,6 +59,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey, the end of your trial or licence, or credits that are few, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   sign_in_mail_attempts: `When such a mail was sent to your email, and why not if it was not | ${retention()}`,
   local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, the minute and the answer of an app's last check, the last coarse networks that it got tokens from and when they were in turn, and for a browser when and how you last confirmed that it is you, with hashes of its secrets | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
+  app_answers: `What each of your apps was told about your account when that changed, and when | ${answerDays} days`,
   billing_customers:
     "Your id at Stripe, and what we give your account besides the licence you bought | Until your data is erased",
   billing_subscriptions:
