@@ -93,6 +93,7 @@ function describeSession(session: Session) {
     checkedAt: asIso(session.checked_at_ms),
     told,
     inTurnSince: asIso(session.in_turn_since_ms),
+    boundSince: asIso(session.bound_at_ms),
     confirmedAt: asIso(session.confirmed_at_ms),
     ...{ confirmedBy: session.confirmed_by, startedIn, renewedFrom },
   };

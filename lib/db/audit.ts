@@ -72,6 +72,7 @@ const progress: Columns = {
     "told",
     "end_mail_at_ms",
     "renewed_from",
+    "bound_at_ms",
     "in_turn_since_ms",
     "end_told_ms",
   ],

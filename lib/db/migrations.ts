@@ -517,6 +517,7 @@ export const migrations: Record<string, SchemaChange> = {
     "create index app_answers_at on app_answers (at_ms)",
   ],
   "251-plan-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, planTriggers) },
+  "245-bound-apps": addColumns("local_sessions", "bound_at_ms bigint"),
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

@@ -385,6 +385,8 @@ export type Tables = {
     app_origin: string | null;
     /** Of an app: the networks that it got its last tokens from, see `RenewalNetworks`. Null if none is known. */
     renewed_from: string | null;
+    /** Of an app: when its tokens were first bound to its key. Null if they are not. */
+    bound_at_ms: number | null;
     /** When these first were networks in turn, and its owner got a mail about it. */
     in_turn_since_ms: number | null;
     /** Of an app that ended by time alone: when that was told as an event. */

@@ -85,6 +85,16 @@ export function endAppSession(db: Db, grantId: string, what: AppEnd, nowMs: numb
   });
 }
 
+/** Notes that an app's tokens are bound to its key from now on. */
+export async function recordKey(transaction: Db, grantId: string, nowMs: number): Promise<void> {
+  await transaction
+    .updateTable("local_sessions")
+    .set({ bound_at_ms: nowMs })
+    .where("id", "=", appSessionId(grantId))
+    .where("bound_at_ms", "is", null)
+    .execute();
+}
+
 /**
  * Notes the network that an app gets tokens from, if it is another than before. Its owner gets one mail if it is in turn,
  * unless its tokens are bound to a key: then the app itself moves, and no copy of its tokens is used.

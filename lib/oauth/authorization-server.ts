@@ -150,7 +150,12 @@ function currentExchange({ default: { ctx } }: Library): Exchange | undefined {
 }
 
 /** What issuing tokens takes from the session that they are of. */
-export type TokenSession = { startsSession: boolean; endsAtMs: number; lastNetwork: string | undefined };
+export type TokenSession = {
+  startsSession: boolean;
+  endsAtMs: number;
+  lastNetwork: string | undefined;
+  wasBound: boolean;
+};
 
 /**
  * Called for every token issued, which is a use of the session, or starts it. Returns undefined if the session has ended,
@@ -170,7 +175,8 @@ async function findAccount(
   const startsSession = session.kind === approvedKind;
   const endsAtMs = startsSession ? appEndsFrom(nowMs).expires_at_ms : recordSessionUse(id, session, nowMs);
   const [lastNetwork] = readNetworks(session.renewed_from);
-  return { ...account, session: { startsSession, endsAtMs, lastNetwork } };
+  const wasBound = session.bound_at_ms !== null;
+  return { ...account, session: { startsSession, endsAtMs, lastNetwork, wasBound } };
 }
 
 /** Explains an error that must not be redirected to an app, because the app or its redirect URI is unknown. */

@@ -3,7 +3,13 @@ import { hourMs } from "@/lib/config/durations";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { appSessionId, beginAppSession, endAppSession, recordNetwork } from "@/lib/oauth/app-session";
+import {
+  appSessionId,
+  beginAppSession,
+  endAppSession,
+  recordKey,
+  recordNetwork,
+} from "@/lib/oauth/app-session";
 import type { IssuedToken } from "@/lib/oauth/exchange";
 import { sweepRefreshTokens } from "@/lib/oauth/sweep";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
@@ -20,8 +26,9 @@ export type Rotation = {
   grantId: string;
   /** If a refresh token was used, the one that is issued gets another id. None is for one that is bound to a key. */
   issued: IssuedToken | undefined;
-  /** Whether the tokens are bound to a key. */
+  /** Whether the tokens are bound to a key, and the session's were before. */
   isBound?: boolean;
+  wasBound?: boolean;
   /** Whether the session starts with these tokens, of a device. */
   startsSession?: boolean;
   /** The network that gets the tokens, and the one that got the last ones. */
@@ -41,11 +48,12 @@ export type Rotated = { successor?: string } | "used before";
  * as long as the session, because its copies are worth nothing (RFC 9700 §4.14.2).
  */
 export async function rotateTokens(db: Db, rotation: Rotation, nowMs: number): Promise<Rotated> {
-  const { grantId, startsSession, network, lastNetwork, isBound = false } = rotation;
+  const { grantId, startsSession, network, lastNetwork, isBound = false, wasBound } = rotation;
   const outcome = await transact(db, async (transaction) => {
     const written = await write(transaction, rotation, nowMs);
     if (written === "used before" || "replayOf" in written) return written;
     if (startsSession) await beginAppSession(transaction, grantId, nowMs);
+    if (isBound && !wasBound) await recordKey(transaction, grantId, nowMs);
     if (network && network !== lastNetwork)
       await recordNetwork(transaction, grantId, { network, isBound }, nowMs);
     return written;

@@ -7,7 +7,7 @@ import { engines } from "@/tests/support/engines";
 import { type Change, type KeyHolder, makeKeyHolder } from "@/tests/support/key-holder";
 import { mailsTo } from "@/tests/support/mailbox";
 import { postLegacy, postModern } from "@/tests/support/mcp";
-import { authorizePath, redirectUri, register, verifier } from "@/tests/support/oauth-libraries";
+import { authorizePath, redeemCode, redirectUri, register, verifier } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, deviceGrant } from "@/tests/support/owner";
 import type { Answer } from "@/tests/support/service";
 
@@ -279,6 +279,23 @@ describe.each(engines)("an app with a key, on $name", async (engine) => {
     expect(subjects).not.toContain("An app is used from several networks in turn");
     expect(subjects).not.toContain("An app was disconnected: a token may have been copied");
     owner = await Browser.signIn(service, email);
+  });
+
+  it("is shown to its owner as bound to its device, and one without a key is not", async () => {
+    const other = await Browser.admit(service, "other@example.com");
+    const shown = async () =>
+      ((await other.open("/home/access")).text.match(/Bound to its device/g) ?? []).length;
+    const asked = service.url + authorizePath("native", redirectUri);
+    const connectOther = async (headers: Record<string, string>) => {
+      const back = await answerApp(other, service, asked);
+      return tokensOf(await redeemCode(service, "native", redirectUri, back, {}, headers));
+    };
+    const plain = await connectOther({});
+    expect(await shown()).toBe(0);
+    await connectOther({ dpop: proof() });
+    expect(await shown()).toBe(1);
+    tokensOf(await renew(plain.refresh_token));
+    expect(await shown()).toBe(2);
   });
 
   it("keeps its refresh token for longer than one is stored without use", async () => {

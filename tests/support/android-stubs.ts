@@ -42,6 +42,8 @@ class Bundle { fun putBinder(key: String, value: IBinder?) {} }`,
 class KeyGenParameterSpec : java.security.spec.AlgorithmParameterSpec {
     class Builder(alias: String, purposes: Int) {
         fun setBlockModes(vararg modes: String): Builder = error("never runs")
+        fun setAlgorithmParameterSpec(spec: java.security.spec.AlgorithmParameterSpec): Builder = error("never runs")
+        fun setDigests(vararg digests: String): Builder = error("never runs")
         fun setEncryptionPaddings(vararg paddings: String): Builder = error("never runs")
         fun build(): KeyGenParameterSpec = error("never runs")
     }
@@ -49,6 +51,8 @@ class KeyGenParameterSpec : java.security.spec.AlgorithmParameterSpec {
 object KeyProperties {
     const val PURPOSE_ENCRYPT = 1
     const val PURPOSE_DECRYPT = 2
+    const val PURPOSE_SIGN = 4
+    const val DIGEST_SHA256 = ""
     const val BLOCK_MODE_GCM = ""
     const val ENCRYPTION_PADDING_NONE = ""
 }`,

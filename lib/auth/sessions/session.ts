@@ -29,7 +29,7 @@ export function mintLocalSubject(): string {
 export function findCurrentSession(db: Db, id: string, nowMs: number) {
   const session = currentSessions(db, nowMs).where("id", "=", id).clearSelect();
   return session
-    .select(["kind", "expires_at_ms", "last_date_ms", "last_seen_at_ms", "renewed_from"])
+    .select(["kind", "expires_at_ms", "last_date_ms", "last_seen_at_ms", "renewed_from", "bound_at_ms"])
     .executeTakeFirst();
 }
 
@@ -54,7 +54,7 @@ export function currentSessions(db: Db, nowMs: number) {
       "network",
     ])
     .select(["last_seen_at_ms", "expires_at_ms", "last_date_ms", "checked_at_ms", "told", "renewed_from"])
-    .select(["in_turn_since_ms", "confirmed_at_ms", "confirmed_by"])
+    .select(["in_turn_since_ms", "bound_at_ms", "confirmed_at_ms", "confirmed_by"])
     .where("expires_at_ms", ">", nowMs)
     .where("ended_as", "is", null)
     .orderBy("expires_at_ms", "desc");

@@ -1,4 +1,4 @@
-// Corner Office client 1.2.0, in Kotlin for Android 8 and newer. Nothing else to install.
+// Corner Office client 1.3.0, in Kotlin for Android 8 and newer. Nothing else to install.
 // On another JVM, add org.json and leave out the imports of android and the last part.
 import android.app.Activity
 import android.content.Context
@@ -13,10 +13,16 @@ import java.net.HttpURLConnection
 import java.net.URL
 import java.net.URLDecoder
 import java.net.URLEncoder
+import java.security.KeyPair
+import java.security.KeyPairGenerator
 import java.security.KeyStore
 import java.security.MessageDigest
 import java.security.SecureRandom
+import java.security.Signature
+import java.security.interfaces.ECPublicKey
+import java.security.spec.ECGenParameterSpec
 import java.util.Base64
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.Semaphore
 import java.util.concurrent.TimeUnit
@@ -37,15 +43,27 @@ private const val MAX_SECONDS = 3600L // no answer is good for longer
 private const val TIMEOUT_MS = 10_000
 private const val MAX_BYTES = 65_536 // an answer has far fewer
 
-private class Reply(val status: Int, val answer: JSONObject, val retryAfter: Double)
+private class Reply(val status: Int, val answer: JSONObject, val retryAfter: Double, val nonce: String = "")
+
+@Volatile private var nonce = "" // of a service whose clock differs
 
 /** Sends a request. Status 0: nothing came back that can be an answer of the service, such as a redirect. */
-private fun fetchJson(url: String, token: String = "", fields: Map<String, String>? = null): Reply = try {
+private fun fetchJson(
+    url: String, token: String = "", fields: Map<String, String>? = null, key: KeyPair? = null
+): Reply {
+    val reply = send(url, token, fields, key)
+    if (reply.nonce.isEmpty()) return reply
+    nonce = reply.nonce
+    return send(url, token, fields, key)
+}
+
+private fun send(url: String, token: String, fields: Map<String, String>?, key: KeyPair?): Reply = try {
     val http = URL(url).openConnection() as HttpURLConnection
     http.instanceFollowRedirects = false // a redirect would take the token to another host
     http.connectTimeout = TIMEOUT_MS
     http.readTimeout = TIMEOUT_MS
-    if (token.isNotEmpty()) http.setRequestProperty("Authorization", "Bearer $token")
+    if (token.isNotEmpty()) authorize(token, "GET", url, nonce).forEach(http::setRequestProperty)
+    if (key != null) http.setRequestProperty("DPoP", prove(key, "POST", url, nonce))
     if (fields != null) {
         http.doOutput = true
         http.outputStream.use { it.write(encode(fields).toByteArray()) }
@@ -56,7 +74,7 @@ private fun fetchJson(url: String, token: String = "", fields: Map<String, Strin
     val answer = json.nextValue() as JSONObject
     if (json.nextClean() != '\u0000') throw IOException("more than an answer")
     val retryAfter = http.getHeaderField("Retry-After")?.toLongOrNull() ?: 0 // no date
-    Reply(status, answer, min(retryAfter, MAX_SECONDS).toDouble())
+    Reply(status, answer, min(retryAfter, MAX_SECONDS).toDouble(), http.getHeaderField("DPoP-Nonce") ?: "")
 } catch (failure: Exception) {
     Reply(0, JSONObject(), 0.0)
 } catch (nested: StackOverflowError) { // a list in a list in a list
@@ -186,12 +204,56 @@ class CompanyGate(
     }
 }
 
+// --- The key ---
+
+/**
+ * The headers of a request with a session token, also of one to your own server. A token that is bound to this app's key
+ * needs a proof for each (DPoP, RFC 9449); so a copy of it is worth nothing elsewhere.
+ */
+fun authorize(token: String, method: String, url: String, nonce: String = ""): Map<String, String> {
+    val key = boundTokens[token] ?: return mapOf("Authorization" to "Bearer $token")
+    return mapOf("Authorization" to "DPoP $token", "DPoP" to prove(key, method, url, nonce, token))
+}
+
+private val boundTokens = ConcurrentHashMap<String, KeyPair>()
+
+private fun prove(key: KeyPair, method: String, url: String, nonce: String, token: String = ""): String {
+    val point = (key.public as ECPublicKey).w
+    val jwk = JSONObject().put("kty", "EC").put("crv", "P-256")
+        .put("x", base64Url(to32Bytes(point.affineX.toByteArray())))
+        .put("y", base64Url(to32Bytes(point.affineY.toByteArray())))
+    val header = JSONObject().put("typ", "dpop+jwt").put("alg", "ES256").put("jwk", jwk)
+    val claims = JSONObject().put("htm", method).put("htu", url.substringBefore("?").substringBefore("#"))
+        .put("jti", base64Url(ByteArray(16).also { SecureRandom().nextBytes(it) }))
+        .put("iat", System.currentTimeMillis() / 1000)
+    if (token.isNotEmpty()) claims.put("ath", base64Url(MessageDigest.getInstance("SHA-256").digest(token.toByteArray())))
+    if (nonce.isNotEmpty()) claims.put("nonce", nonce)
+    val signed = base64Url(header.toString().toByteArray()) + "." + base64Url(claims.toString().toByteArray())
+    val signature = Signature.getInstance("SHA256withECDSA").run {
+        initSign(key.private)
+        update(signed.toByteArray())
+        sign()
+    }
+    // DER: two numbers, each after two bytes, the second of which is its length.
+    val middle = 4 + signature[3]
+    val (r, s) = signature.copyOfRange(4, middle) to signature.copyOfRange(middle + 2, signature.size)
+    return signed + "." + base64Url(to32Bytes(r) + to32Bytes(s))
+}
+
+private fun to32Bytes(number: ByteArray) =
+    ByteArray(max(0, 32 - number.size)) + number.copyOfRange(max(0, number.size - 32), number.size)
+
+private fun base64Url(bytes: ByteArray) = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes)
+
 // --- The connection ---
 
 /** Stores one refresh token; read returns "" if there is none. */
 interface Vault {
     fun read(): String
     fun write(refreshToken: String)
+
+    /** The key to which tokens are bound. Without one, anyone can use a copy of them. */
+    fun openKey(): KeyPair? = null
 }
 
 /** Keeps and renews the session token of an app that its owner has approved. */
@@ -216,7 +278,8 @@ class Connection(
     @Synchronized
     private fun fetchToken(fields: Map<String, String>): String {
         val nowMs = clockMs()
-        val reply = fetchJson(url + "/oauth/token", fields = fields + ("client_id" to clientId))
+        val key = vault.openKey()
+        val reply = fetchJson(url + "/oauth/token", fields = fields + ("client_id" to clientId), key = key)
         if (reply.status == 400 && reply.answer.opt("error") == "invalid_grant") {
             vault.write("") // ended by the owner or the operator, or because it was not used
             token = ""
@@ -229,6 +292,11 @@ class Connection(
             throw IOException("No token now: " + reply.status)
         }
         vault.write(refreshToken)
+        boundTokens.remove(token)
+        // A service before this version binds to no key.
+        if (key != null && reply.answer.optString("token_type").equals("DPoP", ignoreCase = true)) {
+            boundTokens[accessToken] = key
+        }
         token = accessToken
         renewAtMs = nowMs + (reply.answer.optLong("expires_in").coerceIn(0, MAX_SECONDS) - 60) * 1000
         return token
@@ -265,8 +333,6 @@ class Connection(
             )
         )
     }
-
-    private fun base64Url(bytes: ByteArray) = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes)
 }
 
 // The last part: on Android only.
@@ -305,7 +371,7 @@ class AnswerActivity : Activity() {
     }
 }
 
-/** Encrypts the refresh token with a key that never leaves the device's keystore. */
+/** Encrypts the refresh token with a key that never leaves the device's keystore, which has the app's own key too. */
 class KeystoreVault(context: Context) : Vault {
     private val stored = context.getSharedPreferences("corner-office", Context.MODE_PRIVATE)
 
@@ -326,6 +392,18 @@ class KeystoreVault(context: Context) : Vault {
         cipher.init(Cipher.ENCRYPT_MODE, readKey())
         val bytes = cipher.iv + cipher.doFinal(refreshToken.toByteArray())
         stored.edit().putString("refresh-token", Base64.getEncoder().encodeToString(bytes)).commit()
+    }
+
+    @Synchronized
+    override fun openKey(): KeyPair {
+        val store = KeyStore.getInstance("AndroidKeyStore").apply { load(null) }
+        val known = store.getEntry("corner-office-proof", null) as? KeyStore.PrivateKeyEntry
+        if (known != null) return KeyPair(known.certificate.publicKey, known.privateKey)
+        val spec = KeyGenParameterSpec.Builder("corner-office-proof", KeyProperties.PURPOSE_SIGN)
+            .setAlgorithmParameterSpec(ECGenParameterSpec("secp256r1"))
+            .setDigests(KeyProperties.DIGEST_SHA256)
+            .build()
+        return KeyPairGenerator.getInstance("EC", "AndroidKeyStore").apply { initialize(spec) }.generateKeyPair()
     }
 
     private fun readKey(): SecretKey {

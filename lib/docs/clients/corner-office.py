@@ -1,5 +1,5 @@
-# Corner Office client 1.2.0, for Python 3.9 and newer. Nothing else to install.
-import json, math, os, random, threading, time, urllib.error, urllib.parse, urllib.request
+# Corner Office client 1.3.0, for Python 3.9 and newer. Nothing else to install.
+import base64, hashlib, json, math, os, random, secrets, threading, time, urllib.error, urllib.parse, urllib.request
 
 SECONDS_AFTER_NO = 600  # asks again, because the owner may have chosen a plan
 SECONDS_AFTER_FAULT, MAX_SECONDS_AFTER_FAULT = 5, 300
@@ -25,20 +25,31 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 OPENER = urllib.request.build_opener(NoRedirects)
 
 
-def fetch_json(url, token="", **fields):
+NONCE = [""]  # of a service whose clock differs
+
+
+def fetch_json(url, token="", key=None, **fields):
     """Returns the status, the JSON object and Retry-After; 0, {} and 0 if nothing came back within ten seconds that can
     be an answer of the service: no network, a redirect, a proxy's page."""
-    found = []
-    thread = threading.Thread(target=lambda: found.append(send(url, token, fields)), daemon=True)
-    thread.start()
-    thread.join(TIMEOUT_SECONDS)  # urllib's own is for each read
-    return found[0] if found else (0, {}, 0)
+    for _ in (1, 2):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(send(url, token, key, fields)), daemon=True)
+        thread.start()
+        thread.join(TIMEOUT_SECONDS)  # urllib's own is for each read
+        *answer, nonce = found[0] if found else (0, {}, 0, "")
+        if not nonce:
+            break
+        NONCE[0] = nonce
+    return tuple(answer)
 
 
-def send(url, token, fields):
+def send(url, token, key, fields):
     body = urllib.parse.urlencode(fields).encode() if fields else None
     try:
-        request = urllib.request.Request(url, body, {"Authorization": "Bearer " + token} if token else {})
+        headers = authorize(token, "GET", url, NONCE[0]) if token else {}
+        if key:
+            headers["DPoP"] = prove(key, "POST", url, NONCE[0])
+        request = urllib.request.Request(url, body, headers)
         try:
             response = OPENER.open(request, timeout=TIMEOUT_SECONDS)
         except urllib.error.HTTPError as refused:
@@ -46,12 +57,13 @@ def send(url, token, fields):
         with response:
             answer = json.loads(response.read(MAX_BYTES))
             if 300 <= response.status < 400 or not isinstance(answer, dict):
-                return 0, {}, 0
+                return 0, {}, 0, ""
             retry_after = (response.headers.get("Retry-After") or "")[:9]
             seconds = int(retry_after) if retry_after.isdecimal() else 0  # no date
-            return response.status, answer, min(seconds, MAX_SECONDS)
+            nonce = response.headers.get("DPoP-Nonce") or ""
+            return response.status, answer, min(seconds, MAX_SECONDS), nonce
     except Exception:  # no network, a body cut short, no JSON
-        return 0, {}, 0
+        return 0, {}, 0, ""
 
 
 def seconds_in(answer, name):
@@ -159,6 +171,78 @@ class CompanyGate:
         return seconds
 
 
+# --- The key ---
+
+BOUND = {}  # the key of each token that is bound to one
+
+
+def authorize(token, method, url, nonce=""):
+    """The headers of a request with a session token, also of one to your own server. A token that is bound to this
+    program's key needs a proof for each (DPoP, RFC 9449); so a copy of it is worth nothing elsewhere."""
+    key = BOUND.get(token)
+    if not key:
+        return {"Authorization": "Bearer " + token}
+    return {"Authorization": "DPoP " + token, "DPoP": prove(key, method, url, nonce, token)}
+
+
+def prove(key, method, url, nonce="", token=""):
+    x, y = (base64url(n.to_bytes(32, "big")) for n in multiply(key))
+    header = {"typ": "dpop+jwt", "alg": "ES256", "jwk": {"kty": "EC", "crv": "P-256", "x": x, "y": y}}
+    claims = {"jti": secrets.token_urlsafe(16), "htm": method, "htu": url.split("?")[0].split("#")[0]}
+    claims["iat"] = int(time.time())
+    if token:
+        claims["ath"] = base64url(hashlib.sha256(token.encode()).digest())
+    if nonce:
+        claims["nonce"] = nonce
+    signed = ".".join(base64url(json.dumps(part).encode()) for part in (header, claims))
+    return signed + "." + base64url(sign(key, signed.encode()))
+
+
+def base64url(data):
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+# ECDSA on P-256 (FIPS 186-5), which Python itself lacks. It takes some milliseconds, a few times an hour.
+P = 2**256 - 2**224 + 2**192 + 2**96 - 1
+ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+BASE = (
+    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+)
+
+
+def sign(key, data):
+    digest = int.from_bytes(hashlib.sha256(data).digest(), "big")
+    while True:
+        once = secrets.randbelow(ORDER - 1) + 1
+        r = multiply(once)[0] % ORDER
+        s = pow(once, -1, ORDER) * (digest + r * key) % ORDER
+        if r and s:
+            return r.to_bytes(32, "big") + s.to_bytes(32, "big")
+
+
+def multiply(factor):
+    result, power = None, BASE
+    for bit in range(256):
+        if factor >> bit & 1:
+            result = add(result, power)
+        power = add(power, power)
+    return result
+
+
+def add(one, other):
+    """Of two points; None is the one at infinity."""
+    if one is None or other is None:
+        return one or other
+    (x1, y1), (x2, y2) = one, other
+    if x1 == x2 and (y1 + y2) % P == 0:
+        return None
+    rise, run = (3 * x1 * x1 - 3, 2 * y1) if one == other else (y2 - y1, x2 - x1)
+    slope = rise * pow(run, -1, P)
+    x = (slope * slope - x1 - x2) % P
+    return x, (slope * (x1 - x) - y1) % P
+
+
 # --- The connection ---
 
 
@@ -166,7 +250,8 @@ class Connection:
     """Keeps and renews the session token of a program that its owner has approved."""
 
     def __init__(self, url, client_id, vault):
-        """vault stores one refresh token where the system stores passwords: read(), "" if there is none, and write(token)."""
+        """vault stores one refresh token where the system stores passwords: read(), "" if there is none, and write(token).
+        If it has open_key(), tokens are bound to that key; else anyone can use a copy of them."""
         self.url, self.client_id, self.vault = url, client_id, vault
         self.token, self.renew_at, self.turn = "", 0.0, threading.Lock()
 
@@ -215,15 +300,23 @@ class Connection:
         if status != 200 or not all(is_text(answer.get(name)) for name in ("access_token", "refresh_token")):
             raise ConnectionError(f"no token now: {status}")
         self.vault.write(answer["refresh_token"])
+        BOUND.pop(self.token, None)
+        if str(answer.get("token_type")).lower() == "dpop":  # a service before this version binds to no key
+            BOUND[answer["access_token"]] = self.open_key()
         self.token, self.renew_at = answer["access_token"], now + seconds_in(answer, "expires_in") - 60
         return self.token
 
     def post(self, path, **fields):
-        return fetch_json(self.url + path, client_id=self.client_id, **fields)[:2]
+        key = self.open_key() if path == "/oauth/token" else None
+        return fetch_json(self.url + path, key=key, client_id=self.client_id, **fields)[:2]
+
+    def open_key(self):
+        return getattr(self.vault, "open_key", lambda: None)()
 
 
 class FileVault:
-    """A vault in a file that only this user may read. With the package keyring, use the system's keychain instead."""
+    """A vault in a file that only this user may read, and the key in another. With the package keyring, use the system's
+    keychain instead."""
 
     def __init__(self, path):
         self.path = path
@@ -240,6 +333,21 @@ class FileVault:
         with open(new, "w", encoding="utf-8") as file:
             file.write(refresh_token)
         os.replace(self.path + ".new", self.path)  # all or nothing
+
+    def open_key(self):
+        """The key is made on first use, by whichever process is first."""
+        path = self.path + ".key"
+        if not os.path.exists(path):
+            made = path + "." + secrets.token_hex(8)
+            with open(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                file.write(format(secrets.randbelow(ORDER - 1) + 1, "x"))
+            try:
+                os.link(made, path)
+            except FileExistsError:
+                pass
+            os.remove(made)
+        with open(path, encoding="utf-8") as file:
+            return int(file.read(), 16)
 
 
 def main():

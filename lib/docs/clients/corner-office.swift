@@ -1,4 +1,4 @@
-// Corner Office client 1.2.0, for Swift 5.9 and newer. Nothing else to install.
+// Corner Office client 1.3.0, for Swift 5.9 and newer. Nothing else to install.
 // For Apple's systems. Our tests run the loop and the renewal on Linux. There, Foundation without the correction of
 // swiftlang/swift-corelibs-foundation#5285 ends the program at an answer that breaks off before its headers end:
 // let a supervisor start it again.
@@ -56,18 +56,37 @@ private struct Tokens: Decodable, Sendable {
   let refresh_token: String?
   let expires_in: Double?
   let error: String?
+  let token_type: String?
 }
 
-/// Sends a request. The answer is nil if it cannot be one of the service: a redirect, a proxy's page.
-private func fetch<Answer: Decodable & Sendable>(_ request: URLRequest) async -> (
-  status: Int, answer: Answer?, retryAfter: TimeInterval
+/// Sends a request, with the headers for a nonce. A service whose clock differs sends one, for another attempt. The answer
+/// is nil if it cannot be one of the service: a redirect, a proxy's page.
+private func fetch<Answer: Decodable & Sendable>(
+  _ request: URLRequest, headersFor: @Sendable (_ nonce: String) async throws -> [String: String]
+) async -> (status: Int, answer: Answer?, retryAfter: TimeInterval) {
+  var request = request
+  var nonce = await bound.nonce
+  for attempt in 1...2 {
+    guard let headers = try? await headersFor(nonce) else { return (0, nil, 0) }
+    for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
+    let (status, answer, retryAfter, newNonce): (Int, Answer?, TimeInterval, String?) = await send(request)
+    guard attempt == 1, let newNonce else { return (status, answer, retryAfter) }
+    nonce = newNonce
+    await bound.keep(nonce: nonce)
+  }
+  return (0, nil, 0)
+}
+
+private func send<Answer: Decodable & Sendable>(_ request: URLRequest) async -> (
+  status: Int, answer: Answer?, retryAfter: TimeInterval, nonce: String?
 ) {
   guard let (data, response) = try? await session.data(for: request),
     let http = response as? HTTPURLResponse, !(300..<400).contains(http.statusCode)
-  else { return (0, nil, 0) }
+  else { return (0, nil, 0, nil) }
   let answer = try? JSONDecoder().decode(Answer.self, from: data)
   let retryAfter = Int(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0  // no date
-  return (http.statusCode, answer, TimeInterval(min(retryAfter, 3600)))
+  let nonce = http.value(forHTTPHeaderField: "DPoP-Nonce")
+  return (http.statusCode, answer, TimeInterval(min(retryAfter, 3600)), nonce)
 }
 
 // --- The loop ---
@@ -135,9 +154,11 @@ actor CompanyGate {
     while true {
       guard let token = try? await readToken(deadToken) else { return hold("unreachable", 0, now) }
       if token.isEmpty || token == deadToken { return stop("signed_out", nil) }
-      var request = URLRequest(url: url.appendingPathComponent("api/entitlement"), timeoutInterval: 10)
-      request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-      let (status, answer, retryAfter): (Int, Entitlement?, TimeInterval) = await fetch(request)
+      let address = url.appendingPathComponent("api/entitlement")
+      let request = URLRequest(url: address, timeoutInterval: 10)
+      let (status, answer, retryAfter): (Int, Entitlement?, TimeInterval) = await fetch(request) {
+        try await authorize(token, method: "GET", url: address, nonce: $0)
+      }
       if status == 200, answer?.ok == true, let given = answer?.recheckAfterSeconds, given > 0 {
         let recheck = min(given, maxSeconds)
         why = answer?.status ?? "licensed"
@@ -184,12 +205,71 @@ actor CompanyGate {
   }
 }
 
+// --- The key ---
+
+/// A key of P-256: its public half, uncompressed, and what signs with the other, in the form that JWTs have.
+struct ProofKey: Sendable {
+  let publicKey: Data
+  let sign: @Sendable (Data) throws -> Data
+}
+
+/// The tokens that are bound to a key, with it, and the last nonce of a service whose clock differs.
+private actor BoundTokens {
+  private(set) var nonce = ""
+  private var keys: [String: ProofKey] = [:]
+  func key(of token: String) -> ProofKey? { keys[token] }
+  func keep(nonce: String) { self.nonce = nonce }
+  func replace(_ former: String, by token: String, key: ProofKey?) {
+    keys[former] = nil
+    keys[token] = key
+  }
+}
+
+private let bound = BoundTokens()
+
+/// The headers of a request with a session token, also of one to your own server. A token that is bound to this app's key
+/// needs a proof for each (DPoP, RFC 9449); so a copy of it is worth nothing elsewhere.
+func authorize(_ token: String, method: String, url: URL, nonce: String = "") async throws -> [String: String] {
+  guard let key = await bound.key(of: token) else { return ["Authorization": "Bearer \(token)"] }
+  return ["Authorization": "DPoP \(token)", "DPoP": try prove(key, method, url, nonce, token)]
+}
+
+private func prove(_ key: ProofKey, _ method: String, _ url: URL, _ nonce: String, _ token: String = "") throws -> String {
+  let coordinates = key.publicKey.suffix(64)
+  let jwk = ["kty": "EC", "crv": "P-256", "x": base64URL(coordinates.prefix(32)), "y": base64URL(coordinates.suffix(32))]
+  var address = URLComponents(url: url, resolvingAgainstBaseURL: false)
+  address?.query = nil
+  address?.fragment = nil
+  var claims: [String: Any] = [
+    "jti": UUID().uuidString, "htm": method, "htu": address?.string ?? "", "iat": Int(Date().timeIntervalSince1970),
+  ]
+  #if canImport(CryptoKit)
+  if !token.isEmpty { claims["ath"] = base64URL(Data(SHA256.hash(data: Data(token.utf8)))) }
+  #endif
+  if !nonce.isEmpty { claims["nonce"] = nonce }
+  let header: [String: Any] = ["typ": "dpop+jwt", "alg": "ES256", "jwk": jwk]
+  let parts = try [header, claims].map { base64URL(try JSONSerialization.data(withJSONObject: $0)) }
+  let signed = parts.joined(separator: ".")
+  return signed + "." + base64URL(try key.sign(Data(signed.utf8)))
+}
+
+private func base64URL(_ data: Data) -> String {
+  data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+    .replacingOccurrences(of: "=", with: "")
+}
+
 // --- The connection ---
 
-/// Stores one refresh token; read returns "" if there is none.
+/// Stores one refresh token; read returns "" if there is none. Tokens are bound to the key, if there is one; else anyone can
+/// use a copy of them.
 protocol Vault: Sendable {
   func read() throws -> String
   func write(_ refreshToken: String) throws
+  func openKey() throws -> ProofKey?
+}
+
+extension Vault {
+  func openKey() throws -> ProofKey? { nil }
 }
 
 /// Keeps and renews the session token of an app that its owner has approved.
@@ -222,11 +302,16 @@ actor Connection {
   }
 
   private func fetchToken(_ fields: [String: String], _ now: ContinuousClock.Instant) async throws -> String {
-    var request = URLRequest(url: url.appendingPathComponent("oauth/token"), timeoutInterval: 10)
+    let address = url.appendingPathComponent("oauth/token")
+    let key = try vault.openKey()
+    var request = URLRequest(url: address, timeoutInterval: 10)
     request.httpMethod = "POST"
     request.setValue("application/x-www-form-urlencoded", forHTTPHeaderField: "Content-Type")
     request.httpBody = Data(encode(fields.merging(["client_id": clientId]) { $1 }).utf8)
-    let (status, answer, _): (Int, Tokens?, TimeInterval) = await fetch(request)
+    let (status, answer, _): (Int, Tokens?, TimeInterval) = await fetch(request) { nonce in
+      guard let key else { return [:] }
+      return ["DPoP": try prove(key, "POST", address, nonce)]
+    }
     if status == 400, answer?.error == "invalid_grant" {
       try vault.write("")  // ended by the owner or the operator, or because it was not used
       token = ""
@@ -237,6 +322,8 @@ actor Connection {
       let refreshToken = answer?.refresh_token, !refreshToken.isEmpty
     else { throw URLError(.badServerResponse) }
     try vault.write(refreshToken)
+    // A service before this version binds to no key.
+    await bound.replace(token, by: accessToken, key: answer?.token_type?.lowercased() == "dpop" ? key : nil)
     token = accessToken
     renewAt = now.advanced(by: .seconds(min(answer?.expires_in ?? 0, 3600) - 60))
     return token
@@ -277,11 +364,6 @@ actor Connection {
   private func randomText() -> String {
     base64URL(Data((0..<32).map { _ in UInt8.random(in: .min ... .max) }))
   }
-
-  private func base64URL(_ data: Data) -> String {
-    data.base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
-      .replacingOccurrences(of: "=", with: "")
-  }
   #endif
 }
 
@@ -313,29 +395,47 @@ final class ApprovalSheet: NSObject, ASWebAuthenticationPresentationContextProvi
   }
 }
 
-/// The system's keychain, on this device only, readable after its first unlock.
+/// The system's keychain, on this device only, readable after its first unlock. The app's key is in the Secure Enclave, which
+/// it never leaves, where there is one: then the keychain has what opens it on this device alone.
 struct KeychainVault: Vault {
-  private var item: [CFString: Any] {
-    [kSecClass: kSecClassGenericPassword, kSecAttrService: "corner-office", kSecAttrAccount: "refresh-token"]
+  func read() throws -> String { String(decoding: try find("refresh-token") ?? Data(), as: UTF8.self) }
+
+  func write(_ refreshToken: String) throws { try store("refresh-token", Data(refreshToken.utf8)) }
+
+  func openKey() throws -> ProofKey? {
+    if SecureEnclave.isAvailable {
+      let known = try find("enclave-key").map { try SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: $0) }
+      let key = try known ?? SecureEnclave.P256.Signing.PrivateKey()
+      if known == nil { try store("enclave-key", key.dataRepresentation) }
+      return ProofKey(publicKey: key.publicKey.x963Representation) { try key.signature(for: $0).rawRepresentation }
+    }
+    let known = try find("key").map { try P256.Signing.PrivateKey(rawRepresentation: $0) }
+    let key = known ?? P256.Signing.PrivateKey()
+    if known == nil { try store("key", key.rawRepresentation) }
+    return ProofKey(publicKey: key.publicKey.x963Representation) { try key.signature(for: $0).rawRepresentation }
   }
 
-  func read() throws -> String {
+  private func item(_ account: String) -> [CFString: Any] {
+    [kSecClass: kSecClassGenericPassword, kSecAttrService: "corner-office", kSecAttrAccount: account]
+  }
+
+  private func find(_ account: String) throws -> Data? {
     var found: CFTypeRef?
-    let query = item.merging([kSecReturnData: true]) { $1 }
+    let query = item(account).merging([kSecReturnData: true]) { $1 }
     let status = SecItemCopyMatching(query as CFDictionary, &found)
-    if status == errSecItemNotFound { return "" }
+    if status == errSecItemNotFound { return nil }
     try check(status)
-    return String(decoding: found as? Data ?? Data(), as: UTF8.self)
+    return found as? Data
   }
 
-  func write(_ refreshToken: String) throws {
+  private func store(_ account: String, _ data: Data) throws {
     let value: [CFString: Any] = [
-      kSecValueData: Data(refreshToken.utf8),
+      kSecValueData: data,
       kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
     ]
-    let status = SecItemUpdate(item as CFDictionary, value as CFDictionary)
+    let status = SecItemUpdate(item(account) as CFDictionary, value as CFDictionary)
     let isNew = status == errSecItemNotFound
-    try check(isNew ? SecItemAdd(item.merging(value) { $1 } as CFDictionary, nil) : status)
+    try check(isNew ? SecItemAdd(item(account).merging(value) { $1 } as CFDictionary, nil) : status)
   }
 
   private func check(_ status: OSStatus) throws {

@@ -1,4 +1,4 @@
-// Corner Office client 1.2.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
+// Corner Office client 1.3.0. Valid as TypeScript, and as JavaScript: then name it corner-office.mjs.
 // For Node 20.16 and newer, Electron, React Native, Expo and Capacitor. Nothing else to install.
 
 const secondsAfterNo = 600; // asks again, because the owner may have chosen a plan
@@ -7,18 +7,32 @@ const maxSeconds = 3600; // no answer is good for longer, and no timer waits lon
 
 const maxCharacters = 65_536; // an answer has far fewer
 
-/** Sends a request. What is no answer of the service, such as a redirect or a proxy's page, comes back as {}. */
-async function fetchJson(url = "", options = {}) {
+/**
+ * Sends a request, with the headers for a nonce. A service whose clock differs sends one, for another attempt. What is no
+ * answer of the service, such as a redirect or a proxy's page, comes back as {}.
+ */
+async function fetchJson(url = "", options = {}, headersFor = async (_nonce = "") => Object()) {
+  const first = await send(url, options, headersFor);
+  if (first.nonce === "") return first;
+  nonce = first.nonce;
+  return send(url, options, headersFor);
+}
+
+let nonce = "";
+
+async function send(url = "", options = Object(), headersFor = async (_nonce = "") => Object()) {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), 10_000);
   try {
     // A redirect would take the token to another host.
-    const response = await fetch(url, { ...options, redirect: "error", signal: abort.signal });
+    const headers = { ...options.headers, ...(await headersFor(nonce)) };
+    const response = await fetch(url, { ...options, headers, redirect: "error", signal: abort.signal });
     const seconds = Number.parseInt(response.headers.get("Retry-After") ?? "", 10) || 0; // no date
     const retryAfter = Math.min(seconds, maxSeconds);
-    return { status: response.status, answer: Object(JSON.parse(await readText(response))), retryAfter };
+    const answer = Object(JSON.parse(await readText(response)));
+    return { status: response.status, answer, retryAfter, nonce: response.headers.get("DPoP-Nonce") ?? "" };
   } catch {
-    return { status: 0, answer: Object(), retryAfter: 0 };
+    return { status: 0, answer: Object(), retryAfter: 0, nonce: "" };
   } finally {
     clearTimeout(timer);
     abort.abort();
@@ -106,8 +120,9 @@ export class CompanyGate {
         return this.hold("unreachable", 0, nowMs);
       }
       if (token === "" || token === this.deadToken) return this.stop("signed_out", Infinity);
-      const headers = { Authorization: `Bearer ${token}` };
-      const { status, answer, retryAfter } = await fetchJson(`${this.url}/api/entitlement`, { headers });
+      const address = `${this.url}/api/entitlement`;
+      const authorization = (nonce = "") => authorize(token, "GET", address, nonce);
+      const { status, answer, retryAfter } = await fetchJson(address, {}, authorization);
       const recheckSeconds = Number.isFinite(answer.recheckAfterSeconds)
         ? Math.min(answer.recheckAfterSeconds, maxSeconds)
         : 0;
@@ -154,6 +169,70 @@ export class CompanyGate {
   }
 }
 
+// --- The key ---
+
+/**
+ * The headers of a request with a session token, also of one to your own server. A token that is bound to this app's key
+ * needs a proof for each (DPoP, RFC 9449); so a copy of it is worth nothing elsewhere.
+ */
+export async function authorize(token = "", method = "GET", url = "", nonce = "") {
+  const key = boundTokens.get(token);
+  if (!key) return { Authorization: `Bearer ${token}` };
+  return { Authorization: `DPoP ${token}`, DPoP: await prove(key, method, url, nonce, token) };
+}
+
+const boundTokens = new Map(); // and the key of each
+
+async function prove(key = Object(), method = "", url = "", nonce = "", token = "") {
+  const { kty, crv, x, y } = key.jwk;
+  const header = { typ: "dpop+jwt", alg: "ES256", jwk: { kty, crv, x, y } };
+  const claims = {
+    jti: base64url(crypto.getRandomValues(new Uint8Array(16))),
+    htm: method,
+    htu: url.replace(/[?#].*/s, ""),
+    iat: Math.floor(Date.now() / 1000),
+    ...(token && { ath: base64url(new Uint8Array(await crypto.subtle.digest("SHA-256", encode(token)))) }),
+    ...(nonce && { nonce }),
+  };
+  const signed = [header, claims].map((part) => base64url(encode(JSON.stringify(part)))).join(".");
+  const by = { name: "ECDSA", hash: "SHA-256" };
+  const signature = await crypto.subtle.sign(by, key.privateKey, encode(signed));
+  return `${signed}.${base64url(new Uint8Array(signature))}`;
+}
+
+const encode = (text = "") => new TextEncoder().encode(text);
+const keyType = { name: "ECDSA", namedCurve: "P-256" };
+
+/** This app's key in a browser's store, from which no script can take it; null where there is none. */
+async function openBrowserKey() {
+  const { indexedDB, crypto } = globalThis;
+  if (!indexedDB || !crypto?.subtle) return null;
+  const asked = (request = Object()) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+  const opening = indexedDB.open("corner-office", 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("keys");
+  const store = Object(await asked(opening));
+  const keys = (mode = "readonly") => store.transaction("keys", mode).objectStore("keys");
+  try {
+    const pair = Object(await crypto.subtle.generateKey(keyType, false, ["sign"]));
+    const made = { privateKey: pair.privateKey, jwk: await crypto.subtle.exportKey("jwk", pair.publicKey) };
+    const known = await asked(keys().get("key"));
+    if (known) return known;
+    await asked(keys("readwrite").add(made, "key")).catch(() => {}); // another page was first
+    return await asked(keys().get("key"));
+  } finally {
+    store.close();
+  }
+}
+
+function base64url(bytes = new Uint8Array()) {
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
 // --- The connection ---
 
 /** Keeps and renews the session token of an app that its owner has approved. */
@@ -165,7 +244,10 @@ export class Connection {
   clientId;
   vault;
 
-  /** vault stores one refresh token where the system stores passwords; read returns "" if there is none. */
+  /**
+   * vault stores one refresh token where the system stores passwords; read returns "" if there is none. If it keeps a key
+   * too, its openKey returns that. Tokens are then bound to the key, as in a browser; else anyone can use a copy of them.
+   */
   constructor(
     url = "",
     clientId = "",
@@ -191,11 +273,15 @@ export class Connection {
   }
 
   async fetchToken(fields = {}, nowMs = performance.now()) {
-    const { status, answer } = await fetchJson(`${this.url}/oauth/token`, {
+    const address = `${this.url}/oauth/token`;
+    const key = await (Object(this.vault).openKey?.() ?? openBrowserKey());
+    const proof = async (nonce = "") => key && { DPoP: await prove(key, "POST", address, nonce) };
+    const request = {
       method: "POST",
       headers: { "Content-Type": "application/x-www-form-urlencoded" },
       body: new URLSearchParams({ client_id: this.clientId, ...fields }).toString(),
-    });
+    };
+    const { status, answer } = await fetchJson(address, request, proof);
     if (status === 400 && answer.error === "invalid_grant") {
       await this.vault.write(""); // ended by the owner or the operator, or because it was not used
       this.renewAtMs = 0;
@@ -208,6 +294,9 @@ export class Connection {
       throw new Error(`No token now: ${status}`);
     }
     await this.vault.write(refresh_token);
+    boundTokens.delete(this.token);
+    // A service before this version binds to no key.
+    if (key && /^dpop$/i.test(answer.token_type)) boundTokens.set(access_token, key);
     this.renewAtMs = nowMs + (Math.min(Number(expires_in) || 0, maxSeconds) - 60) * 1000;
     this.token = access_token;
     return access_token;
@@ -242,11 +331,6 @@ export class Connection {
     if (!code) throw new Error(answer.get("error_description") ?? "The owner declined.");
     return this.fetchToken({ grant_type: "authorization_code", code, redirect_uri, code_verifier });
   }
-}
-
-function base64url(bytes = new Uint8Array()) {
-  const text = btoa(String.fromCharCode(...bytes));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 // --- On a computer ---
@@ -286,7 +370,10 @@ export async function connectOnDesktop(
   }
 }
 
-/** A vault in a file that only this user may read. In Electron, encrypt what it stores with safeStorage. */
+/**
+ * A vault in a file that only this user may read, and the app's key in another. In Electron, encrypt what it stores with
+ * safeStorage.
+ */
 export class FileVault {
   path;
 
@@ -306,5 +393,28 @@ export class FileVault {
     const { rename, writeFile } = process.getBuiltinModule("node:fs/promises");
     await writeFile(`${this.path}.new`, refreshToken, { mode: 0o600 });
     await rename(`${this.path}.new`, this.path); // all or nothing
+  }
+
+  /** The key is made on first use, by whichever process is first. */
+  async openKey() {
+    const { access, link, readFile, rm, writeFile } = process.getBuiltinModule("node:fs/promises");
+    const path = `${this.path}.key`;
+    const isThere = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere) {
+      const pair = Object(await crypto.subtle.generateKey(keyType, true, ["sign"]));
+      const made = `${path}.${crypto.randomUUID()}`;
+      await writeFile(made, JSON.stringify(await crypto.subtle.exportKey("jwk", pair.privateKey)), {
+        mode: 0o600,
+      });
+      await link(made, path).catch((failure) => {
+        if (failure.code !== "EEXIST") throw failure;
+      });
+      await rm(made);
+    }
+    const jwk = JSON.parse(await readFile(path, "utf8"));
+    return { jwk, privateKey: await crypto.subtle.importKey("jwk", jwk, keyType, false, ["sign"]) };
   }
 }

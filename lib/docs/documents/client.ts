@@ -26,10 +26,10 @@ export const client: DocumentText = {
 
 | Language | Version ${clientVersion} | Approval | Keeps the refresh token in |
 | --- | --- | --- | --- |
-| TypeScript and JavaScript | ${download(clientFiles.typescript)} | at a loopback address, or at the app's own scheme | a file of its user, or where you tell it |
-| Python | ${download(clientFiles.python)} | with a code | a file of its user |
-| Swift | ${download(clientFiles.swift)} | at the app's own scheme | the keychain |
-| Kotlin | ${download(clientFiles.kotlin)} | at the app's own scheme | the keystore |
+| TypeScript and JavaScript | ${download(clientFiles.typescript)} | at a loopback address, or at the app's own scheme | a file of its user, or where you tell it; its key in another file, or in a browser's store |
+| Python | ${download(clientFiles.python)} | with a code | a file of its user, and its key in another |
+| Swift | ${download(clientFiles.swift)} | at the app's own scheme | the keychain, its key in the Secure Enclave |
+| Kotlin | ${download(clientFiles.kotlin)} | at the app's own scheme | the keystore, with its key |
 
 The Swift file is for Apple's systems. Our tests run its loop and renewal on Linux too; there, Foundation without the correction of [swift-corelibs-foundation#5285](https://github.com/swiftlang/swift-corelibs-foundation/issues/5285) ends the program at an answer that breaks off before its headers end, so let a supervisor start it again.
 
@@ -51,6 +51,7 @@ ${code("text", loop, "the-loop")}
 - Only a \`200\` with \`ok: true\` lets a company run, for \`recheckAfterSeconds\` by a monotonic clock. Show \`trialEndsAt\`, but never compare it with the device’s clock: a device that is an hour fast would stop a company that may run.
 - A \`401\` can come before a token expires, for example after the operator has revoked a key. The client then forgets the token, renews it once, and asks the owner only if that fails.
 - \`has("voice")\` and \`limit("projects")\` say what the owner's plan contains: see [Plans](${to.plans}). While the company may not run, they are false and 0.
+- The files make a key of the app on first use and bind its tokens to it ([DPoP](${to.authentication}#tokens-that-only-their-holder-can-use)), so a token or a vault that was copied is worth nothing elsewhere. For other requests with the token, to us or to your own server, \`authorize(token, method, url)\` has the headers; \`Authorization: Bearer\` alone is refused. A vault of your own keeps a key if it has \`openKey\` (\`open_key\` in Python); else, outside a browser, and with a service that does not know DPoP, tokens are bound to none.
 - Every wait has a random part, so that apps that stopped together do not return together.
 - Ask immediately when the machine wakes up, and when the person clicks a button.
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { marked } from "marked";
 import { describe, expect, it } from "vitest";
@@ -88,6 +88,17 @@ describe.each(runnable)("%s", (_, save) => {
     expect(restarted.output).toContain("run licensed");
     expect(restarted.output).not.toContain("/connect");
     expect(restarted.output).not.toContain("/oauth/authorize");
+  });
+
+  it("leaves nothing in its vault that another computer can use", async () => {
+    const [home, elsewhere] = [newHome(), newHome()];
+    const program = await save(home);
+    await save(elsewhere);
+    expect((await run(home, ...program, "approve")).output).toContain("run licensed");
+    copyFileSync(join(home, ".corner-office"), join(elsewhere, ".corner-office"));
+    expect((await run(elsewhere, ...program, "decline")).output).not.toContain("run licensed");
+    expect((await run(home, ...program, "decline")).output).toContain("run licensed");
+    expect(statSync(join(home, ".corner-office.key")).mode & 0o777).toBe(0o600);
   });
 
   it("prints that its owner declined, and goes on", async () => {

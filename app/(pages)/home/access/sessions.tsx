@@ -133,6 +133,7 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
         <strong>{name}</strong> {app_origin && <span className="tag">{app_origin}</span>}
         {isOwn && <span className="tag">This browser</span>}
         {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}
+        {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
         <p className="quiet">
           {begun_at_ms !== null && (
             <>
