@@ -29,7 +29,7 @@ export const { GET } = toPlatform(
   handlePage(
     pages.front,
     async ({ headers, nowMs }) => {
-      const { prices, isWhole } = await readPrices(nowMs);
+      const prices = await readPrices(nowMs);
       return {
         content: (
           <div className="front">
@@ -46,16 +46,14 @@ export const { GET } = toPlatform(
               </div>
               {settings().signIn.kind !== "none" && <ApprovalScreen />}
             </section>
-            <div className="split">
-              <Apps />
-              <Prices prices={prices} />
-            </div>
+            <Apps />
+            <Prices {...prices} />
             <Questions />
             <WhoRunsIt />
           </div>
         ),
         headers: ["link", discovery],
-        maxAgeSeconds: !isWhole && withoutPricesSeconds,
+        maxAgeSeconds: !prices.isWhole && withoutPricesSeconds,
       };
     },
     wide,

@@ -24,9 +24,12 @@ import { type Contents, contentsOf, type Plans, plansAt } from "@/lib/plans/plan
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
-/** The caller of an account route, or why it could not be identified. Without a session, an account is only looked at. */
+/**
+ * The caller of an account route, with all plans, or why it could not be identified. Without a session, an account is only
+ * looked at.
+ */
 export type Caller =
-  | { is: "account"; account: Account; contents: Contents; session?: CallerSession }
+  | { is: "account"; account: Account; contents: Contents; plans: Plans; session?: CallerSession }
   | { is: "unconfigured" }
   | ({ is: "signed-out" } & Refused)
   /** `unreadable`: signed in, but the account's record is missing or does not parse. */
@@ -91,7 +94,7 @@ function callerOf(row: CallerRow, plans: Plans, token: VerifiedToken, nowMs: num
   if (!session) return signedOut;
   const account = parseAccount(row);
   const contents = account && contentsOf(account, plans);
-  return contents ? { is: "account", account, contents, session } : { is: "unreadable" };
+  return contents ? { is: "account", account, contents, plans, session } : { is: "unreadable" };
 }
 
 const signedOut = { is: "signed-out", tokenWasSent: true } as const;

@@ -197,7 +197,7 @@ async function answerInJson(account: Account, plans: Plans, nowMs: number): Prom
   try {
     const contents = contentsOf(account, plans);
     const caller = contents
-      ? ({ is: "account", account, contents } as const)
+      ? ({ is: "account", account, contents, plans } as const)
       : ({ is: "unreadable" } as const);
     return JSON.stringify(await answerEntitlement(caller, nowMs), null, 2);
   } catch (denial) {

@@ -78,6 +78,7 @@ const accounts: Record<string, readonly string[]> = {
   connected: ["--plan", "hobby"],
   disconnected: ["--plan", "hobby"],
   leaving: ["--plan", "hobby"],
+  former: ["--plan", "founder"],
   ...Object.fromEntries(Object.keys(bought).map((name) => [name, ["--trial-ends", "2026-01-01"]])),
 };
 
@@ -111,6 +112,8 @@ const states: State[] = [
   { name: "code", path: "/sign-in", act: askForCode },
   { name: "invitation", path: "/invitation" },
   { name: "invitation-unknown", path: "/invitation?token=x" },
+  { name: "home-former", path: "/home", as: "former" },
+  { name: "home-billing-former", path: "/home/billing", as: "former" },
   { name: "home-billing-change", path: "/home/billing?change=price_team", as: "renewing" },
   { name: "connect-program", path: "/connect", as: "licensed" },
   { name: "connect-site", path: "/connect", as: "licensed", act: askAsSite },
@@ -182,6 +185,7 @@ const isChosen = (name: string) => chosen.length === 0 || chosen.some((start) =>
 try {
   if (chosen.length === 0) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
+  await makePlans();
   const sessions = await signEverybodyIn(browser);
   const addresses = await findAddresses();
   await takeAll(states, service.url, { sessions, addresses });
@@ -201,6 +205,34 @@ try {
   await stripe.stop();
 }
 process.exit(); // the open port would keep this process alive
+
+/** The plans that are sold, with words and a yearly price each, and one that is not offered any more. */
+async function makePlans(): Promise<void> {
+  const month = stripe.prices.get("price_more");
+  const year = stripe.prices.get("price_team");
+  if (!month || !year) throw new Error("no prices");
+  stripe.prices.set("price_year", { ...year, id: "price_year", unit_amount: 49_000, nickname: null });
+  const set = (...words: string[]) => service.adminJson("plan", "set", ...words);
+  await set("trial", "--limit", "assistants=3", "--limit", "projects=2");
+  await set(
+    ...["office-licence", "--title", "Office", "--description", "For a company that works every day."],
+    ...[
+      "--feature",
+      "weekly-report=A report each week",
+      "--limit",
+      "assistants=12",
+      "--limit",
+      "projects=20",
+    ],
+    ...["--price", "price_month", "--price", "price_year"],
+  );
+  await set(
+    ...["office-licence-25", "--title", "Team", "--description", "For a company with a back office."],
+    ...["--feature", "weekly-report=A report each week", "--feature", "voice=Voice notes in ten languages"],
+    ...["--limit", "projects=none", "--credits", "500", "--price", "price_more", "--price", "price_team"],
+  );
+  await set("founder", "--title", "Founder", "--feature", "weekly-report=A report each week");
+}
 
 type Sessions = Map<string, BrowserContextOptions["storageState"]>;
 
@@ -225,6 +257,7 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
     sessions.set(name, await context.storageState());
     await context.close();
   }
+  await service.adminJson("plan", "retire", "founder");
   for (const [name, become] of Object.entries(bought)) await buyLicence(`${name}@example.com`, become);
   await connectMany("connected@example.com");
   await disconnect("disconnected@example.com");

@@ -2,11 +2,13 @@ import { Billing } from "@/app/(pages)/home/billing/billing";
 import { hasOpen, Invoices } from "@/app/(pages)/home/billing/invoices";
 import { LicenceChange } from "@/app/(pages)/home/billing/licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "@/app/(pages)/home/billing/offers";
+import { PlanChoice } from "@/app/(pages)/home/billing/plan-choice";
 import type { Account } from "@/lib/accounts/account";
 import { readInvoicesOf } from "@/lib/billing/customer/invoices";
 import type { Db } from "@/lib/db/store";
 import { renderHtml } from "@/lib/http/render-html";
 import { currentLicence } from "@/lib/plans/licence-state";
+import { contentsOf, readPlans } from "@/lib/plans/plan";
 import { readBilling } from "@/lib/plans/purchases";
 import { standingOf } from "@/lib/plans/standing";
 
@@ -34,18 +36,20 @@ export async function readBillingPage(
 ): Promise<BillingPage> {
   const read = await readBilling(db, account.id);
   const bought = { ...read, licence: currentLicence(read.subscriptions) };
-  const [offers, terms, changes, invoices] = await Promise.all([
-    readOffersTo(account, bought, nowMs),
-    readTerms(bought, nowMs),
-    readChangesOf(bought, change, nowMs),
+  const plans = await readPlans(db);
+  const contents = contentsOf(account, plans) ?? { plan: "", features: [], limits: {} };
+  const [offers, terms, invoices] = await Promise.all([
+    readOffersTo(account, bought, plans, nowMs),
+    readTerms(bought, plans, nowMs),
     readInvoicesOf(bought, nowMs),
   ]);
+  const changes = await readChangesOf(bought, offers, change, nowMs);
   const standing = standingOf(account, nowMs, bought.licence);
   const html = await renderHtml(
     <body>
-      <Billing {...{ account, bought, offers, terms, standing }} hasOpenInvoice={hasOpen(invoices)}>
-        {changes && <LicenceChange account={account} {...changes} />}
-      </Billing>
+      <Billing {...{ account, bought, terms, standing }} hasOpenInvoice={hasOpen(invoices)} />
+      {changes.offer && <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />}
+      <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} />
       {bought.hasBought && <Invoices read={invoices} />}
     </body>,
   );
@@ -74,7 +78,7 @@ function pricesIn(html: string, named: RegExp): Map<string, Money> {
   return new Map(
     rows.flatMap((row): [string, Money][] => {
       const [, id] = named.exec(row) ?? [];
-      const money = moneyIn(/<p class="quiet">(.*?)<\/p>/.exec(row)?.[1]);
+      const money = moneyIn(/<b class="price">(.*?)<\/b>/.exec(row)?.[1]);
       return id && money ? [[id, money]] : [];
     }),
   );

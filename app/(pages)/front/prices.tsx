@@ -1,41 +1,65 @@
+import { defaultTrialDays } from "@/lib/accounts/trial";
+import { listSold } from "@/lib/billing/prices/licence-prices";
+import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
+import { type Plans, readPlans } from "@/lib/plans/plan";
 import { withTimeout } from "@/lib/runtime/timeout";
-import { type Offer, readOffers, readSold } from "../home/billing/offers";
+import { type Offer, readOffers } from "../home/billing/offers";
+import { groupByPlan, hasWords, PlanCard } from "../plan-cards";
+import { readPart } from "../read-part";
 
-const waitMs = 2000;
+type Sold = { plans: Plans; offers: Offer[]; isWhole: boolean };
 
 /**
- * The prices of licences, as Stripe had them at most ten minutes ago; none without billing. `isWhole` is false while Stripe
- * does not say what all of them are.
+ * The plans, with their prices as Stripe had them at most ten minutes ago; none without billing. `isWhole` is false while the
+ * store or Stripe does not say what all of them are.
  */
-export async function readPrices(nowMs: number): Promise<{ prices: Offer[]; isWhole: boolean }> {
-  if (!settings().billing) return { prices: [], isWhole: true };
-  const reading = readSold().then((sold) => readOffers(sold, "Licence", undefined, nowMs));
-  const offers = await withTimeout(waitMs, reading).catch(() => undefined);
-  const prices = offers?.filter(({ amount }) => amount !== undefined) ?? [];
-  return { prices, isWhole: prices.length === offers?.length };
+export async function readPrices(nowMs: number): Promise<Sold> {
+  const reading = readPart("the plans could not be read", async (db) => {
+    const plans = await readPlans(db);
+    return { plans, sold: settings().billing ? await listSold(db, plans) : [] };
+  });
+  const read = await withTimeout(answersWithinMs.store, reading).catch(() => undefined);
+  if (!read) return { plans: new Map(), offers: [], isWhole: false };
+  const { plans, sold } = read;
+  const all = await readOffers(sold, plans, "Licence", undefined, nowMs);
+  const offers = all.filter(({ plan, amount }) => plan || amount !== undefined);
+  return { plans, offers, isWhole: all.every(({ amount }) => amount !== undefined) };
 }
 
-/** What an account costs. */
-export function Prices({ prices }: { prices: Offer[] }) {
+/** What an account costs, and what is in it. */
+export function Prices({ plans, offers }: Sold) {
+  const sellsLicences = settings().billing !== undefined;
+  const shown = groupByPlan(
+    plans,
+    offers,
+    (plan) => plan.name === "trial" || (hasWords(plan) && (plan.name === "hobby" || !sellsLicences)),
+  );
   return (
     <section aria-labelledby="prices">
       <h2 id="prices">What it costs</h2>
-      <ul className="entries">
-        <li>
-          <strong>Trial</strong> <span>free, ends by itself</span>
-        </li>
-        {prices.map(({ priceId, name, amount }) => (
-          <li key={priceId}>
-            <strong>{name}</strong> <span>{amount}</span>
-          </li>
+      {shown.length === 0 && <p>We cannot show the plans at the moment.</p>}
+      <ul className="plans">
+        {shown.map(({ plan, offers }) => (
+          <PlanCard
+            key={plan?.name ?? offers[0]?.priceId}
+            {...{ plan, offers, plans }}
+            terms={plan && free[plan.name]}
+          />
         ))}
       </ul>
       <p className="quiet">
-        {settings().billing
+        A trial ends by itself.{" "}
+        {sellsLicences
           ? "You see every price before you pay, and cancel by yourself. Your apps’ own subscriptions are not included."
           : "Nothing can be bought here. Who invites you tells you what comes after the trial."}
       </p>
     </section>
   );
 }
+
+/** The plans that cost nothing. */
+const free: Record<string, string | undefined> = {
+  trial: `Free for ${defaultTrialDays} days, or as long as your invitation says`,
+  hobby: "Free",
+};

@@ -11,7 +11,7 @@ import type { RouteHandler } from "@/lib/http/handler";
 import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
-import type { Contents } from "@/lib/plans/plan";
+import type { Contents, Plans } from "@/lib/plans/plan";
 import { describeStanding, type Standing } from "@/lib/plans/standing";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
@@ -31,6 +31,7 @@ export type OwnVisit = {
   account: Account;
   /** What its plan and what an operator gives beyond it contain. */
   contents: Contents;
+  plans: Plans;
   bought: Purchases | undefined;
   sessionId: string;
   /** When Clerk has last seen a proof of who they are. */
@@ -64,10 +65,11 @@ export function ownerPage(
             : { to: pages.signIn.path },
         );
       }
-      const { account, contents, session } = caller.is === "account" ? caller : {};
+      const { account, contents, plans, session } = caller.is === "account" ? caller : {};
       const isOwn =
         account !== undefined &&
         contents !== undefined &&
+        plans !== undefined &&
         session !== undefined &&
         session.kind !== "program";
       const bought = account && (await readPurchases(account));
@@ -97,6 +99,7 @@ export function ownerPage(
               ...visit,
               account,
               contents,
+              plans,
               sessionId: session.sessionId,
               confirmedAtMs: session.confirmedAtMs,
             })

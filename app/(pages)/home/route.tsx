@@ -5,6 +5,7 @@ import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
 import { Clock } from "../clock";
+import { contentsInWords, Lines } from "../plan-cards";
 import { readSessions, usedInWords } from "./access/sessions";
 import { readSignInMethods } from "./access/sign-in-methods";
 import { LicenceTerms } from "./billing/billing";
@@ -19,7 +20,7 @@ import { PasskeyOffer } from "./passkey-offer";
 /** The CEO's page: may the company run, until when, and what to do next. */
 export const { GET } = toPlatform(
   ownerPage(pages.home, {}, async (visit) => {
-    const { account, sessionId, state, bought, isLocal, nowMs } = visit;
+    const { account, contents, plans, sessionId, state, bought, isLocal, nowMs } = visit;
     // One after the other, so that a page holds one connection to the store at a time.
     const read = await readSessions(account, nowMs);
     const sessions = read?.sessions;
@@ -28,7 +29,7 @@ export const { GET } = toPlatform(
       ({ kind, begun_at_ms }) => kind === "app" && nowMs - (begun_at_ms ?? 0) < dayMs,
     );
     const own = sessions?.find(({ id }) => id === sessionId);
-    const terms = bought && state.mayRun ? await readTerms(bought, nowMs) : undefined;
+    const terms = bought && state.mayRun ? await readTerms(bought, plans, nowMs) : undefined;
     return (
       <>
         <CheckResult {...visit}>
@@ -42,6 +43,13 @@ export const { GET } = toPlatform(
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
         {latest && <LatestApp app={latest} nowMs={nowMs} />}
         <div className="facts">
+          <section className="card" aria-labelledby="plan">
+            <h2 id="plan">Your plan: {plans.get(contents.plan)?.title}</h2>
+            <Lines lines={contentsInWords(contents, plans)} />
+            <p>
+              <a href={`${pages.billing.path}#plans`}>See the plans</a>
+            </p>
+          </section>
           <section className="card" aria-labelledby="credits">
             <Balance account={account} />
             <p>

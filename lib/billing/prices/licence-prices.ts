@@ -3,7 +3,7 @@ import { addPriceToPlan, settlePayers } from "@/lib/accounts/plan-changes";
 import { limitOf, readPrice } from "@/lib/billing/prices/prices";
 import { idOf, requireBilling } from "@/lib/billing/stripe/calls";
 import type { Db } from "@/lib/db/store";
-import { limitIn, type Plan, readPlans } from "@/lib/plans/plan";
+import { limitIn, type Plan, type Plans, readPlans } from "@/lib/plans/plan";
 import { listPlanPrices, type PlanPrice } from "@/lib/plans/plan-prices";
 
 /** An item with what it contains: a plan, unless a build before plans sold it, and a limit of assistants, infinite without one. */
@@ -13,8 +13,8 @@ export type LicenceItem<Item> = Item & { plan: Plan | undefined; limit: number }
 export type SoldPrice = { id: string; plan: Plan | undefined };
 
 /** The prices that are sold as licences: those of plans, and those in STRIPE_LICENCE_PRICES that no plan has yet. */
-export async function listSold(db: Db): Promise<SoldPrice[]> {
-  return soldOf(await listPlanPrices(db, await readPlans(db)));
+export async function listSold(db: Db, plans?: Plans): Promise<SoldPrice[]> {
+  return soldOf(await listPlanPrices(db, plans ?? (await readPlans(db))));
 }
 
 function soldOf(prices: PlanPrice[]): SoldPrice[] {

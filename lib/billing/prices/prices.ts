@@ -1,7 +1,7 @@
 import type { Stripe } from "stripe";
 import { callStripe, findAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { KeptReadings } from "@/lib/billing/stripe/kept-readings";
-import { moneyInWords } from "@/lib/config/money";
+import { moneyInWords, shareInWords } from "@/lib/config/money";
 import { processSingleton } from "@/lib/process-singleton";
 
 const keptMs = 10 * 60 * 1000; // 10 minutes
@@ -34,21 +34,39 @@ export async function amountInWords(
   customersCurrency: string | undefined,
   nowMs: number,
 ): Promise<string | undefined> {
-  const { currency_options: options = {}, recurring } = price;
-  const currency = customersCurrency && options[customersCurrency] ? customersCurrency : price.currency;
-  const { unit_amount, tax_behavior } = options[currency] ?? price;
+  const { currency, unit_amount, tax_behavior } = chargedIn(price, customersCurrency);
   if (unit_amount === null) return undefined;
-  const { interval, interval_count: count = 1 } = recurring ?? {};
+  const { interval, interval_count: count = 1 } = price.recurring ?? {};
   const period = interval && (count === 1 ? `a ${interval}` : `every ${count} ${interval}s`);
   const isTaxed = requireBilling().hasTax && (await addsTax(tax_behavior, currency, nowMs));
   // Checkout chooses by where the customer is.
-  const isOneOfMany = !customersCurrency && Object.keys(options).length > 1;
+  const isOneOfMany = !customersCurrency && Object.keys(price.currency_options ?? {}).length > 1;
   return [
     moneyInWords(unit_amount, currency),
     ...(period ? [period] : []),
     ...(isTaxed ? ["plus tax"] : []),
     ...(isOneOfMany ? ["(or in your currency)"] : []),
   ].join(" ");
+}
+
+/**
+ * What a price for several months comes to in one, for example `€82.50 a month`, or `about €83.33 a month` if that is not
+ * exact; `undefined` for every other price.
+ */
+export function monthInWords(price: Stripe.Price, customersCurrency: string | undefined): string | undefined {
+  const { currency, unit_amount } = chargedIn(price, customersCurrency);
+  const { interval, interval_count = 1 } = price.recurring ?? {};
+  const months = interval_count * (interval === "year" ? 12 : interval === "month" ? 1 : 0);
+  if (unit_amount === null || months <= 1) return undefined;
+  return `${shareInWords(unit_amount, months, currency)} a month`;
+}
+
+/** The amount of a price, in the customer's currency if it has that. */
+function chargedIn(price: Stripe.Price, customersCurrency: string | undefined) {
+  const { currency_options: options = {} } = price;
+  const currency = customersCurrency && options[customersCurrency] ? customersCurrency : price.currency;
+  const { unit_amount, tax_behavior } = options[currency] ?? price;
+  return { currency, unit_amount, tax_behavior };
 }
 
 const taxDefaults = () => processSingleton("defaults of tax", () => new KeptReadings<string | null>(keptMs));

@@ -59,7 +59,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     );
     expect(home).toContain("licensed@example.com");
     const billing = await shown(owner, "/home/billing");
-    expect(billing).toContain("Assistants you may hire</dt><dd>30</dd>");
+    expect(billing).toContain("<li>Up to 30 assistants</li>");
   });
 
   it.each([

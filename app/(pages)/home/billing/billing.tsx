@@ -6,94 +6,73 @@ import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
 import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
-import { describeDue, licenceStateOf, liveOf, wantsPayment } from "@/lib/plans/licence-state";
+import { describeDue, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
-import type { Offer, Offers, Purchases, readTerms } from "./offers";
+import type { Offer, Purchases, readTerms } from "./offers";
 
 type Terms = Awaited<ReturnType<typeof readTerms>>;
 
 type BillingProps = {
   account: Account;
   bought: Purchases;
-  offers: Offers;
   terms: Terms | undefined;
   standing: Standing;
   /** Whether an invoice is open, as far as Stripe says so. */
   hasOpenInvoice: boolean;
-  /** The change of the licence. */
-  children: ReactNode;
 };
 
-/** The licence that an account has bought, and what is sold to it. */
-export function Billing({
-  account,
-  bought,
-  offers,
-  terms,
-  standing,
-  hasOpenInvoice,
-  children,
-}: BillingProps) {
-  const { licences, credits } = offers;
+/** The licence that an account has, or had, and what is to be done about it. */
+export function Billing({ account, bought, terms, standing, hasOpenInvoice }: BillingProps) {
   const state = bought.licence && licenceStateOf(bought.licence);
   const due = bought.licence && describeDue(bought.licence);
   const paid = bought.subscriptions.filter(({ licence_until_ms }) => licence_until_ms > 0);
+  const isLeaving = account.deletes_at_ms !== null;
   return (
     <>
-      <section className="card" id="billing" aria-labelledby="billing-heading">
-        <h2 id="billing-heading">{licences.length > 0 ? "Choose a licence" : "Your licence"}</h2>
-        {paid.length > 1 && (
-          <Alert>
-            You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
-            does not show one, {askUs()}.
-          </Alert>
-        )}
-        {state && !plain.has(state) && (
-          <Alert>
-            {standing.next} {(wantsPayment(state) || state === "invoiced") && due && `${due} is due.`}
-          </Alert>
-        )}
-        <LicenceTerms account={account} licence={bought.licence} {...terms} />
-        {state === "renews" && !terms?.next && (
-          <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
-        )}
-        {hasOpenInvoice && paid.length > 0 && !due && (
-          <p>
-            An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
-          </p>
-        )}
-        {state === "unfinished" && (
-          <PostForm action={forms.openPortal.path} hidden={{ account: account.id, for: "unfinished" }}>
-            <button type="submit">Finish the payment</button>
-          </PostForm>
-        )}
-        {account.deletes_at_ms !== null && (
-          <p>Nothing is sold to an account that will be deleted. To buy, keep the account first.</p>
-        )}
-        {licences.length > 0 && <p>{beforeOffers(bought)}</p>}
-        <OfferList offers={licences} kind="licence" accountId={account.id} />
-        {licences.length > 0 && (
-          <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
-        )}
-        {bought.hasBought && (
-          <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
-            <p className="quiet">{describePortal(state)}:</p>
-            <button type="submit" className={state && asksToPay(state) ? undefined : "plain"}>
-              Manage billing
-            </button>
-          </PostForm>
-        )}
-      </section>
-      {children}
-      {bought.latestPack && <PackNote {...bought.latestPack} />}
-      {credits.length > 0 && (
-        <section className="card" aria-labelledby="packs">
-          <h2 id="packs">Buy credits</h2>
-          <OfferList offers={credits} kind="credits" accountId={account.id} />
+      {(state || bought.hasBought || isLeaving || account.plan === "licensed") && (
+        <section className="card" aria-labelledby="billing">
+          <h2 id="billing">Your licence</h2>
+          {paid.length > 1 && (
+            <Alert>
+              You pay for more than one licence. Open “Manage billing” and cancel those you do not need; if it
+              does not show one, {askUs()}.
+            </Alert>
+          )}
+          {state && !plain.has(state) && (
+            <Alert>
+              {standing.next} {(wantsPayment(state) || state === "invoiced") && due && `${due} is due.`}
+            </Alert>
+          )}
+          <LicenceTerms account={account} licence={bought.licence} {...terms} />
+          {state === "renews" && !terms?.next && (
+            <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
+          )}
+          {hasOpenInvoice && paid.length > 0 && !due && (
+            <p>
+              An earlier invoice is still open: see <a href="#invoices">Invoices</a>.
+            </p>
+          )}
+          {state === "unfinished" && (
+            <PostForm action={forms.openPortal.path} hidden={{ account: account.id, for: "unfinished" }}>
+              <button type="submit">Finish the payment</button>
+            </PostForm>
+          )}
+          {isLeaving && (
+            <p>Nothing is sold to an account that will be deleted. To buy, keep the account first.</p>
+          )}
+          {bought.hasBought && (
+            <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
+              <p className="quiet">{describePortal(state)}:</p>
+              <button type="submit" className={state && asksToPay(state) ? undefined : "plain"}>
+                Manage billing
+              </button>
+            </PostForm>
+          )}
         </section>
       )}
+      {bought.latestPack && <PackNote {...bought.latestPack} />}
     </>
   );
 }
@@ -168,13 +147,6 @@ function NextPaymentWords({ next, renewsAtMs }: { next: NextPayment; renewsAtMs:
 /** The states of a licence in which there is nothing to do. */
 const plain: ReadonlySet<LicenceState> = new Set(["renews", "free", "cancelled", "ended", "trial over"]);
 
-/** What buying means to an owner who has no licence, or one at Stripe that gives nothing now. */
-function beforeOffers({ subscriptions }: Purchases): string {
-  return liveOf(subscriptions).length > 0
-    ? "If you choose a licence here, the one that Stripe still has is ended first, so you never pay for two."
-    : "You are charged nothing at present.";
-}
-
 const asksToPay = (state: LicenceState) => isDue(state) || ["unpaid", "due beside a gift"].includes(state);
 
 function describePortal(state: LicenceState | undefined): string {
@@ -213,36 +185,29 @@ function Alert({ children }: { children: ReactNode }) {
   );
 }
 
-type OfferListProps = { offers: Offer[]; kind: "licence" | "credits"; accountId: string };
+type PacksProps = { offers: Offer[]; accountId: string };
 
-function OfferList({ offers, kind, accountId }: OfferListProps) {
+/** The packs of credits that the account may buy. */
+export function Packs({ offers, accountId }: PacksProps) {
   if (offers.length === 0) return null;
   return (
-    <ul className="rows">
-      {offers.map((offer) => (
-        <li key={offer.priceId}>
-          <OfferWords {...offer} />
-          <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
-            <button type="submit" name={kind} value={offer.priceId} aria-label={`Buy ${offer.name}`}>
-              Buy
-            </button>
-          </PostForm>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** The name of what is sold, its price and what it includes. */
-export function OfferWords({ name, amount = "Price shown at checkout", plan }: Offer) {
-  const limit = plan?.limits.assistants;
-  return (
-    <div>
-      <strong>{name}</strong>
-      <p className="quiet">
-        {amount}
-        {limit != null && `, up to ${limit} assistants`}
-      </p>
-    </div>
+    <section className="card" aria-labelledby="packs">
+      <h2 id="packs">Buy credits</h2>
+      <ul className="rows">
+        {offers.map((offer) => (
+          <li key={offer.priceId}>
+            <div>
+              <strong>{offer.name}</strong>
+              <p className="quiet">{offer.amount ?? "Price shown at checkout"}</p>
+            </div>
+            <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
+              <button type="submit" name="credits" value={offer.priceId} aria-label={`Buy ${offer.name}`}>
+                Buy
+              </button>
+            </PostForm>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -4,46 +4,20 @@ import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
+import { OfferPrice } from "../../plan-cards";
 import { PostForm } from "../../post-form";
-import { OfferWords } from "./billing";
-import type { Changes, Offer } from "./offers";
+import type { Changes } from "./offers";
 
-type LicenceChangeProps = NonNullable<Changes> & { account: Account };
+type LicenceChangeProps = Required<Pick<Changes, "offer">> & Pick<Changes, "cost"> & { account: Account };
 
-/** The licences to which the owner may change, and what the chosen one costs now. */
-export function LicenceChange({ account, offers, offer, cost }: LicenceChangeProps) {
-  if (offers.length === 0) return null;
+/** The licence to which the owner may change, and what it costs now. */
+export function LicenceChange({ account, offer, cost }: LicenceChangeProps) {
   return (
     <section className="card" id="change" aria-labelledby="change-heading">
-      <h2 id="change-heading">{offer ? `Change to ${offer.name}` : "Change your licence"}</h2>
-      {offer ? (
-        <Chosen account={account} offer={offer} cost={cost} />
-      ) : (
-        <ul className="rows">
-          {offers.map((one) => (
-            <li key={one.priceId}>
-              <OfferWords {...one} />
-              <a
-                className="button plain"
-                href={`${pages.billing.path}?change=${one.priceId}#change`}
-                aria-label={`What ${one.name} costs now`}
-              >
-                What it costs now
-              </a>
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
-  );
-}
-
-type ChosenProps = { account: Account; offer: Offer; cost: ChangeCost | undefined };
-
-function Chosen({ account, offer, cost }: ChosenProps) {
-  return (
-    <>
-      <OfferWords {...offer} />
+      <h2 id="change-heading">Change to {offer.name}</h2>
+      <p>
+        <OfferPrice {...offer} />
+      </p>
       <p>
         <CostWords cost={cost} />
       </p>
@@ -56,7 +30,7 @@ function Chosen({ account, offer, cost }: ChosenProps) {
         Nothing changes before you confirm it there.{" "}
         <a href={pages.billing.path}>Keep your licence as it is</a>
       </p>
-    </>
+    </section>
   );
 }
 

@@ -3,17 +3,29 @@ import type { Account } from "@/lib/accounts/account";
 import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence/price-change";
 import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { readNextPayment } from "@/lib/billing/prices/next-payment";
-import { amountInWords, readPrice } from "@/lib/billing/prices/prices";
+import { amountInWords, monthInWords, readPrice } from "@/lib/billing/prices/prices";
 import { readForPage } from "@/lib/billing/stripe/kept-readings";
 import { settings } from "@/lib/config/settings";
 import { currentLicence, isReplaceable, licenceStateOf } from "@/lib/plans/licence-state";
-import { type Plan, readPlans } from "@/lib/plans/plan";
-import { listPlanPrices } from "@/lib/plans/plan-prices";
+import type { Plan, Plans } from "@/lib/plans/plan";
+import { listPlanPrices, planOfPrice } from "@/lib/plans/plan-prices";
 import { readBilling } from "@/lib/plans/purchases";
 import { readPart } from "../../read-part";
 
 /** A price as the page shows it, with its plan; `amount` is undefined if only the checkout shows it. */
-export type Offer = { priceId: string; name: string; amount: string | undefined; plan: Plan | undefined };
+export type Offer = {
+  priceId: string;
+  /** That of the plan, or the price's own where there is no plan, or another one has the same title. */
+  name: string;
+  /** The price's own name. */
+  priceName: string;
+  amount: string | undefined;
+  /** What a price for several months comes to in one. */
+  month: string | undefined;
+  /** How often it is paid, for example `1 year`; undefined while Stripe does not say so. */
+  period: string | undefined;
+  plan: Plan | undefined;
+};
 
 export type Purchases = NonNullable<Awaited<ReturnType<typeof readPurchases>>>;
 
@@ -30,53 +42,62 @@ export async function readPurchases({ id }: Account) {
 }
 
 /** The name of a licence, and what Stripe will charge for it next, as far as Stripe says so in time. */
-export async function readTerms({ licence }: Purchases, nowMs: number) {
+export async function readTerms({ licence }: Purchases, plans: Plans, nowMs: number) {
   if (!licence) return {};
   const { price_id, assistant_limit } = licence;
-  const plan = await readPart(
-    "the plan of a licence could not be read",
-    async (db) => (await listPlanPrices(db, await readPlans(db))).find(({ id }) => id === price_id)?.plan,
+  const plan = await readPart("the plan of a licence could not be read", async (db) =>
+    planOfPrice(await listPlanPrices(db, plans), price_id),
   );
   const [offer, next] = await Promise.all([
-    price_id ? readOffer({ id: price_id, plan }, "Licence", undefined, nowMs) : undefined,
+    price_id ? readOffer({ id: price_id, plan }, plans, "Licence", undefined, nowMs) : undefined,
     ["renews", "free"].includes(licenceStateOf(licence)) ? readNextPayment(licence, nowMs) : undefined,
   ]);
   return { name: offer?.name, next, limit: assistant_limit ?? plan?.limits.assistants ?? null };
 }
 
-export type Offers = Record<"licences" | "credits", Offer[]>;
+/** What is sold: licences, which this account may buy or not, and credits. */
+export type Offers = { licences: Offer[]; buysLicences: boolean; credits: Offer[] };
 
 /** Whether this account may buy credits: they are sold to accounts with a licence that stay. */
 export function sellsCreditsTo({ plan, deletes_at_ms }: Account): boolean {
   return plan === "licensed" && deletes_at_ms === null && (settings().billing?.creditPrices ?? []).length > 0;
 }
 
-/** Reads what is sold to the account. */
-export async function readOffersTo(account: Account, bought: Purchases, nowMs: number): Promise<Offers> {
+/** Reads what is sold, with the prices that this account pays. */
+export async function readOffersTo(
+  account: Account,
+  bought: Purchases,
+  plans: Plans,
+  nowMs: number,
+): Promise<Offers> {
   const creditPrices = (settings().billing?.creditPrices ?? []).map((id) => ({ id, plan: undefined }));
   const currency = currencyOf(bought);
   const [licences, credits] = await Promise.all([
-    account.deletes_at_ms !== null || !bought.subscriptions.every(isReplaceable)
-      ? []
-      : readOffers(await readSold(), "Licence", currency, nowMs),
-    sellsCreditsTo(account) ? readOffers(creditPrices, "Credits", currency, nowMs) : [],
+    readOffers(await readSold(plans), plans, "Licence", currency, nowMs),
+    sellsCreditsTo(account) ? readOffers(creditPrices, plans, "Credits", currency, nowMs) : [],
   ]);
-  return { licences, credits };
+  const buysLicences =
+    licences.length > 0 && account.deletes_at_ms === null && bought.subscriptions.every(isReplaceable);
+  return { licences, buysLicences, credits };
 }
 
-export type Changes = Awaited<ReturnType<typeof readChangesOf>>;
+/** To which of the offers the owner may change the licence, and what the `chosen` one costs. */
+export type Changes = { offers: Offer[]; offer?: Offer; cost?: Awaited<ReturnType<typeof readChangeCost>> };
 
-/**
- * Reads to which prices the owner may change the licence, and what the `chosen` one costs.
- */
-export async function readChangesOf(bought: Purchases, chosen: string | undefined, nowMs: number) {
+/** Reads to which prices the owner may change the licence, and what the `chosen` one costs. */
+export async function readChangesOf(
+  bought: Purchases,
+  { licences }: Offers,
+  chosen: string | undefined,
+  nowMs: number,
+): Promise<Changes> {
   const licence = findChangeable(bought.subscriptions);
-  if (!licence) return undefined;
-  const others = await readChanges(licence, await readSold(), nowMs);
-  const offers = await readOffers(others, "Licence", currencyOf(bought), nowMs);
+  if (!licence) return { offers: [] };
+  const sold = licences.map(({ priceId, plan }) => ({ id: priceId, plan }));
+  const others = await readChanges(licence, sold, nowMs);
+  const offers = licences.filter(({ priceId }) => others.some(({ id }) => id === priceId));
   const offer = offers.find(({ priceId }) => priceId === chosen);
-  const cost = offer && (await readChangeCost(licence, offer.priceId, nowMs));
-  return { offers, offer, cost };
+  return offer ? { offers, offer, cost: await readChangeCost(licence, offer.priceId, nowMs) } : { offers };
 }
 
 /** The currency in which Stripe charges a customer who has paid before. */
@@ -84,22 +105,27 @@ const currencyOf = ({ subscriptions }: Purchases) =>
   subscriptions.find(({ currency }) => currency)?.currency ?? undefined;
 
 /** The prices that are sold as licences; none while the store is away. */
-export const readSold = async () => (await readPart("the prices could not be read", listSold)) ?? [];
+const readSold = async (plans: Plans) =>
+  (await readPart("the prices could not be read", (db) => listSold(db, plans))) ?? [];
 
 /** Reads the offers of these prices, without those that are no longer sold. */
 export async function readOffers(
   prices: SoldPrice[],
+  plans: Plans,
   fallbackName: string,
   currency: string | undefined,
   nowMs: number,
 ): Promise<Offer[]> {
-  const read = await Promise.all(prices.map((price) => readOffer(price, fallbackName, currency, nowMs)));
+  const read = await Promise.all(
+    prices.map((price) => readOffer(price, plans, fallbackName, currency, nowMs)),
+  );
   return read.filter(({ isSold }) => isSold);
 }
 
 /** Reads a price, also one that is no longer sold. */
 async function readOffer(
   { id: priceId, plan }: SoldPrice,
+  plans: Plans,
   fallbackName: string,
   currency: string | undefined,
   nowMs: number,
@@ -109,6 +135,17 @@ async function readOffer(
     readForPage(reading),
     readForPage(reading.then((price) => price && amountInWords(price, currency, nowMs))),
   ]);
-  const name = price?.nickname || (price?.product as Stripe.Product | undefined)?.name || fallbackName;
-  return { priceId, name, amount, plan, isSold: price?.active !== false };
+  const ownName = price?.nickname || (price?.product as Stripe.Product | undefined)?.name;
+  const isAlone = [...plans.values()].filter(({ title }) => title === plan?.title).length === 1;
+  const { interval, interval_count } = price?.recurring ?? {};
+  return {
+    priceId,
+    name: (isAlone ? plan?.title : (ownName ?? plan?.title)) ?? fallbackName,
+    priceName: ownName ?? fallbackName,
+    amount,
+    month: price && monthInWords(price, currency),
+    period: interval && `${interval_count} ${interval}`,
+    plan,
+    isSold: price?.active !== false,
+  };
 }

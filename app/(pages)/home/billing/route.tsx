@@ -1,18 +1,18 @@
 import { readInvoicesOf } from "@/lib/billing/customer/invoices";
-import { settings } from "@/lib/config/settings";
 import { errorCatalogue } from "@/lib/http/errors";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { explainedOnBilling } from "../forms";
 import { ownerPage } from "../owner-page";
 import { AutomaticPurchase, readAutomatic } from "./automatic-purchase";
-import { Billing } from "./billing";
+import { Billing, Packs } from "./billing";
 import { CheckoutNote } from "./checkout-note";
 import { CreditLimits, readLimitsOf } from "./credit-limits";
 import { Credits, readCredits } from "./credits";
 import { hasOpen, Invoices } from "./invoices";
 import { LicenceChange } from "./licence-change";
 import { readChangesOf, readOffersTo, readTerms } from "./offers";
+import { PlanChoice } from "./plan-choice";
 import { isSpent, readSpendingOf, Spending } from "./spending";
 
 const problems = {
@@ -28,18 +28,18 @@ const problems = {
   },
 };
 
-/** What the company costs, what it includes, and the history of its credits. */
+/** What the company costs, the plans, and the history of the credits. */
 export const { GET } = toPlatform(
   ownerPage(pages.billing, problems, async (visit) => {
-    const { account, contents, bought, state, query, nowMs } = visit;
-    const [offers, terms, changes, invoices] = bought
+    const { account, contents, plans, bought, state, query, nowMs } = visit;
+    const [offers, terms, invoices] = bought
       ? await Promise.all([
-          readOffersTo(account, bought, nowMs),
-          readTerms(bought, nowMs),
-          readChangesOf(bought, query.change, nowMs),
+          readOffersTo(account, bought, plans, nowMs),
+          readTerms(bought, plans, nowMs),
           readInvoicesOf(bought, nowMs),
         ])
       : [];
+    const changes = bought && offers && (await readChangesOf(bought, offers, query.change, nowMs));
     const credits = await readCredits(account.id, query.before);
     const spending = await readSpendingOf(account.id, nowMs);
     const limits = await readLimitsOf(account.id, nowMs);
@@ -49,37 +49,20 @@ export const { GET } = toPlatform(
       <>
         <h1>Billing</h1>
         <CheckoutNote outcome={query.checkout} isLicensed={account.plan === "licensed"} />
+        {bought && (
+          <Billing {...{ account, bought, terms, standing: state }} hasOpenInvoice={hasOpen(invoices)} />
+        )}
+        {changes?.offer && account.deletes_at_ms === null && (
+          <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
+        )}
+        <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} />
         <div className="columns">
           <div>
-            {bought && offers ? (
-              <Billing
-                {...{ account, bought, offers, terms, standing: state }}
-                hasOpenInvoice={hasOpen(invoices)}
-              >
-                {changes && account.deletes_at_ms === null && (
-                  <LicenceChange account={account} {...changes} />
-                )}
-              </Billing>
-            ) : (
-              <section className="card" aria-labelledby="plan">
-                <h2 id="plan">Your plan</h2>
-                <p>
-                  {state.tag}.{" "}
-                  {settings().billing
-                    ? "We cannot show your purchases at the moment."
-                    : "You pay nothing here."}
-                </p>
-              </section>
-            )}
-            {contents.limits.assistants != null && (
-              <dl className="card total">
-                <dt>Assistants you may hire</dt>
-                <dd>{contents.limits.assistants}</dd>
-              </dl>
-            )}
+            <Credits account={account} read={credits} nowMs={nowMs} />
+            {bought?.hasBought && <Invoices read={invoices} />}
           </div>
           <div>
-            <Credits account={account} read={credits} nowMs={nowMs} />
+            {offers && <Packs offers={offers.credits} accountId={account.id} />}
             {isSpent(spending) && (
               <>
                 <Spending read={spending} />
@@ -94,7 +77,6 @@ export const { GET } = toPlatform(
                 )}
               </>
             )}
-            {bought?.hasBought && <Invoices read={invoices} />}
           </div>
         </div>
       </>

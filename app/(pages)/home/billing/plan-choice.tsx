@@ -1,0 +1,123 @@
+import type { ReactNode } from "react";
+import type { Account } from "@/lib/accounts/account";
+import { settings } from "@/lib/config/settings";
+import { forms } from "@/lib/http/register/forms";
+import { pages } from "@/lib/http/register/pages";
+import { licenceStateOf, liveOf } from "@/lib/plans/licence-state";
+import type { Contents, Plan, Plans } from "@/lib/plans/plan";
+import { Clock } from "../../clock";
+import { groupByPlan, hasWords, PlanCard } from "../../plan-cards";
+import { PostForm } from "../../post-form";
+import type { Changes, Offer, Offers, Purchases } from "./offers";
+
+type PlanChoiceProps = {
+  account: Account;
+  contents: Contents;
+  plans: Plans;
+  /** Undefined without billing, and if it cannot be read. */
+  bought: Purchases | undefined;
+  offers: Offers | undefined;
+  changes: Changes | undefined;
+  nowMs: number;
+};
+
+/** The plans, with what the owner has, what can be bought, and to what the licence can be changed. */
+export function PlanChoice({ account, contents, plans, bought, offers, changes, nowMs }: PlanChoiceProps) {
+  const { licences = [], buysLicences = false } = offers ?? {};
+  const shown = groupByPlan(
+    plans,
+    licences,
+    (plan) => plan.name === contents.plan || (!settings().billing && hasWords(plan)),
+  );
+  const paidPrice = bought?.licence && bought.licence.licence_until_ms > nowMs && bought.licence.price_id;
+  const mayChange = (offer: Offer) => changes?.offers.includes(offer) && account.deletes_at_ms === null;
+  const act = (offer: Offer): ReactNode =>
+    buysLicences ? (
+      <BuyForm offer={offer} accountId={account.id} />
+    ) : mayChange(offer) ? (
+      <a
+        className="button plain"
+        href={`${pages.billing.path}?change=${offer.priceId}#change`}
+        aria-label={`What it costs now: ${describe(offer)}`}
+      >
+        What it costs now
+      </a>
+    ) : (
+      offer.priceId === paidPrice && <span className="tag">Yours</span>
+    );
+  return (
+    <section aria-labelledby="plans">
+      <h2 id="plans">
+        {buysLicences
+          ? "Choose a licence"
+          : licences.some(mayChange)
+            ? "Change your licence"
+            : shown.length > 1
+              ? "Plans"
+              : "Your plan"}
+      </h2>
+      {buysLicences && bought && <p>{beforeOffers(bought)}</p>}
+      {!settings().billing && <p>You pay nothing here.</p>}
+      {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
+      <ul className="plans">
+        {shown.map(({ plan, offers }) => {
+          const isOwn = plan?.name === contents.plan;
+          return (
+            <PlanCard
+              key={plan?.name ?? offers[0]?.priceId}
+              {...{ plan, offers, plans, act }}
+              tag={isOwn && "Your plan"}
+              contents={isOwn ? contents : undefined}
+              terms={isOwn && freeTerms(account, nowMs)}
+            >
+              {isOwn && plan.retired_at_ms !== null && <p>{retiredWords(plan, bought)}</p>}
+            </PlanCard>
+          );
+        })}
+      </ul>
+      {buysLicences && (
+        <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
+      )}
+    </section>
+  );
+}
+
+const describe = ({ name, amount }: Offer) => (amount ? `${name} for ${amount}` : name);
+
+function BuyForm({ offer, accountId }: { offer: Offer; accountId: string }) {
+  return (
+    <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
+      <button type="submit" name="licence" value={offer.priceId} aria-label={`Buy ${describe(offer)}`}>
+        Buy
+      </button>
+    </PostForm>
+  );
+}
+
+/** Until when a plan is free that an account has without a licence. */
+function freeTerms({ plan, trial_ends_at_ms }: Account, nowMs: number): ReactNode {
+  if (plan !== "trial") return plan === "hobby" && "Free";
+  const atMs = trial_ends_at_ms ?? 0;
+  return (
+    <>
+      {atMs > nowMs ? "Free until" : "It ended on"} <Clock atMs={atMs} shows="date" />
+    </>
+  );
+}
+
+/** What is said of a plan that is not offered any more to who has it. */
+function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
+  const state = bought?.licence && licenceStateOf(bought.licence);
+  const gone = `${title} is not offered any more.`;
+  if (state === "cancelled") return `${gone} You have it until it ends, and cannot buy it again then.`;
+  return bought?.licence?.licence_until_ms
+    ? `${gone} You keep it, at the price that you pay, until you cancel or change it. You cannot come back to it then.`
+    : `${gone} You keep it.`;
+}
+
+/** What buying means to an owner who has no licence, or one at Stripe that gives nothing now. */
+function beforeOffers({ subscriptions }: Purchases): string {
+  return liveOf(subscriptions).length > 0
+    ? "If you choose a licence here, the one that Stripe still has is ended first, so you never pay for two."
+    : "You are charged nothing at present.";
+}

@@ -1,0 +1,116 @@
+import type { ReactNode } from "react";
+import { toCredits } from "@/lib/accounts/ledger";
+import { basePlans, type Contents, type Plan, type Plans, titleOf } from "@/lib/plans/plan";
+import type { Offer } from "./home/billing/offers";
+
+/** A plan with the prices that buy it; a price that is sold without a plan stands alone. */
+export type OfferedPlan = { plan: Plan | undefined; offers: Offer[] };
+
+/**
+ * The plans with these offers, in their order, and those without any that `shows` chooses. A price without a plan is one that
+ * Stripe has not described since it was named in the settings.
+ */
+export function groupByPlan(plans: Plans, offers: Offer[], shows: (plan: Plan) => boolean): OfferedPlan[] {
+  const ofPlans = [...plans.values()].map((plan) => ({
+    plan,
+    offers: offers.filter((offer) => offer.plan?.name === plan.name),
+  }));
+  return [
+    ...ofPlans.filter(({ plan, offers }) => offers.length > 0 || shows(plan)),
+    ...offers.filter(({ plan }) => !plan).map((offer) => ({ plan: undefined, offers: [offer] })),
+  ];
+}
+
+/** Whether a plan without a price tells a visitor something: the examples on a new store do not. */
+export function hasWords({ name, description, features, limits, credit_thousandths, retired_at_ms }: Plan) {
+  const contains = Object.keys({ ...features, ...limits }).length > 0 || credit_thousandths > 0;
+  const isExample = basePlans.some((base) => base === name);
+  return retired_at_ms === null && (contains || (description !== "" && !isExample));
+}
+
+/** Features and limits in words: `Voice notes`, `Up to 7 assistants`. */
+export function contentsInWords({ plan, features, limits }: Contents, plans: Plans): string[] {
+  const titles = Object.assign({}, ...[...plans.values()].map(({ features }) => features));
+  Object.assign(titles, plans.get(plan)?.features);
+  return [
+    ...features.map((name) => titles[name] ?? titleOf(name)),
+    ...Object.entries(limits).map(([name, limit]) => limitInWords(name, limit)),
+  ];
+}
+
+function limitInWords(name: string, limit: number | null): string {
+  const what = name.replaceAll("-", " ");
+  if (limit === null) return `Unlimited ${what}`;
+  if (limit === 0) return `No ${what}`;
+  // A name may have no plural, or one that is not made with an s.
+  return limit === 1 ? `${titleOf(name)}: 1` : `Up to ${limit.toLocaleString("en")} ${what}`;
+}
+
+type PlanCardProps = OfferedPlan & {
+  plans: Plans;
+  tag?: string | false;
+  /** What a plan without a price costs. */
+  terms?: ReactNode;
+  /** What the account has, if that is not what the plan contains. */
+  contents?: Contents | undefined;
+  /** What can be done about an offer. */
+  act?: (offer: Offer) => ReactNode;
+  children?: ReactNode;
+};
+
+/** A plan: what it is for, its prices, and what is in it. */
+export function PlanCard({ plan, offers, plans, tag, terms, contents, act, children }: PlanCardProps) {
+  const credits = toCredits(plan?.credit_thousandths ?? 0);
+  const has = contents ?? plan?.contents;
+  const lines = [
+    ...(has ? contentsInWords(has, plans) : []),
+    ...(credits > 0 ? [`${credits.toLocaleString("en")} credits a month`] : []),
+  ];
+  const isOneOfSeveral = ({ period }: Offer) =>
+    period !== undefined && offers.filter((offer) => offer.period === period).length > 1;
+  return (
+    <li className="card">
+      <h3>{offers[0]?.name ?? plan?.title}</h3>
+      {tag && <span className="tag">{tag}</span>}
+      {plan?.description && <p className="quiet">{plan.description}</p>}
+      {terms && <p className="price">{terms}</p>}
+      {offers.length > 0 && (
+        <ul className="prices">
+          {offers.map((offer) => (
+            <li key={offer.priceId}>
+              <div>
+                {isOneOfSeveral(offer) && <small>{offer.priceName}</small>}
+                <OfferPrice {...offer} />
+              </div>
+              {act?.(offer)}
+            </li>
+          ))}
+        </ul>
+      )}
+      {children}
+      <Lines lines={lines} />
+    </li>
+  );
+}
+
+/** What an offer costs, and what that is a month. */
+export function OfferPrice({ amount = "Price shown at checkout", month }: Offer) {
+  return (
+    <>
+      <b className="price">{amount}</b>
+      {month && <small> that is {month}</small>}
+    </>
+  );
+}
+
+/** What a plan or an account has, one a line. */
+export function Lines({ lines }: { lines: string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <ul>
+      {lines.map((words) => (
+        <li key={words}>{words}</li>
+      ))}
+    </ul>
+  );
+}

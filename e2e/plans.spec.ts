@@ -1,0 +1,39 @@
+import { expect, test } from "@playwright/test";
+import { Browser } from "@/tests/support/browser";
+import { reservePort } from "@/tests/support/port";
+import { Service } from "@/tests/support/service";
+import { sessionIn } from "@/tests/support/shop";
+import { StripeStandIn } from "@/tests/support/stripe-stand-in";
+import { expectAccessible } from "./support/axe";
+import { newEmail, openAccount } from "./support/office";
+
+test("plans with prices are accessible in both themes and on phones, for visitors, buyers and who changes one", async ({
+  page,
+}) => {
+  const stripe = await StripeStandIn.start();
+  const PORT = String(await reservePort());
+  const address = { PORT, APP_URL: `http://localhost:${PORT}` };
+  const service = await Service.start({ ...stripe.environment, ...address, SIGN_IN: "local" });
+  await service.adminJson(
+    ...["plan", "set", "office-licence", "--description", "For a company that works every day."],
+    ...["--feature", "voice=Voice notes", "--limit", "projects=20", "--credits", "500"],
+  );
+  await page.goto(service.url);
+  await expect(page.getByText("that is €82.50 a month")).toBeVisible();
+  await expectAccessible(page);
+  const email = newEmail("plans");
+  await openAccount(page, service, email, "--trial-days", "9");
+  await page.goto(`${service.url}/home/billing`);
+  await expect(page.getByRole("button", { name: "Buy Office licence for €49.00 a month" })).toBeVisible();
+  await expectAccessible(page);
+  const { id } = await service.adminJson<{ id: string }>("account", "show", email);
+  const owner = await Browser.signIn(service, email);
+  stripe.pay(sessionIn(await owner.submit("/home/checkout", { account: id, licence: "price_month" })));
+  await service.adminJson("billing", "reconcile", email);
+  await page.goto(`${service.url}/home/billing`);
+  await page.getByRole("link", { name: "What it costs now: Team licence for €990.00 a year" }).click();
+  await expect(page.getByRole("heading", { name: "Change to Team licence" })).toBeVisible();
+  await expectAccessible(page);
+  await service.stop();
+  await stripe.stop();
+});
