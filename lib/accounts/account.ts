@@ -2,7 +2,7 @@ import { maxThousandths, spendable, toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
 import { entitlementAllowed } from "@/lib/http/schemas";
-import { type Contents, hasValidGrants } from "@/lib/plans/plan";
+import { type Contents, hasValidGrants, ownFeaturesOf, ownLimitsOf } from "@/lib/plans/plan";
 
 /** What an account can be; the entitlement reports it as its status. */
 export const accountStatuses = entitlementAllowed.shape.status.options;
@@ -59,8 +59,8 @@ export function describeAccount(account: Account, { plan, features, limits }: Co
     assistantLimit: limits.assistants ?? null,
     features,
     limits,
-    ...(account.own_features !== null && { ownFeatures: JSON.parse(account.own_features) as string[] }),
-    ...(account.own_limits !== null && { ownLimits: JSON.parse(account.own_limits) as Contents["limits"] }),
+    ...(account.own_features !== null && { ownFeatures: ownFeaturesOf(account) }),
+    ...(account.own_limits !== null && { ownLimits: ownLimitsOf(account) }),
     credits: toCredits(spendable(account)),
     heldCredits: toCredits(account.held_thousandths),
     reference: account.reference,

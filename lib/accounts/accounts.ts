@@ -14,7 +14,7 @@ import { type Db, isPostgres } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
-import { maxContents, readPlans } from "@/lib/plans/plan";
+import { maxContents, ownLimitsOf, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
 import { givenTerms, type Terms } from "@/lib/plans/terms";
 
@@ -60,7 +60,7 @@ export async function openAccount(
       given_plan: plan === "licensed" ? (terms.given_plan ?? plan) : null,
       trial_ends_at_ms: plan === "trial" ? trialEnd(terms, nowMs) : null,
       assistant_limit,
-      ...ownColumns(terms, { own_limits: null }),
+      ...ownColumns(terms, { own_features: null, own_limits: null }),
       credit_thousandths: 0,
       held_thousandths: 0,
       created_at_ms: nowMs,
@@ -83,6 +83,9 @@ export function emailTaken(): ApiError {
   });
 }
 
+/** What an operator gives an account beyond its plan. */
+type Grants = Pick<Account, "own_features" | "own_limits">;
+
 /** Who changes something, and what throws if it is no longer as they saw it. */
 type Act<Seen> = { by?: Operator; requireSame?: (current: Seen) => void };
 
@@ -93,7 +96,7 @@ type Act<Seen> = { by?: Operator; requireSame?: (current: Seen) => void };
 export async function setAccount(
   db: Db,
   email: string,
-  { by = "operator", requireSame, ...terms }: AccountTerms & Act<Terms>,
+  { by = "operator", requireSame, ...terms }: AccountTerms & Act<Terms & Grants>,
   nowMs: number,
 ): Promise<Account> {
   const { whom, readState } = auditedAccount(email);
@@ -109,7 +112,7 @@ export async function setAccount(
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
     if (terms.given_plan !== account.given_plan) await requireOffered(transaction, terms.given_plan);
     await settleTerms(transaction, account, nowMs, (given) => {
-      requireSame?.(given);
+      requireSame?.({ ...given, own_features: account.own_features, own_limits: account.own_limits });
       return changeTerms(given, terms, nowMs);
     });
     if (terms.reference !== undefined)
@@ -210,13 +213,22 @@ export function isInState(state: AccountState, nowMs: number) {
       : eb("plan", "=", state);
 }
 
+const isStatus = (plan: string) => accountStatuses.some((status) => status === plan);
+
 /** The condition that an account has a plan; `licensed` is every licence. */
 export function isOnPlan(plan: string) {
-  return ({ eb, and, or }: ExpressionBuilder<Tables, "accounts">) =>
-    accountStatuses.some((status) => status === plan)
-      ? eb("plan", "=", plan)
-      : and([eb("plan", "=", "licensed"), or([eb("given_plan", "=", plan), eb("paid_plan", "=", plan)])]);
+  return ({ eb, and }: ExpressionBuilder<Tables, "accounts">) =>
+    // Every licence has the status, whose index the embedded store reads in the order of a list.
+    isStatus(plan) ? eb("plan", "=", plan) : and([eb("plan", "=", "licensed"), hasLicence(plan)]);
 }
+
+/** The query of the accounts that have a plan, no more than so many and in no order, in indexes of the plans alone. */
+export function someOnPlan(db: Db, plan: string, most: number) {
+  const isOn = isStatus(plan) ? isOnPlan(plan) : hasLicence(plan);
+  return db.selectFrom("accounts").select("id").where(isOn).limit(most);
+}
+
+const hasLicence = (plan: string) => sql<boolean>`(given_plan = ${plan} or paid_plan = ${plan})`;
 
 type AccountFilter = {
   plan?: string | undefined;
@@ -298,12 +310,10 @@ function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
  * What an operator gives beyond the plan, for those columns that the terms change. Throws an {@link ApiError} if it is so much
  * that an answer would not stay small.
  */
-function ownColumns(
-  { own_features, own_limits }: AccountTerms,
-  before: Pick<Account, "own_limits">,
-): Partial<Pick<Account, "own_features" | "own_limits">> {
-  const known = JSON.parse(before.own_limits ?? "{}") as Record<string, number | null>;
-  const limits = Object.entries({ ...known, ...own_limits }).filter(([, limit]) => limit !== "plan");
+function ownColumns({ own_features, own_limits }: AccountTerms, before: Grants): Partial<Grants> {
+  const limits = Object.entries({ ...ownLimitsOf(before), ...own_limits }).filter(
+    ([, limit]) => limit !== "plan",
+  );
   if (Math.max(own_features?.length ?? 0, limits.length) > maxContents) {
     throw new ApiError("invalid_request", {
       message: `An account has at most ${maxContents} features and ${maxContents} limits beyond its plan.`,

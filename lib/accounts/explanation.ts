@@ -83,7 +83,8 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
     atClerk,
     /** The account as an operator gives it, and the customer that Stripe gives a licence. */
     given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }),
-    licensed: others.customers[0]?.licence ? others.customers[0] : undefined,
+    licensed:
+      row && others.customers[0]?.licence ? { ...others.customers[0], plan: row.paid_plan } : undefined,
     subscription: currentLicence(others.subscriptions.map((one) => ({ ...one, isBesideGift }))),
   };
 }
@@ -225,14 +226,19 @@ function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Fac
 }
 
 function describePlan(account: Account, nowMs: number): string {
-  if (account.plan !== "trial") return account.plan;
+  const { plan, given_plan, paid_plan } = account;
+  if (plan === "licensed") {
+    const given = given_plan ? [given_plan] : [];
+    return [...given, ...(paid_plan ? [`${paid_plan} from Stripe`] : [])].join(" and ") || plan;
+  }
+  if (account.plan !== "trial") return plan;
   const has = account.trial_ends_at_ms <= nowMs ? "ended" : "ends";
   return `trial, ${has} ${asInstant(account.trial_ends_at_ms, nowMs)}`;
 }
 
 /** What Stripe gives a customer. */
-export function describeLicence({ limit_given }: { limit_given: number | null }): string {
-  const terms = describeTerms({ plan: "licensed", assistant_limit: limit_given });
+export function describeLicence({ limit_given, plan }: NonNullable<Facts["licensed"]>): string {
+  const terms = describeTerms({ plan: plan ?? "licensed", assistant_limit: limit_given });
   return `Stripe gives ${terms}, while the subscription is paid`;
 }
 

@@ -1,8 +1,10 @@
-import { auditedAccount, findAccount } from "@/lib/accounts/accounts";
+import { sql } from "kysely";
+import { auditedAccount, findAccount, someOnPlan } from "@/lib/accounts/accounts";
 import { settleTerms } from "@/lib/accounts/effective-terms";
 import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import {
@@ -26,8 +28,8 @@ export type PlanChange = {
   description?: string | undefined;
   /** Titles by the features' names: all that it has. */
   features?: Record<string, string> | undefined;
-  /** Only those that change. */
-  limits?: Record<string, number | null> | undefined;
+  /** Only those that change; `gone` for one of which the plan says nothing any more. */
+  limits?: Record<string, number | null | "gone"> | undefined;
   credit_thousandths?: number | undefined;
   /** Ids of Stripe's prices, in their order: all that are sold. */
   prices?: string[] | undefined;
@@ -35,9 +37,11 @@ export type PlanChange = {
   isOffered?: boolean | undefined;
 };
 
+export type DescribedPlan = ReturnType<typeof describePlan>;
+
 /** A plan as an operator sees it. */
 export function describePlan(plan: Plan, prices: PlanPrice[]) {
-  const { name, title, description, features, limits, credit_thousandths, retired_at_ms } = plan;
+  const { name, title, description, features, limits, credit_thousandths, position, retired_at_ms } = plan;
   const own = prices.filter((price) => price.plan.name === name);
   return {
     name,
@@ -47,6 +51,7 @@ export function describePlan(plan: Plan, prices: PlanPrice[]) {
     limits,
     creditsAMonth: toCredits(credit_thousandths),
     prices: own.filter(({ isSold }) => isSold).map(({ id }) => id),
+    position,
     retiredAt: asIso(retired_at_ms),
   };
 }
@@ -56,6 +61,19 @@ export async function listPlans(db: Db) {
   const plans = await readPlans(db);
   const prices = await listPlanPrices(db, plans);
   return [...plans.values()].map((plan) => describePlan(plan, prices));
+}
+
+/** So many accounts of a plan are counted at the most. */
+export const maxCounted = 10_000;
+
+/** How many accounts have each plan, one more than {@link maxCounted} for more. */
+export async function countOnPlans(db: Db, plans: string[]): Promise<Map<string, number>> {
+  const counts = plans.map((name) => {
+    const some = someOnPlan(db, name, maxCounted + 1).as("found");
+    return [name, db.selectFrom(some).select(sql<number>`count(*)`.as("count"))] as const;
+  });
+  const counted = await readInOneQuery(db, Object.fromEntries(counts));
+  return new Map(Object.entries(counted).map(([name, [row]]) => [name, Number(row?.count)]));
 }
 
 /** Reads a plan by its name. Throws an {@link ApiError} if there is none. */
@@ -71,12 +89,14 @@ export async function showPlan(db: Db, name: string) {
 /**
  * Makes a plan or changes it, for everyone who has it: at once, and without their doing. Throws an {@link ApiError} if it
  * would be too much.
+ *
+ * @param requireSame - throws if the plan, or null for none, is no longer as the operator saw it
  */
 export async function setPlan(
   db: Db,
   name: string,
   change: PlanChange,
-  { by = "operator" }: { by?: Actor },
+  { by = "operator", requireSame }: { by?: Actor; requireSame?: (current: DescribedPlan | null) => void },
   nowMs: number,
 ) {
   const readState = async (transaction: Db) =>
@@ -84,11 +104,13 @@ export async function setPlan(
   const about = { by, what: "plan set", whom: name, readState } as const;
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     await renewVersion(transaction);
+    requireSame?.(await readState(transaction));
     const plans = await readPlans(transaction);
     const known = plans.get(name);
     if (!known && plans.size >= maxPlans) throw tooMuch(`There are ${maxPlans} plans already.`);
     const { isOffered, prices: _, features = known?.features ?? {}, ...columns } = change;
-    const limits = { ...known?.limits, ...change.limits };
+    const named = Object.entries({ ...known?.limits, ...change.limits });
+    const limits = Object.fromEntries(named.filter(([, limit]) => limit !== "gone"));
     if (Object.keys({ ...features, ...limits }).length > maxContents)
       throw tooMuch(`A plan has at most ${maxContents} features and limits.`);
     if (isOffered === false && basePlans.some((base) => base === name))

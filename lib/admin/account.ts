@@ -12,7 +12,7 @@ import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import {
-  collectOwnLimit,
+  collectLimitOr,
   collectSlug,
   limitsInWords,
   parseBalance,
@@ -128,7 +128,7 @@ export function withTerms(command: AdminCommand): AdminCommand {
     .option(
       "--limit <name=n>",
       "a limit in place of its plan's: a whole number, none, or plan for the plan's again",
-      collectOwnLimit,
+      collectLimitOr("plan"),
     )
     .option("--subject <id>", "the user id at Clerk", parseSubject);
 }

@@ -96,18 +96,14 @@ export function collectFeature(text: string, before: Record<string, string> = {}
   return { ...before, [parseSlug(name)]: title === undefined ? titleOf(name) : parseWords(title) };
 }
 
-/** Parses one of several limits, like `projects=20` or `projects=none`. */
-export function collectLimit(text: string, before: Record<string, number | null> = {}) {
-  const [name, value = ""] = halves(text);
-  return { ...before, [parseSlug(name)]: value === "none" ? null : parseLimit(value) };
-}
-
-type OwnLimits = Record<string, number | null | "plan">;
-
-/** The same of an account, which may have its plan's again: `projects=plan`. */
-export function collectOwnLimit(text: string, before: OwnLimits = {}): OwnLimits {
-  const [name, value] = halves(text);
-  return { ...before, ...(value === "plan" ? { [parseSlug(name)]: value } : collectLimit(text)) };
+/** Parses one of several limits, like `projects=20` or `projects=none`; this word takes one away: `projects=gone`. */
+export function collectLimitOr<Word extends string>(word: Word) {
+  type Limits = Record<string, number | null | Word>;
+  return (text: string, before: Limits = {}): Limits => {
+    const [name, value = ""] = halves(text);
+    const limit = value === word ? word : value === "none" ? null : parseLimit(value);
+    return { ...before, [parseSlug(name)]: limit };
+  };
 }
 
 const parseLimit = matchingNumber("It must be like projects=20 or projects=none.");

@@ -1,7 +1,7 @@
 import { listPlans, type PlanChange, setPlan, showPlan } from "@/lib/accounts/plan-changes";
 import {
   collectFeature,
-  collectLimit,
+  collectLimitOr,
   collectPrice,
   limitsInWords,
   parseBalance,
@@ -15,7 +15,7 @@ type Options = {
   title?: string;
   description?: string;
   feature?: Record<string, string>;
-  limit?: Record<string, number | null>;
+  limit?: Record<string, number | null | "gone">;
   credits?: number;
   price?: string[];
   position?: number;
@@ -49,7 +49,11 @@ export function addPlanCommands(program: AdminCommand): void {
       "all that it has, one each, with a title or without; or none",
       collectFeature,
     )
-    .option("--limit <name=n>", "a limit, one each: a whole number or none", collectLimit)
+    .option(
+      "--limit <name=n>",
+      "a limit, one each: a whole number, none for no limit, or gone to say nothing of it",
+      collectLimitOr("gone"),
+    )
     .option("--credits <n>", "the credits that it gives each month", parseBalance)
     .option("--price <id>", "all prices at Stripe that buy it, one each; or none", collectPrice)
     .option("--position <n>", "its place in the order, which is from the least to the most", parseCount)

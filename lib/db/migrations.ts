@@ -516,6 +516,11 @@ export const migrations: Record<string, SchemaChange> = {
     "create index app_answers_account on app_answers (account_id, at_ms)",
     "create index app_answers_at on app_answers (at_ms)",
   ],
+  // How many accounts have a licence by its plan.
+  "253-licences-of-a-plan": {
+    accounts_given_plan: "accounts (given_plan) where given_plan is not null",
+    accounts_paid_plan: "accounts (paid_plan) where paid_plan is not null",
+  },
   "251-plan-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, planTriggers) },
   "245-bound-apps": addColumns("local_sessions", "bound_at_ms bigint"),
 };

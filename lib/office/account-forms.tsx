@@ -21,8 +21,21 @@ import { withDistinctNames } from "@/lib/auth/sessions/session-name";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
 import { accountBy } from "@/lib/db/account-by";
-import { parseJson } from "@/lib/http/json";
-import { Field, PlanFields, readTerms, requireSeen, TimeField, toMinute } from "@/lib/office/forms";
+import {
+  Field,
+  Lines,
+  PlanFields,
+  readLimit,
+  readLines,
+  readSeen,
+  readTerms,
+  requireSeen,
+  requireSlug,
+  TimeField,
+  toLines,
+  toMinute,
+  toSeen,
+} from "@/lib/office/forms";
 import {
   formWithProof,
   invalid,
@@ -33,22 +46,27 @@ import {
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
-import type { Plans } from "@/lib/plans/plan";
+import { contentsOf, ownFeaturesOf, ownLimitsOf, type Plans } from "@/lib/plans/plan";
 import type { Terms as GivenTerms } from "@/lib/plans/terms";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 
-type TermsProps = { call: OfficeCall; plans: Plans; given: Account; licensed: Facts["licensed"] };
+type TermsProps = {
+  call: OfficeCall;
+  plans: Plans;
+  account: Account;
+  given: Account;
+  licensed: Facts["licensed"];
+};
 
 /** The form with what an operator gives: the plan, its trial's end and the limit; and what Stripe gives next to it. */
-export function Terms({ call, plans, given, licensed }: TermsProps) {
-  const before = parseSeen(call.typed("seen"));
-  // Of a form that comes back, only what its sender changed stays.
-  const typed = (name: string) => (call.typed(name) === before[name] ? undefined : call.typed(name));
-  const kept = { ...call, typed };
+export function Terms({ call, plans, account, given, licensed }: TermsProps) {
+  const { kept } = readSeen(call);
+  const fields = fieldsOf(given.id, given);
   return (
     <>
       <h2>Plan</h2>
+      <WhatItHas account={account} plans={plans} given={given} isPaid={licensed !== undefined} />
       {licensed && (
         <p>
           {describeLicence(licensed)}. To end it,{" "}
@@ -58,7 +76,7 @@ export function Terms({ call, plans, given, licensed }: TermsProps) {
       )}
       <PostForm
         action={setTerms.path}
-        hidden={{ email: given.email, seen: toSeen(given.id, given) }}
+        hidden={{ email: given.email, seen: toSeen(fields) }}
         className="filter"
       >
         <PlanFields
@@ -69,24 +87,76 @@ export function Terms({ call, plans, given, licensed }: TermsProps) {
         >
           <TimeField call={kept} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(given)} />
         </PlanFields>
+        <Lines
+          call={kept}
+          name="ownFeatures"
+          label="Features beyond the plan, one a line"
+          current={fields.ownFeatures}
+        />
+        <Lines
+          call={kept}
+          name="ownLimits"
+          label="Limits in place of the plan’s, like projects = 20 or projects = none"
+          current={fields.ownLimits}
+        />
         <button type="submit">Save</button>
       </PostForm>
     </>
   );
 }
 
-/** The state that a form was made from, as its fields have it. */
-function toSeen(id: string, { plan, given_plan, trial_ends_at_ms, assistant_limit }: GivenTerms): string {
-  const assistantLimit = String(assistant_limit ?? "");
-  return JSON.stringify({
+const readName = (line: string): [name: string, isOwn: true] => [requireSlug(line.trim()), true];
+
+type HasProps = Pick<TermsProps, "account" | "plans" | "given"> & { isPaid: boolean };
+
+/** What an account has now: its plan, who gives it, and apart from that what an operator gives beyond it. */
+function WhatItHas({ account, plans, given, isPaid }: HasProps) {
+  const has = contentsOf(account, plans);
+  const without = { own_features: null, own_limits: null, assistant_limit: null };
+  const byPlan = contentsOf({ ...account, ...without }, plans);
+  if (!has || !byPlan) return <p>Its plan cannot be read. Give it another one.</p>;
+  const features = has.features.map((name) =>
+    byPlan.features.includes(name) ? name : `${name} (beyond the plan)`,
+  );
+  const limits = Object.entries(has.limits).map(([name, limit]) => {
+    const planned = byPlan.limits[name];
+    const beyond = planned === undefined ? "beyond the plan" : `in place of the plan’s ${planned ?? "none"}`;
+    return `${name} ${limit ?? "none"}${limit === planned ? "" : ` (${beyond})`}`;
+  });
+  const title = (name: string) => `${plans.get(name)?.title ?? name} (${name})`;
+  return (
+    <dl>
+      <dt>It has</dt>
+      <dd>{title(has.plan)}</dd>
+      {isPaid && (
+        <>
+          <dt>You give</dt>
+          <dd>{title(given.given_plan ?? given.plan)}</dd>
+          <dt>Stripe gives</dt>
+          <dd>{title(account.paid_plan ?? "licensed")}</dd>
+        </>
+      )}
+      <dt>Features</dt>
+      <dd>{features.join(", ") || "none"}</dd>
+      <dt>Limits</dt>
+      <dd>{limits.join(", ") || "none"}</dd>
+    </dl>
+  );
+}
+
+type Given = GivenTerms & Pick<Account, "own_features" | "own_limits">;
+
+/** The fields of the form, and the account that it was made for. */
+function fieldsOf(id: string, { plan, given_plan, trial_ends_at_ms, assistant_limit, ...own }: Given) {
+  return {
     id,
     plan: given_plan ?? plan,
     trialEnds: toMinute(trial_ends_at_ms),
-    assistantLimit,
-  });
+    assistantLimit: String(assistant_limit ?? ""),
+    ownFeatures: ownFeaturesOf(own).join("\n"),
+    ownLimits: toLines(ownLimitsOf(own)),
+  };
 }
-
-const parseSeen = (json = "") => (parseJson(Buffer.from(json)) ?? {}) as Partial<Record<string, string>>;
 
 /** Sets only what the sender changed: a plan merely sent along undoes no one's, and a trial's end keeps its seconds. */
 const setTerms: OfficeAct = {
@@ -97,17 +167,24 @@ const setTerms: OfficeAct = {
     const { db, nowMs, by, input } = call;
     const email = requireEmail(call);
     const { plan, given_plan, trial_ends_at_ms, assistant_limit = null } = readTerms(call);
-    const { id } = await findAccount(db, email);
-    const seen = parseSeen(input("seen"));
-    const isChanged = (name: string) => (input(name) ?? seen[name]) !== seen[name];
+    const account = await findAccount(db, email);
+    const { isChanged } = readSeen(call);
+    const lines = (name: string) => (isChanged(name) ? input(name) : undefined);
+    const [features, limits] = [lines("ownFeatures"), lines("ownLimits")];
+    const before = Object.keys(ownLimitsOf(account)).map((name) => [name, "plan"] as const);
     const terms = {
       ...(isChanged("plan") && { plan, given_plan }),
       trial_ends_at_ms: isChanged("trialEnds") ? trial_ends_at_ms : undefined,
       assistant_limit: isChanged("assistantLimit") ? assistant_limit : undefined,
+      ...(features !== undefined && { own_features: Object.keys(readLines(features, readName)) }),
+      ...(limits !== undefined && {
+        own_limits: { ...Object.fromEntries(before), ...readLines(limits, readLimit) },
+      }),
     };
-    const requireSame = (given: GivenTerms) => {
+    const requireSame = (given: Given) => {
       const now = describeChanges(null, given);
-      requireSeen(call, toSeen(id, given), `Someone changed this account meanwhile. It is now: ${now}.`);
+      const seen = toSeen(fieldsOf(account.id, given));
+      requireSeen(call, seen, `Someone changed this account meanwhile. It is now: ${now}.`);
     };
     await setAccount(db, email, { ...terms, by, requireSame }, nowMs);
   },

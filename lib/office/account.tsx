@@ -82,7 +82,13 @@ async function show(call: OfficeCall) {
               <code>{answer}</code>
             </pre>
           </details>
-          <Terms call={call} plans={plans} given={facts.given ?? current} licensed={facts.licensed} />
+          <Terms
+            call={call}
+            plans={plans}
+            account={current}
+            given={facts.given ?? current}
+            licensed={facts.licensed}
+          />
           <Subscriptions {...found} />
           <Credits call={call} account={current} entries={found.entries} holds={found.holds} most={maxRows} />
           <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />

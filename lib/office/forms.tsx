@@ -2,8 +2,10 @@ import type { InputHTMLAttributes, ReactNode } from "react";
 import { isInstant } from "@/lib/accounts/account";
 import { type AccountTerms, termsOfPlan } from "@/lib/accounts/accounts";
 import { ApiError } from "@/lib/http/errors";
-import { invalid, type OfficeCall } from "@/lib/office/page";
-import { type Plans, slug } from "@/lib/plans/plan";
+import { hashContent } from "@/lib/http/etag";
+import { parseJson } from "@/lib/http/json";
+import { invalid, type OfficeCall, requireLine } from "@/lib/office/page";
+import { type Plans, slug, titleOf } from "@/lib/plans/plan";
 
 type FieldProps = {
   call: OfficeCall;
@@ -22,6 +24,19 @@ export function Field({ call, name, label, current, ...attributes }: FieldProps)
     <label>
       {label}
       <input name={name} autoComplete="off" defaultValue={value} {...attributes} />
+    </label>
+  );
+}
+
+type LinesProps = Pick<FieldProps, "call" | "name" | "label" | "current">;
+
+/** A field of several lines. */
+export function Lines({ call, name, label, current }: LinesProps) {
+  const value = call.typed(name) ?? String(current ?? "");
+  return (
+    <label>
+      {label}
+      <textarea name={name} rows={3} spellCheck={false} defaultValue={value} />
     </label>
   );
 }
@@ -107,9 +122,66 @@ export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
   return terms;
 }
 
-function parseWhole(text: string, what: string): number {
+/** Parses a whole number. Throws an {@link ApiError}. */
+export function parseWhole(text: string, what: string): number {
   if (!/^\d{1,6}$/.test(text)) throw invalid(`${what} must be a whole number from 0 to 999999.`);
   return Number(text);
+}
+
+/** What was typed in lines, each with what reads it. Throws an {@link ApiError} for a name twice. */
+export function readLines<Value>(text: string, read: (line: string) => [name: string, value: Value]) {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const values = new Map<string, Value>();
+  for (const line of lines) {
+    const [name, value] = read(line);
+    if (values.has(name)) throw invalid(`“${name}” is there twice.`);
+    values.set(name, value);
+  }
+  return Object.fromEntries(values);
+}
+
+/** Reads `voice = Talk to assistants`, or the name alone. Throws an {@link ApiError}. */
+export function readFeature(line: string): [name: string, title: string] {
+  const [name, title] = readPair(line);
+  return [name, title === "" ? titleOf(name) : requireLine(`The title of ${name}`, title)];
+}
+
+/** Reads `projects = 20` or `projects = none`. Throws an {@link ApiError}. */
+export function readLimit(line: string): [name: string, limit: number | null] {
+  const [name, limit] = readPair(line);
+  return [name, limit === "none" ? null : parseWhole(limit, `The limit of ${name}, if it is not none,`)];
+}
+
+function readPair(line: string): [name: string, value: string] {
+  const [, typed = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(line) ?? [];
+  return [requireSlug(typed.trim()), value.trim()];
+}
+
+/** A name of a plan, a feature or a limit. Throws an {@link ApiError}. */
+export function requireSlug(typed: string): string {
+  if (slug.safeParse(typed).success) return typed;
+  throw invalid(`“${typed}” is no name: 1 to 40 lower-case letters, digits and hyphens, a letter first.`);
+}
+
+/** Features and limits as they are typed, one a line. */
+export const toLines = (pairs: Readonly<Record<string, string | number | null>>) =>
+  Object.entries(pairs)
+    .map(([name, value]) => `${name} = ${value ?? "none"}`)
+    .join("\n");
+
+/** What a form shows of these fields, in short: by it {@link readSeen} finds out what its sender changed. */
+export const toSeen = (fields: Readonly<Record<string, string>>) =>
+  JSON.stringify(Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, hashContent(text)])));
+
+/** What the sender of a form changed; and the call for a form that comes back, in which only that stays as typed. */
+export function readSeen(call: OfficeCall) {
+  const seen = (parseJson(Buffer.from(call.typed("seen") ?? "")) ?? {}) as Partial<Record<string, string>>;
+  const isChanged = (name: string) => {
+    const typed = call.typed(name)?.replaceAll("\r\n", "\n");
+    return typed !== undefined && hashContent(typed) !== seen[name];
+  };
+  const typed = (name: string) => (isChanged(name) ? call.typed(name) : undefined);
+  return { isChanged, kept: { ...call, typed } };
 }
 
 /** Refuses a form that was made from another state than this one, because someone else was first. */

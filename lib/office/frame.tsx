@@ -22,7 +22,7 @@ export type Place = {
 /** Renders a whole page. Its values come from strangers, so nothing invisible reaches the browser. */
 export async function renderPage(shown: OfficeView, place: Place): Promise<string> {
   const html = await renderHtml(<Frame {...shown} {...place} />);
-  return html.split("\n").map(toPrintable).join("\n");
+  return html.split(/\r?\n/).map(toPrintable).join("\n"); // what was typed in several lines has both
 }
 
 function Frame({ title, content, isNarrow, page, operator, problem, done }: OfficeView & Place) {

@@ -7,6 +7,7 @@ import { commands } from "@/lib/office/commands";
 import { customers } from "@/lib/office/customers";
 import { mails } from "@/lib/office/mails";
 import type { OfficePage } from "@/lib/office/page";
+import { plans } from "@/lib/office/plans";
 import { today } from "@/lib/office/today";
 import { waiting } from "@/lib/office/waitlist";
 import { webhooks } from "@/lib/office/webhooks";
@@ -19,6 +20,7 @@ export const officePages: readonly OfficePage[] = [
   customers,
   waiting,
   mails,
+  plans,
   announcement,
   backends,
   webhooks,

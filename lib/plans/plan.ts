@@ -97,6 +97,14 @@ export async function renewVersion(transaction: Db): Promise<void> {
   await transaction.updateTable("plan_versions").set({ version: randomUUID() }).execute();
 }
 
+type Own = Pick<Tables["accounts"], "own_features" | "own_limits">;
+
+/** The features that an operator gives an account beyond its plan. */
+export const ownFeaturesOf = ({ own_features }: Own) => JSON.parse(own_features ?? "[]") as string[];
+
+/** The limits that an operator gives an account in place of its plan's. */
+export const ownLimitsOf = ({ own_limits }: Own) => JSON.parse(own_limits ?? "{}") as Contents["limits"];
+
 type Grants = Pick<
   Tables["accounts"],
   "plan" | "given_plan" | "paid_plan" | "assistant_limit" | "own_features" | "own_limits"
@@ -116,11 +124,11 @@ export function contentsOf(account: Grants, plans: Plans): Contents | undefined 
   if (own_features === null && own_limits === null && assistant_limit === null) return byPlan;
   return {
     plan: byPlan.plan,
-    features: [...new Set([...byPlan.features, ...(JSON.parse(own_features ?? "[]") as string[])])],
+    features: [...new Set([...byPlan.features, ...ownFeaturesOf(account)])],
     limits: {
       ...byPlan.limits,
       ...(assistant_limit !== null && { assistants: assistant_limit }),
-      ...(JSON.parse(own_limits ?? "{}") as Contents["limits"]),
+      ...ownLimitsOf(account),
     },
   };
 }

@@ -24,6 +24,9 @@ export const officeStates: State[] = [
   { name: "office-account-none", path: "/account?email=stranger@example.com", as: "operator" },
   { name: "office-waitlist", path: "/waiting", as: "operator" },
   { name: "office-mails", path: "/mails", as: "operator" },
+  { name: "office-plans", path: "/plans", as: "operator" },
+  { name: "office-plan", path: "/plans?plan=studio", as: "operator" },
+  { name: "office-plan-refused", path: "/plans", as: "operator", act: misname },
   { name: "office-banner", path: "/announcement", as: "operator", act: previewBanner },
   { name: "office-audit", path: "/audit", as: "operator" },
   { name: "office-audit-filtered", path: "/audit?what=account+add", as: "operator" },
@@ -58,6 +61,26 @@ export async function openOffice(
   for (const name of ["ann", "a-rather-long-first-name.and-a-long-last-name", "zoë"]) {
     await service.submit("/waitlist/join", { email: `${name}@a-company-with-a-long-name.example` });
   }
+  const contents = [
+    "--feature",
+    "voice=Talk to assistants",
+    "--limit",
+    "assistants=12",
+    "--limit",
+    "projects=20",
+  ];
+  await service.adminJson(
+    "plan",
+    "set",
+    "studio",
+    "--title",
+    "Studio",
+    ...contents,
+    "--price",
+    "price_month",
+  );
+  const own = ["--feature", "export", "--limit", "projects=50"];
+  await service.adminJson("account", "set", "trial@example.com", ...own);
   await service.adminJson("banner", "set", "warning", "We are down for repairs at noon, for half an hour");
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -81,6 +104,12 @@ async function mistype(page: Page): Promise<void> {
   await page.getByLabel("Amount to add").fill("many");
   await page.getByLabel("Reason").fill("For the outage of Monday");
   await page.getByRole("button", { name: "Change the balance" }).click();
+}
+
+async function misname(page: Page): Promise<void> {
+  await page.getByLabel("Name, which").fill("My Plan");
+  await page.getByLabel("Features").fill("voice = Talk to assistants\nexport");
+  await page.getByRole("button", { name: "Make the plan" }).click();
 }
 
 /** Sends a form that was made from another state of the account. */

@@ -171,6 +171,10 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
         "/backends/add",
         "/backends/remove",
         "/backends/rotate",
+        "/plans/add",
+        "/plans/change",
+        "/plans/offer",
+        "/plans/retire",
         "/waiting/invite",
         "/webhooks/add",
         "/webhooks/remove",
@@ -324,7 +328,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       const more = { id: "acc_x", subject: "user_x", credits: "9", credit_thousandths: "9" };
       const { status } = await ann.submit("/account/terms", { email, seen, plan: "hobby", ...more });
       expect(status).toBe(303);
-      expect(await show()).toEqual({ ...before, plan: "hobby", trialEndsAt: null });
+      expect(await show()).toEqual({ ...before, status: "hobby", plan: "hobby", trialEndsAt: null });
     });
 
     it("ends no session of another account", async () => {
@@ -384,7 +388,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
     ];
 
     const elements =
-      "html head meta title link body a header nav svg path main h1 h2 h3 p b bdi span time div dl dt dd ul li form input label select option button table caption thead tbody tr th td details summary pre code footer section aside rect circle textarea script strong !doctype";
+      "html head meta title link body a header nav svg path main h1 h2 h3 p b bdi span time div dl dt dd ul li form input label select option button table caption thead tbody tr th td details summary pre code footer section aside rect circle textarea script strong br !doctype";
 
     /** Nothing of a payload is markup: neither an element of its own, nor an attribute, nor something invisible. */
     function expectPlain(text: string, payload: string): void {
@@ -415,6 +419,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       (text) => `UPDATE audit_entries SET who = ${text} WHERE what = 'markup'`,
       (text) => `UPDATE audit_entries SET whom = ${text} WHERE what = 'markup'`,
       (text) => `UPDATE accounts SET plan = ${text} WHERE email = 'markup@example.com'`,
+      (text) => `UPDATE plans SET title = ${text}, description = ${text} WHERE name = 'licensed'`,
       (text) => `UPDATE accounts SET email = ${text} WHERE email LIKE '%@%' AND id = 'acc_markup'`,
     ];
 

@@ -163,7 +163,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(facts).toMatchObject({ licence: given });
       await service.adminJson("account", "set", email, "--plan", "hobby");
       expect(await show()).toMatchObject({ plan: "licensed", operatorGives: "hobby" });
-      expect((await ann.open(accountPage)).text).toMatch(/<option[^>]*selected=""[^>]*>hobby/);
+      expect((await ann.open(accountPage)).text).toMatch(/<option[^>]*selected=""[^>]*>Hobby/);
       await endLicence("--trial-days", "3", "--assistant-limit", "none");
     });
 
@@ -211,7 +211,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       const refused = await ann.submit("/account/terms", limited);
       expect(refused.status).toBe(409);
       // What was not changed shows what it is now.
-      expect(refused.text).toMatch(/<option[^>]*selected=""[^>]*>hobby/);
+      expect(refused.text).toMatch(/<option[^>]*selected=""[^>]*>Hobby/);
       expect(refused.text).toContain('value="8"');
       const again = { ...limited, plan: "hobby", trialEnds: "", seen: seenBy(refused, "/account/terms") };
       expect((await ann.submit("/account/terms", again)).status).toBe(303);
@@ -245,7 +245,8 @@ describe.each(engines)("the office on $name", async (engine) => {
     });
 
     it.each([
-      [{ plan: "owner" }, "Choose a plan."],
+      [{ plan: "owner" }, "There is no plan owner."],
+      [{ plan: "The Owner" }, "Choose a plan."],
       [
         { plan: "trial", assistantLimit: "-1" },
         "The limit of assistants must be a whole number from 0 to 999999.",

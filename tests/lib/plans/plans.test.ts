@@ -35,6 +35,7 @@ describe.each(engines)("plans on $name", async (engine) => {
       limits: {},
       creditsAMonth: 0,
       prices: [],
+      position: 2,
       retiredAt: null,
     });
   });
@@ -49,6 +50,7 @@ describe.each(engines)("plans on $name", async (engine) => {
       limits: { assistants: 7, projects: 20 },
       creditsAMonth: 100,
       prices: ["price_x"],
+      position: 4,
       retiredAt: null,
     });
     await admin("account", "add", email, "--plan", "trial");
@@ -98,8 +100,9 @@ describe.each(engines)("plans on $name", async (engine) => {
       assistantLimit: 1,
       features: ["voice"],
     });
-    await admin("plan", "set", "studio", "--feature", "none", "--price", "none");
-    expect(await entitlementOf(email)).toMatchObject({ features: [] });
+    await admin("plan", "set", "studio", "--feature", "none", "--limit", "projects=gone", "--price", "none");
+    const { features, limits } = (await entitlementOf(email)) as Record<string, unknown>;
+    expect({ features, limits }).toEqual({ features: [], limits: { assistants: 7, seats: 3 } });
   });
 
   it("shows what an operator gives one account beyond its plan as that, also next to another plan", async () => {
