@@ -4,9 +4,13 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { startService } from "@/tests/support/block";
+import { Browser } from "@/tests/support/browser";
 import { certificate } from "@/tests/support/certificate";
 import { eventually, isInstalled } from "@/tests/support/databases";
+import { makeKeyHolder } from "@/tests/support/key-holder";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
+import { connectDevice } from "@/tests/support/owner";
 import { reservePort } from "@/tests/support/port";
 import { type Environment, Service } from "@/tests/support/service";
 import { startTcpProxy } from "@/tests/support/tcp-proxy";
@@ -269,5 +273,92 @@ describe.runIf(redisPort && fronts.length > 0)(
       await Promise.all(instances.map((instance) => instance.stop()));
       expect(await refused("/api/health")).toEqual([502, "unavailable"]);
     });
+  },
+);
+
+describe.runIf(fronts.length > 0)(
+  "an app with a key, behind a proxy configured as in the README",
+  async () => {
+    const port = await reservePort();
+    const url = `https://localhost:${port}`;
+    const service = await startService({ APP_URL: url, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+    const holder = makeKeyHolder(url);
+    const agent = new Agent({ rejectUnauthorized: false });
+    let tokens = { access_token: "", refresh_token: "" };
+    beforeAll(async () => {
+      for (const front of fronts) start(front, port, [service.port, service.port]);
+      await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
+      const { refresh_token } = await connectDevice(
+        await Browser.signIn(service, "ceo@example.com"),
+        service,
+      );
+      tokens.refresh_token = refresh_token;
+    });
+
+    const ask = (
+      { host }: (typeof fronts)[number],
+      path: string,
+      headers: Record<string, string>,
+      body = "",
+    ) =>
+      new Promise<{ status: number | undefined; challenge: string; said: string }>((resolve, reject) => {
+        const options = { host, port, path, agent, servername: "localhost", method: body ? "POST" : "GET" };
+        const asked = request(
+          { ...options, headers: { host: `localhost:${port}`, ...headers } },
+          async (response) => {
+            const challenge = String(response.headers["www-authenticate"]);
+            resolve({ status: response.statusCode, challenge, said: await text(response) });
+          },
+        );
+        asked.once("error", reject);
+        asked.end(body);
+      });
+
+    it.each(fronts)(
+      "proves the public address through $name, in any spelling of it, and no other",
+      async (front) => {
+        await eventually(async () => expect((await ask(front, "/ready", {})).status).toBe(200));
+        const { refresh_token } = tokens;
+        const form = new URLSearchParams({ client_id: "native", grant_type: "refresh_token", refresh_token });
+        const headers = {
+          "content-type": "application/x-www-form-urlencoded",
+          dpop: holder.prove("POST", "/oauth/token"),
+        };
+        const renewed = await ask(front, "/oauth/token", headers, String(form));
+        expect(renewed.status, renewed.said).toBe(200);
+        tokens = JSON.parse(renewed.said);
+        const read = (htu: string, path = "/api/entitlement", more = {}) =>
+          ask(front, path, {
+            ...holder.headers("GET", "/api/entitlement", tokens.access_token, { claims: { htu } }),
+            ...more,
+          });
+        const right = `${url}/api/entitlement`;
+        for (const htu of [
+          right,
+          `${right}?a=b`,
+          `${right}/`,
+          right.replace("https://localhost", "HTTPS://LOCALHOST"),
+        ])
+          expect((await read(htu)).status, htu).toBe(200);
+        expect((await read(right, "/api/entitlement?poll=1")).status).toBe(200);
+        const forged = {
+          "x-forwarded-host": "elsewhere.example",
+          "x-forwarded-proto": "http",
+          forwarded: "host=elsewhere.example",
+        };
+        expect((await read(right, "/api/entitlement", forged)).status).toBe(200);
+        for (const htu of [
+          `http://localhost:${port}/api/entitlement`,
+          `http://127.0.0.1:${service.port}/api/entitlement`,
+          "https://elsewhere.example/api/entitlement",
+        ]) {
+          const refused = await read(htu, "/api/entitlement", forged);
+          expect([refused.status, refused.challenge.split(", algs")[0]]).toEqual([
+            401,
+            `DPoP realm="corner-office", error="invalid_dpop_proof", error_description="htu is not ${right}"`,
+          ]);
+        }
+      },
+    );
   },
 );
