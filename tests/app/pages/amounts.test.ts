@@ -51,6 +51,40 @@ describe.each(engines.slice(0, 1))("the amounts on pages", async (engine) => {
     expect(front).toContain("KWD 99.120 a year");
   });
 
+  it.each<[string, Partial<Price>, string]>([
+    ["exactly", { unit_amount: 99_000 }, "€990.00 a year that is €82.50 a month"],
+    ["about", { unit_amount: 10_000 }, "€100.00 a year that is about €8.33 a month"],
+    [
+      "in a currency without decimals",
+      { unit_amount: 10_000, currency: "jpy" },
+      "¥10,000 a year that is about ¥833 a month",
+    ],
+    [
+      "in one shown without them",
+      { unit_amount: 99_900, currency: "huf" },
+      "HUF 999 a year that is about HUF 83 a month",
+    ],
+    [
+      "of a quarter",
+      { recurring: { interval: "month", interval_count: 3 } as Price["recurring"] },
+      "€990.00 every 3 months that is €330.00 a month",
+    ],
+    [
+      "of two years",
+      { recurring: { interval: "year", interval_count: 2 } as Price["recurring"] },
+      "€990.00 every 2 years that is €41.25 a month",
+    ],
+    [
+      "but not of a week",
+      { recurring: { interval: "week", interval_count: 1 } as Price["recurring"] },
+      "€990.00 a weekBuy",
+    ],
+    ["nor of an amount by quantity", { unit_amount: null }, "Price shown at checkoutBuy"],
+  ])("say what a price for several months is in one, %s", async (_, changed, words) => {
+    setPrice("price_team", changed);
+    expect(await read(await shop.admit("--trial-ends", "2026-01-01"))).toContain(`Team licence${words}`);
+  });
+
   it.each<[string, string, (subscription: string, customer: string) => void]>([
     ["a licence", "€49.00", () => {}],
     ["two of it", "€98.00", (id) => void Object.assign(itemsOf(id)[0] ?? {}, { quantity: 2 })],
