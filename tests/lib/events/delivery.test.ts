@@ -74,21 +74,23 @@ describe.each(engines)("events on their way on $name", async (engine) => {
       response.writeHead(event.account === one.id && event.number === 2 ? 500 : 204).end();
     await add(one.email, 1);
     await add(one.email, 1);
-    await eventually(() => expect(numbersOf(one.id)).toEqual([1, 2]));
-    await eventually(async () => expect(await find()).toMatchObject({ waiting: 2 }));
+    await eventually(async () => expect(await find()).toMatchObject({ state: "failing", waiting: 2 }));
+    let tries = numbersOf(one.id).length;
     clock.pass(3 * dayMs - minuteMs);
     await add(other.email, 1);
-    await eventually(() => expect(numbersOf(one.id)).toEqual([1, 2, 2]));
+    await eventually(() => expect(numbersOf(other.id)).toEqual([1, 2]));
+    await eventually(() => expect(numbersOf(one.id).length).toBeGreaterThan(tries));
     await eventually(async () => expect(await find()).toMatchObject({ waiting: 2, failed: 0 }));
+    tries = numbersOf(one.id).length;
     clock.pass(2 * minuteMs);
-    await eventually(() => expect(numbersOf(one.id)).toEqual([1, 2, 2, 2, 3]));
+    await eventually(() => expect(numbersOf(one.id).slice(tries)).toContain(3));
     await eventually(async () =>
       expect(await find()).toMatchObject({ state: "works", waiting: 0, failed: 1 }),
     );
     const rows = await stage.query(
-      `SELECT state, attempts, status FROM webhook_deliveries WHERE webhook_id = '${id}' AND state = 'failed'`,
+      `SELECT status FROM webhook_deliveries WHERE webhook_id = '${id}' AND state = 'failed'`,
     );
-    expect(rows.map(({ attempts, status }) => [Number(attempts), Number(status)])).toEqual([[3, 500]]);
+    expect(rows.map(({ status }) => Number(status))).toEqual([500]);
     await remove();
   });
 
@@ -99,8 +101,9 @@ describe.each(engines)("events on their way on $name", async (engine) => {
     receiver.respond = (_, response) => response.writeHead(500).end();
     await add(email, 1);
     await eventually(async () => expect(await find()).toMatchObject({ state: "failing" }));
+    const tries = numbersOf(account).length;
     clock.pass(3 * dayMs - minuteMs);
-    await eventually(() => expect(numbersOf(account)).toEqual([1, 2, 2]));
+    await eventually(() => expect(numbersOf(account).length).toBeGreaterThan(tries));
     await eventually(async () => expect(await find()).toMatchObject({ state: "failing" }));
     clock.pass(2 * minuteMs);
     await eventually(async () => expect(await find()).toMatchObject({ state: "stopped", waiting: 1 }));
