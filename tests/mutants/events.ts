@@ -10,7 +10,6 @@ export const events: Mistakes = {
       "an account waits for the answer about another one": ["accountsAtOnce = 32", "accountsAtOnce = 1"],
       "an event is tried for ever": ["atMs - item.firstAtMs >= triedForMs", "false"],
       "a receiver is tried for ever": ["atMs - this.failingSinceMs >= triedForMs", "false"],
-      "one who was frozen sends what another one sends": ["if (!this.hasLease(nowMs)) return;", ""],
       "an answer after the end of the lease begins no end of tries": " || !this.hasLease(nowMs)",
     },
     "lib/config/lifetimes.ts": {
