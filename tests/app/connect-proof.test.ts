@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import * as openid from "openid-client";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
@@ -350,6 +351,31 @@ describe.each(engines)("an app with a key, on $name", async (engine) => {
     tokens = await connect(other);
     expect((await bound(other)).status).toBe(200);
     tokens = await connect();
+  });
+
+  it("may be one of openid-client, whether its clock is right or not", async () => {
+    const { url } = service;
+    for (const aheadSeconds of [0, 60 * 60]) {
+      const skew = Math.round((clock.now() - Date.now()) / second) + aheadSeconds;
+      const its = { [openid.clockSkew]: skew };
+      const config = await openid.discovery(new URL(url), "native", its, openid.None(), {
+        algorithm: "oauth2",
+        execute: [openid.allowInsecureRequests],
+      });
+      const DPoP = openid.getDPoPHandle(config, await openid.randomDPoPKeyPair("ES256"));
+      const back = new URL(await answerApp(owner, service, url + authorizePath("native", redirectUri)));
+      const checks = { pkceCodeVerifier: verifier };
+      const first = await openid.authorizationCodeGrant(config, back, checks, {}, { DPoP });
+      expect(first.token_type).toBe("dpop");
+      const next = await openid.refreshTokenGrant(config, first.refresh_token ?? "", {}, { DPoP });
+      expect(next.refresh_token).toBe(first.refresh_token);
+      for (const path of ["/api/entitlement", "/api/credits/balance?a=b"]) {
+        const asked = [next.access_token, new URL(url + path), "GET", null, new Headers(), { DPoP }] as const;
+        const answer = await openid.fetchProtectedResource(config, ...asked);
+        expect(answer.status).toBe(200);
+      }
+      await openid.tokenRevocation(config, next.refresh_token ?? "");
+    }
   });
 
   it("revokes its token with a proof or without one, and is refused then", async () => {

@@ -18,7 +18,7 @@ export type McpClient = {
 
 type Connect = (
   url: URL,
-  options?: { requestInit?: RequestInit; authProvider?: object },
+  options?: { requestInit?: RequestInit; authProvider?: object; fetch?: object },
 ) => Promise<McpClient>;
 
 const info = { name: "test", version: "1.0.0" };

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
+import { makeKeyHolder } from "@/tests/support/key-holder";
 import { mcpClients } from "@/tests/support/mcp-clients";
+import { authorizePath, redeemCode, redirectUri } from "@/tests/support/oauth-libraries";
 import { startOutside } from "@/tests/support/outside";
 import { answerApp } from "@/tests/support/owner";
 
@@ -93,4 +95,31 @@ describe.each(mcpClients)("$name", ({ connect }) => {
       expect(saved.requestUrl, "no new approval is requested").toBeUndefined();
     },
   );
+});
+
+describe.each(mcpClients)("$name with a fetch that proves its key (SEP-1932)", async ({ connect }) => {
+  const service = await startService({ SIGN_IN: "local" });
+  const owner = await Browser.admit(service, "bound@example.com", "--plan", "licensed");
+  const holder = makeKeyHolder(service.url);
+
+  it("calls the tools of an account with a bound token, and none with a copy of it", async () => {
+    const back = await answerApp(owner, service, service.url + authorizePath("native", redirectUri));
+    const dpop = holder.prove("POST", "/oauth/token");
+    const { text } = await redeemCode(service, "native", redirectUri, back, {}, { dpop });
+    const token: string = JSON.parse(text).access_token;
+    const proving = (address: string | URL, init: RequestInit = {}) => {
+      const headers = new Headers(init.headers);
+      const { pathname } = new URL(address);
+      const own = holder.headers(init.method ?? "GET", pathname, token);
+      for (const [name, value] of Object.entries(own)) headers.set(name, value);
+      return fetch(address, { ...init, headers });
+    };
+    const address = new URL(`${service.url}/mcp/account`);
+    const client = await connect(address, { fetch: proving });
+    const result = await client.callTool({ name: "get_entitlement", arguments: {} });
+    expect(JSON.stringify(result)).toContain("licensed");
+    await client.close();
+    const copied = { requestInit: { headers: { authorization: `Bearer ${token}` } } };
+    await expect(connect(address, copied)).rejects.toThrow();
+  });
 });
