@@ -74,6 +74,8 @@ test("every page is accessible, in both themes and on a phone", async ({ page, o
     "/announcement",
     "/audit",
     "/backends",
+    "/plans",
+    "/plans?plan=hobby",
     `/webhooks?webhook=${webhook}`,
     "/commands",
     "/enter",

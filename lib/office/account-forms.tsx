@@ -87,18 +87,8 @@ export function Terms({ call, plans, account, given, licensed }: TermsProps) {
         >
           <TimeField call={kept} name="trialEnds" label="Trial ends (UTC)" atMs={trialEndOf(given)} />
         </PlanFields>
-        <Lines
-          call={kept}
-          name="ownFeatures"
-          label="Features beyond the plan, one a line"
-          current={fields.ownFeatures}
-        />
-        <Lines
-          call={kept}
-          name="ownLimits"
-          label="Limits in place of the plan’s, like projects = 20 or projects = none"
-          current={fields.ownLimits}
-        />
+        <Lines call={kept} name="ownFeatures" label="Features beyond the plan" current={fields.ownFeatures} />
+        <Lines call={kept} name="ownLimits" label="Limits, like projects = 20" current={fields.ownLimits} />
         <button type="submit">Save</button>
       </PostForm>
     </>

@@ -79,7 +79,7 @@ async function show(call: OfficeCall) {
                 retired <Instant atMs={Date.parse(retiredAt)} />
               </>
             ),
-          Change: Changes,
+          Edit: Changes,
         }}
       />
       {chosen ? <ChangeForm call={call} plan={chosen} /> : <AddForm call={call} />}
