@@ -142,6 +142,9 @@ export async function setPlan(
       .onConflict((conflict) => conflict.column("name").doUpdateSet(row))
       .execute();
     if (change.prices) await setPrices(transaction, name, change.prices, nowMs);
+    const prices = await listPlanPrices(transaction, await readPlans(transaction));
+    if (prices.filter(({ isSold }) => isSold).length > maxSold)
+      throw tooMuch(`At most ${maxSold} prices are sold at a time.`);
   });
   if (change.prices) await settlePayers(db, nowMs);
   return showPlan(db, name);
@@ -162,10 +165,6 @@ async function setPrices(transaction: Db, plan: string, ids: string[], nowMs: nu
       .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
       .execute();
   }
-  const sold = (await listPlanPrices(transaction, await readPlans(transaction))).filter(
-    ({ isSold }) => isSold,
-  );
-  if (sold.length > maxSold) throw tooMuch(`At most ${maxSold} prices are sold at a time.`);
 }
 
 /**
@@ -194,14 +193,14 @@ export async function settlePayers(db: Db, nowMs: number): Promise<void> {
 }
 
 /**
- * Puts a price that is sold into a plan: the one with this title and limit of assistants, or a new one. A price that has a
- * plan keeps it.
+ * Puts a price that is sold into a plan: one with one of these titles and this limit of assistants, or a new one with the
+ * first title that no plan has. A price that has a plan keeps it.
  *
  * @param isSold - whether it is sold here, and not only elsewhere
  */
 export async function addPriceToPlan(
   db: Db,
-  { id, title, limit, isSold }: { id: string; title: string; limit: number | null; isSold: boolean },
+  { id, titles, limit, isSold }: { id: string; titles: string[]; limit: number | null; isSold: boolean },
   nowMs: number,
 ): Promise<void> {
   const limits = limit === null ? {} : { assistants: limit };
@@ -213,11 +212,14 @@ export async function addPriceToPlan(
     const plans = await readPlans(transaction);
     const prices = await listPlanPrices(transaction, plans);
     if (planOfPrice(prices, id)) return;
-    const isSame = (plan: Plan) => plan.title === title && (plan.limits.assistants ?? null) === limit;
-    const known = [...plans.values()].find(isSame);
+    const all = [...plans.values()];
+    const known = all.find(
+      (plan) => titles.includes(plan.title) && (plan.limits.assistants ?? null) === limit,
+    );
+    const title = titles.find((title) => all.every((plan) => plan.title !== title)) ?? titles[0] ?? id;
     const name = known?.name ?? unusedName(title, limit, plans);
     if (!known) {
-      const position = 1 + Math.max(...[...plans.values()].map((plan) => plan.position));
+      const position = 1 + Math.max(...all.map((plan) => plan.position));
       const row = { name, title, description: "", credit_thousandths: 0, position };
       const contents = { features: "{}", limits: JSON.stringify(limits) };
       await transaction

@@ -161,4 +161,4 @@ function bothOf(first: Contents, second: Contents): Contents {
 
 /** A limit; infinity for none. */
 export const limitIn = ({ limits }: Pick<Contents, "limits">, name: string): number =>
-  limits[name] ?? Number.POSITIVE_INFINITY;
+  (Object.hasOwn(limits, name) ? limits[name] : null) ?? Number.POSITIVE_INFINITY;

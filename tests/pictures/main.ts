@@ -227,7 +227,7 @@ async function makePlans(): Promise<void> {
     ...["--price", "price_month", "--price", "price_year"],
   );
   await set(
-    ...["office-licence-25", "--title", "Team", "--description", "For a company with a back office."],
+    ...["team-licence", "--title", "Team", "--description", "For a company with a back office."],
     ...["--feature", "weekly-report=A report each week", "--feature", "voice=Voice notes in ten languages"],
     ...["--limit", "projects=none", "--credits", "500", "--price", "price_more", "--price", "price_team"],
   );

@@ -83,9 +83,10 @@ async function makePlan(db: Db, { id }: Stripe.Price, isSold: "here" | "elsewher
   const price = await readPrice(id, nowMs);
   if (!price) return;
   const { product, nickname, metadata } = price;
-  const title = (typeof product === "object" && !product.deleted && product.name) || nickname || "Licence";
+  const name = typeof product === "object" && !product.deleted ? product.name : undefined;
+  const titles = [name, nickname].flatMap((title) => title || []);
   const limit = limitOf(metadata);
-  await addPriceToPlan(db, { id, title, limit, isSold: isSold === "here" }, nowMs);
+  await addPriceToPlan(db, { id, titles, limit, isSold: isSold === "here" }, nowMs);
 }
 
 /** Whether a price is sold here, or elsewhere because its product has one that is. */

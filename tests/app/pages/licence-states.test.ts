@@ -233,7 +233,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
     other.pass(dayMs);
     await other.reconcile();
     expect(await other.termsOf(buyer)).toMatchObject({ plan: "licensed", assistantLimit: 25 });
-    await other.service.admin("plan", "set", "office-licence-25", "--price", "none");
+    await other.service.admin("plan", "set", "team-licence", "--price", "none");
     buyer.browser = await Browser.signIn(other.service, buyer.email);
     const { text } = await buyer.browser.open("/home/billing");
     expect(text).toContain("Team licence</strong>, up to 25 assistants");

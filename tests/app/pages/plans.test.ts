@@ -44,7 +44,7 @@ async function describePlans({ service, stripe }: Shop): Promise<void> {
     ...["--limit", "projects=none", "--limit", "seats=1", "--limit", "guests=0", "--credits", "1500"],
     ...["--price", "price_month", "--price", "price_year"],
   );
-  await set(service, "office-licence-25", "--title", "Team", "--feature", "none");
+  await set(service, "team-licence", "--title", "Team", "--feature", "none");
   await set(service, "trial", "--limit", "assistants=3");
 }
 
