@@ -45,7 +45,10 @@ export const billing: Mistakes = {
       ],
     },
     "lib/billing/prices/licence-prices.ts": {
-      "a price that is no longer sold stops its payers": ["} else if (known) {", "} else if (!isSold) {"],
+      "a price that is no longer sold stops its payers": [
+        "prices.find((price) => price.id === id)?.plan",
+        "prices.find((price) => price.id === id && price.isSold)?.plan",
+      ],
     },
     "lib/billing/licence/grace-period.ts": {
       "an invoice by mail is overdue when it is sent": ["!(dueMs && dueMs <= nowMs)", "!dueMs"],
@@ -57,10 +60,7 @@ export const billing: Mistakes = {
   },
   "tests/app/hooks/stripe.test.ts": {
     "lib/billing/stripe/delivery.ts": {
-      "a delivery may be of any age": [
-        "verifyHeader(...received, toleranceSeconds,",
-        "verifyHeader(...received, 1e9,",
-      ],
+      "a delivery may be of any age": ["if (isSigned(toleranceSeconds))", "if (isSigned(1e9))"],
     },
     "lib/billing/fulfilment/fulfilment.ts": {
       "a checkout that a bank has not paid yet gives its credits": [
@@ -103,11 +103,8 @@ export const billing: Mistakes = {
         "startMs",
       ],
     },
-    "lib/billing/prices/prices.ts": {
-      "two of a licence give the assistants of one": [
-        "Number.POSITIVE_INFINITY : limit * quantity",
-        "Number.POSITIVE_INFINITY : limit",
-      ],
+    "lib/billing/prices/licence-prices.ts": {
+      "two of a licence give the assistants of one": ["all + limit * quantity", "all + limit"],
     },
     "lib/billing/stripe/payments.ts": {
       "a refunded period is licensed": ["isReturned: isAnyPaid && isAllReturned", "isReturned: false"],

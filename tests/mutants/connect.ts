@@ -26,7 +26,7 @@ export const connect: Mistakes = {
       ],
     },
     "lib/oauth/authorization-request.ts": {
-      "a request says what our address is": ['"content-type"];', '"content-type", "x-forwarded-host"];'],
+      "a request says what our address is": ['"dpop"];', '"dpop", "x-forwarded-host"];'],
     },
   },
   "tests/app/connect-tabs.test.ts": {
@@ -102,7 +102,7 @@ export const connect: Mistakes = {
     "lib/oauth/authorization-server.ts": {
       "the access token of an app that has revoked its refresh token works on":
         "if (exchange) await endAppSession(await store(), grantId, exchange.endsSessionAs, Date.now());",
-      "a refresh token stays the same": ["rotateRefreshToken: true", "rotateRefreshToken: false"],
+      "a refresh token stays the same": ["=> !entities.RefreshToken?.jkt", "=> false"],
     },
     "lib/oauth/token-rotation.ts": {
       "a device has tokens and no session":
@@ -257,8 +257,8 @@ export const connect: Mistakes = {
   "tests/lib/mcp/tools.test.ts": {
     "lib/mcp/signed-out.ts": {
       "ChatGPT is not told to have its user sign in, as long as it has no token": [
-        "challenge(true, {",
-        "challenge(tokenWasSent, {",
+        "{ ...refused, tokenWasSent: true }",
+        "refused",
       ],
     },
   },

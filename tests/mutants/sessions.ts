@@ -32,7 +32,7 @@ export const sessions: Mistakes = {
       ],
     },
     "lib/auth/tokens/credential.ts": {
-      "a bad bearer token falls back to the cookie": ["bearerToken(headers) ??", "bearerToken(headers) ||"],
+      "a bad bearer token falls back to the cookie": ["sent?.token ?? cookie(", "sent?.token || cookie("],
     },
   },
   "tests/app/pages/sign-in.test.ts": {
