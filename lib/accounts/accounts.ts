@@ -4,6 +4,7 @@ import { type Account, type AccountStatus, accountStatuses, parseAccount } from 
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
 import { spendable, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
+import { givePlanCredits } from "@/lib/accounts/plan-credits";
 import { writeReference } from "@/lib/accounts/reference";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
@@ -71,6 +72,7 @@ export async function openAccount(
     const entry = { account_id: id, thousandths: credit_thousandths, reason: "given with the account" };
     await writeCreditEntry(transaction, entry, nowMs);
   }
+  await givePlanCredits(transaction, id, await readPlans(transaction), nowMs);
   await scheduleOnboarding(transaction, { accountId: id, email }, nowMs);
   return findAccount(transaction, email);
 }
@@ -123,7 +125,8 @@ export async function setAccount(
     };
     if (Object.keys(columns).length > 0)
       await transaction.updateTable("accounts").set(columns).where("id", "=", account.id).execute();
-    const balance = spendable(account);
+    // The plan may have given some just now.
+    const balance = spendable(await findAccount(transaction, email, nowMs));
     const difference = (terms.credit_thousandths ?? balance) - balance;
     if (difference !== 0) {
       const entry = { account_id: account.id, thousandths: difference, reason: "set by the operator" };

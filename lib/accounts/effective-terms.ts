@@ -1,3 +1,4 @@
+import { givePlanCredits } from "@/lib/accounts/plan-credits";
 import type { Db } from "@/lib/db/store";
 import { enqueueLicenceEnded } from "@/lib/mail/licence-mails";
 import { type Plans, readPlans } from "@/lib/plans/plan";
@@ -14,7 +15,7 @@ import {
 
 /**
  * Settles what an account has, in the caller's transaction, which has locked it: after a subscription was read, at a
- * licence's end, or with a change of what an operator gives.
+ * licence's end, or with a change of what an operator gives. What a plan gives by the month is given with it.
  */
 export async function settleTerms(
   transaction: Db,
@@ -45,6 +46,7 @@ export async function settleTerms(
   if (!paid && hadLicence) await enqueueLicenceEnded(transaction, account.id, nowMs);
   if (differs(account, terms))
     await transaction.updateTable("accounts").set(terms).where("id", "=", account.id).execute();
+  await givePlanCredits(transaction, account.id, plans, nowMs);
 }
 
 /** What an account's running licences from Stripe give: the plan that has the most, and the highest limit of assistants. */

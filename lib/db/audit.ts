@@ -31,6 +31,7 @@ export const unaudited: Partial<Record<keyof Tables, string>> = {
   event_counters: "as event_numbers",
   webhook_deliveries: "what was sent and answered; who chose the receiver is audited",
   holds: "each says itself whose it is, why and until when; what it takes is in the ledger",
+  credit_months: "what plans give is in the ledger",
   ledger_numbers: "the service numbers the entries, and no one decides about that",
   connect_state: "an app's codes and tokens change with every use; their session is audited",
   clerk_sessions_ended: "Clerk stores its sessions; our sessions that end with one are audited",
@@ -53,7 +54,7 @@ export type Columns = { [Table in keyof Tables]?: readonly (keyof Tables[Table])
 
 /** Progress columns of audited tables, which may be updated without an audit entry. */
 const progress: Columns = {
-  accounts: ["trial_mail_done_ms", "trial_end_told_ms"],
+  accounts: ["trial_mail_done_ms", "trial_end_told_ms", "credits_due_ms"],
   billing_subscriptions: [
     "ending_mail_ms",
     "last_event",

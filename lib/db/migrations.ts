@@ -523,6 +523,14 @@ export const migrations: Record<string, SchemaChange> = {
   },
   "251-plan-triggers": { up: (db: Kysely<unknown>) => createTriggers(db, planTriggers) },
   "245-bound-apps": addColumns("local_sessions", "bound_at_ms bigint"),
+  "254-credit-months": [
+    "alter table accounts add column credits_due_ms bigint default 0",
+    `create table credit_months (account_id text primary key references accounts (id) on delete cascade,
+        anchor_ms bigint not null, starts_ms bigint not null, plan text not null, thousandths bigint not null,
+        is_paid bigint not null, is_unpaid bigint not null)`,
+    ...addColumns("billing_subscriptions", "period_starts_ms bigint, cycle_anchor_ms bigint"),
+  ],
+  "255-credits-due": { accounts_credits_due: "accounts (credits_due_ms) where credits_due_ms is not null" },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

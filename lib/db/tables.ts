@@ -42,6 +42,22 @@ export type Tables = {
     reference: string | null;
     /** The end of its trial that came and was told as an event; null if none was. */
     trial_end_told_ms: number | null;
+    /** When its plan gives credits next; 0 in a new row, and null while something else has to change before. */
+    credits_due_ms: number | null;
+  };
+  /** The month for which an account's plan gave credits last. */
+  credit_months: {
+    account_id: string;
+    /** The instant whose day and time its months begin on. */
+    anchor_ms: number;
+    starts_ms: number;
+    /** The plan, and how much it gave or would have, with what was given for the part of a month before. */
+    plan: string;
+    thousandths: number;
+    /** 1 if it was paid for. */
+    is_paid: number;
+    /** 1 while the next month waits for a payment. */
+    is_unpaid: number;
   };
   /** The ledger. Entries are only added, together with the change of the account's balance. */
   credit_entries: {
@@ -500,6 +516,9 @@ export type Tables = {
     assistant_limit: number | null;
     price_id: string | null;
     period_ends_ms: number;
+    /** When its current period began, and the instant whose day its months begin on; null until it is read at Stripe. */
+    period_starts_ms: number | null;
+    cycle_anchor_ms: number | null;
     /** Since when it is not paid, or when an invoice by mail is due; null while it is paid. */
     unpaid_since_ms: number | null;
     /** When its licence ends or ended, if that is known: it was cancelled or is not paid. */

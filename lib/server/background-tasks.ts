@@ -1,3 +1,4 @@
+import { giveDueCredits } from "@/lib/accounts/plan-credits";
 import { deleteExpired } from "@/lib/accounts/retention";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
 import { eraseLeavers } from "@/lib/billing/leavers";
@@ -64,6 +65,11 @@ const tasks: Task[] = [
   [minute, "the accounts to delete could not be read", inStore(eraseLeavers)],
   [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],
   [2 * second, "what time ended could not be told; it is when the store is back", inStore(tellDueEvents)],
+  [
+    2 * second,
+    "credits that are due could not be given; they are when the store is back",
+    inStore(giveDueCredits),
+  ],
   [60 * minute, "old events could not be deleted; they are in an hour", inStore(sweepEvents)],
   [60 * minute, "expired data could not be deleted; it is in an hour", inStore(deleteExpired)],
   // Often, so that a flood cannot exceed the maximum by much.

@@ -4,6 +4,7 @@ import type { OpenStore, Rows } from "@/tests/support/stores";
 const tables = [
   "accounts",
   "credit_entries",
+  "credit_months",
   "audit_entries",
   "billing_customers",
   "billing_subscriptions",

@@ -41,6 +41,7 @@ type Subscription = Pick<
   | "collection_method"
   | "days_until_due"
   | "trial_end"
+  | "billing_cycle_anchor"
   | "trial_settings"
   | "status_details"
 > & { items: { data: Item[] }; latest_invoice: string | null; automatic_tax: { enabled: boolean } };
@@ -131,6 +132,8 @@ export class StripeStandIn {
   readonly customers = new Map<string, Customer>();
   /** Customers that were deleted: Stripe still names them, and its Search may find them as they were. */
   readonly deleted = new Map<string, Customer>();
+  /** Whether months and years are those of the calendar, and not 30 and 365 days. */
+  isByCalendar = false;
   /** How old a customer is when Search finds it. */
   searchDelayMs = 60_000;
   /** What a customer has paid too much, by a switch to a shorter period: later invoices are paid from it. */
@@ -382,6 +385,7 @@ export class StripeStandIn {
     const item = this.itemOf(id);
     if (item.current_period_end <= this.nowSeconds()) {
       item.current_period_end = this.nowSeconds();
+      this.find(this.subscriptions, id).billing_cycle_anchor = item.current_period_end;
       this.renew(id);
     }
     this.change(id, { status: "active" }, "customer.subscription.resumed");
@@ -413,7 +417,7 @@ export class StripeStandIn {
   renew(id: string, { isPaid = true } = {}): void {
     const item = this.itemOf(id);
     item.current_period_start = item.current_period_end;
-    item.current_period_end += periodOf(item.price);
+    item.current_period_end = this.periodEndOf(id, item);
     const { status, pause_collection, collection_method } = this.find(this.subscriptions, id);
     const invoice = this.bill(id, "subscription_cycle", this.sumOf(id).total, isPaid);
     if (pause_collection) invoice.status = "void";
@@ -421,6 +425,18 @@ export class StripeStandIn {
     // A voided invoice does not change the status.
     const isKept = invoice.status === "void" || (isDue && status === "unpaid");
     this.change(id, { status: isKept ? status : isDue ? "past_due" : "active" });
+  }
+
+  /** When a period ends that has just begun: days after its start, or by the calendar on its anchor's day. */
+  private periodEndOf(id: string, { price, current_period_start }: Item): number {
+    const { interval, interval_count = 1 } = price.recurring ?? {};
+    const months = { month: 1, year: 12 }[interval as string] ?? 0;
+    if (!this.isByCalendar || months === 0) return current_period_start + periodOf(price);
+    const anchor = new Date(this.find(this.subscriptions, id).billing_cycle_anchor * 1000);
+    const start = new Date(current_period_start * 1000);
+    const [year, month] = [start.getUTCFullYear(), start.getUTCMonth() + months * interval_count];
+    const day = Math.min(anchor.getUTCDate(), new Date(Date.UTC(year, month + 1, 0)).getUTCDate());
+    return Date.UTC(year, month, day) / 1000 + (Math.floor(anchor.getTime() / 1000) % daySeconds);
   }
 
   /** The customer pays what is open, so the subscription is active again. */
@@ -451,8 +467,9 @@ export class StripeStandIn {
     item.price = to;
     if (isOtherPeriod) {
       item.current_period_start = this.nowSeconds();
-      item.current_period_end = item.current_period_start + periodOf(to);
       const subscription = this.find(this.subscriptions, id);
+      subscription.billing_cycle_anchor = item.current_period_start;
+      item.current_period_end = this.periodEndOf(id, item);
       if (subscription.cancel_at_period_end) subscription.cancel_at = item.current_period_end;
     }
     const invoice = this.bill(id, "subscription_update", due, isPaid);
@@ -536,7 +553,6 @@ export class StripeStandIn {
     const current_period_start = this.nowSeconds();
     const { daysUntilDue = null, trialDays, isIncomplete = false } = how;
     const trial_end = trialDays === undefined ? null : current_period_start + trialDays * daySeconds;
-    const current_period_end = trial_end ?? current_period_start + periodOf(price);
     this.subscriptions.set(id, {
       id,
       object: "subscription",
@@ -550,15 +566,26 @@ export class StripeStandIn {
       collection_method: daysUntilDue === null ? "charge_automatically" : "send_invoice",
       days_until_due: daysUntilDue,
       trial_end,
+      billing_cycle_anchor: trial_end ?? current_period_start,
       trial_settings: null,
       latest_invoice: null,
       currency: this.currencyIn(price as Price, this.currencyOf(customer)),
       automatic_tax: { enabled: how.isTaxed === true },
       metadata,
       items: {
-        data: [{ id: this.newId("si"), price, quantity: 1, current_period_start, current_period_end }],
+        data: [
+          {
+            id: this.newId("si"),
+            price,
+            quantity: 1,
+            current_period_start,
+            current_period_end: trial_end ?? 0,
+          },
+        ],
       },
     });
+    const item = this.itemOf(id);
+    item.current_period_end ||= this.periodEndOf(id, item);
     if (!this.cards.has(customer))
       this.cards.set(customer, { id: this.newId("pm"), answer: "paid", isDefault: false });
     const isPaid = !isIncomplete && daysUntilDue === null;

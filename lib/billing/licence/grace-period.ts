@@ -15,6 +15,8 @@ type Terms = Pick<
   | "price_id"
   | "assistant_limit"
   | "period_ends_ms"
+  | "period_starts_ms"
+  | "cycle_anchor_ms"
   | "unpaid_since_ms"
   | "ends_at_ms"
   | "licence_until_ms"
@@ -102,6 +104,8 @@ function termsOf(facts: Facts, { untilMs: byPayment, ...state }: State, nowMs: n
     price_id: before ? before.price_id : item.price.id,
     assistant_limit: before ? before.assistant_limit : limitOfItems(items),
     period_ends_ms: periodEndsMs,
+    period_starts_ms: item.current_period_start * 1000,
+    cycle_anchor_ms: subscription.billing_cycle_anchor * 1000,
     ends_at_ms: runsUntilMs
       ? goesOn(state)
         ? cancelAtMs
@@ -200,7 +204,8 @@ function firstUnpaidOf(open: Stripe.Invoice[], { current_period_start }: Stripe.
 
 /** A subscription that Stripe no longer knows: the key is another account's, or it was a test's. */
 export function termsOfGone(known: Row, nowMs: number): Terms {
-  const { status_reason, price_id, assistant_limit, period_ends_ms, unpaid_since_ms } = known;
+  const { status_reason, price_id, assistant_limit, unpaid_since_ms } = known;
+  const { period_ends_ms, period_starts_ms, cycle_anchor_ms } = known;
   const untilMs =
     known.status === "gone" ? known.licence_until_ms : Math.min(known.licence_until_ms, nowMs + graceMs());
   return {
@@ -209,6 +214,8 @@ export function termsOfGone(known: Row, nowMs: number): Terms {
     price_id,
     assistant_limit,
     period_ends_ms,
+    period_starts_ms,
+    cycle_anchor_ms,
     unpaid_since_ms,
     ends_at_ms: known.status === "gone" ? known.ends_at_ms : Math.max(untilMs, known.ends_at_ms ?? 0),
     licence_until_ms: untilMs > nowMs ? untilMs : 0,

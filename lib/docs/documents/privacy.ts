@@ -36,9 +36,11 @@ const isAtClerk = () => settings().signIn.kind === "clerk";
 /** The personal data in each table and until when it is kept. The type makes a new table say what it keeps. */
 const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   accounts:
-    "Your account: email, plan and what it has beyond it, end of the trial and the mails about it, assistant limit, credits, what is held of them, our reference for it, when it was opened, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
+    "Your account: email, plan and what it has beyond it, end of the trial and the mails about it, assistant limit, credits, what is held of them, our reference for it, when it was opened, when its plan next gives credits, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
   credit_entries:
     "Every change of your credits: amount, reason and time, which of our systems spent them for what, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
+  credit_months:
+    "For which month your plan gave you credits last: the plan, its day of the month, how many, and whether that was paid for | Until your data is erased",
   holds:
     "Credits that one of our systems holds for work that goes on: amount, reason, times and what came of it | With the account",
   credit_limits:
@@ -63,7 +65,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   billing_customers:
     "Your id at Stripe, and what we give your account besides the licence you bought | Until your data is erased",
   billing_subscriptions:
-    "Your licences at Stripe: state, periods and what is due of open invoices, no payment details | Until your data is erased",
+    "Your licences at Stripe: state, periods with the day on which they begin, and what is due of open invoices, no payment details | Until your data is erased",
   billing_checkouts: "Your checkouts: what was bought, when, and how it ended | Until your data is erased",
   billing_payments:
     "Your payments at Stripe: amount and currency, when, for which purchase, and what was refunded or disputed, no payment details | Until your data is erased",

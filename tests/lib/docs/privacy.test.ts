@@ -17,6 +17,9 @@ Your account: email, plan and what it has beyond it | accounts: email plan given
 end of the trial | accounts: trial_ends_at
 the mails about it, assistant limit | accounts: trial_mail_done trial_mail_next_at assistant_limit
 credits, what is held of them, our reference for it, when it was opened | accounts: credit_thousandths created_at
+when its plan next gives credits | accounts: credits_due
+For which month your plan gave you credits last: the plan, its day | credit_months: starts plan anchor
+how many, and whether that was paid for | credit_months: thousandths is_paid is_unpaid
 whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
 when it is deleted if you asked for that | accounts: deletes_at
 credits, what is held of them, our reference | accounts: held_thousandths reference
@@ -65,7 +68,7 @@ who changed what of your account, and when | audit_entries: who what whom before
 Your id at Stripe | billing_customers: customer_id created_at licence
 besides the licence you bought | billing_customers: plan_before trial_ends_before limit_before limit_given
 Your licences at Stripe: state, periods | billing_subscriptions: status status_reason assistant_limit price_id created_at
-periods and | billing_subscriptions: period_ends unpaid_since ends_at licence_until
+periods with the day on which they begin, and | billing_subscriptions: period_starts cycle_anchor period_ends unpaid_since ends_at licence_until
 what is due of open invoices | billing_subscriptions: invoice_id invoice_status amount_due open_invoices currency
 what was bought, when | billing_checkouts: kind price_id thousandths created_at
 amount and currency, when, for which purchase | billing_payments: amount currency paid_at bought
