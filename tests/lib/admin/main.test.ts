@@ -360,6 +360,7 @@ describe("npm run admin on its own", () => {
       "counters",
       "client address",
       "webhooks",
+      "deliveries",
       "waitlist",
       "secrets",
     ]);
