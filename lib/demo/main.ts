@@ -4,6 +4,7 @@ import type { Account } from "@/lib/accounts/account";
 import { setAccount, termsOfPlan } from "@/lib/accounts/accounts";
 import { addAccount } from "@/lib/accounts/invitations";
 import { type PlanChange, setPlan } from "@/lib/accounts/plan-changes";
+import { giveDueCredits } from "@/lib/accounts/plan-credits";
 import { mintTokenFor } from "@/lib/admin/token";
 import { mintLocalSubject, programTokenSeconds } from "@/lib/auth/sessions/session";
 import { addBackend, listBackends, permissions, rotateBackend } from "@/lib/backend/backends";
@@ -69,12 +70,13 @@ async function makeAccounts(db: Db, nowMs: number): Promise<Account[]> {
     { email: "ended@example.com", plan: "trial", trial_ends_at_ms: nowMs - dayMs },
     { email: "hobby@example.com", plan: "hobby" },
   ] as const;
-  const made: Account[] = [];
-  for (const { email, ...terms } of accounts) {
-    if (await hasRow(accountBy(db, "email", email).select("id")))
-      made.push(await setAccount(db, email, terms, nowMs));
-    else made.push(await addAccount(db, email, { ...terms, subject: mintLocalSubject() }, nowMs));
+  for (const { email } of accounts) {
+    if (!(await hasRow(accountBy(db, "email", email).select("id"))))
+      await addAccount(db, email, { subject: mintLocalSubject() }, nowMs);
   }
+  const made: Account[] = [];
+  for (const { email, ...terms } of accounts) made.push(await setAccount(db, email, terms, nowMs));
+  await giveDueCredits(db, nowMs);
   return made;
 }
 

@@ -72,6 +72,8 @@ describe.each(engines)("the credits of a plan on $name", async (engine) => {
     const { buyer, subscription } = await buyLicence("price_team");
     const { from, until } = periodOf(subscription);
     const next = async () => readNextCredits(db, buyer.id, stripe.nowMs());
+    const { text } = await buyer.browser.open("/home/billing");
+    expect(text).toMatch(/Your plan gives (?:<!-- -->)?300(?:<!-- -->)? more on (?:<!-- -->)?<time/);
     const dates: string[] = [];
     while (stripe.nowMs() < until * 1000 - 40 * dayMs) {
       const { atMs = 0, credits } = (await next()) ?? {};

@@ -7,6 +7,7 @@ import {
   spendable,
   toCredits,
 } from "@/lib/accounts/ledger";
+import { readNextCredits } from "@/lib/accounts/plan-credits";
 import { dayMs } from "@/lib/config/durations";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
@@ -23,7 +24,7 @@ type CreditsProps = {
 };
 
 /** What the section of credits shows, after the entry `before` or from the latest; `undefined` if it cannot be read. */
-export function readCredits(accountId: string, before: string | undefined) {
+export function readCredits(accountId: string, before: string | undefined, nowMs: number) {
   const after = parseEntry(before);
   return readPart("credit entries could not be listed", async (db) => {
     const entries = await selectLedger(db, accountId, "<")
@@ -36,7 +37,8 @@ export function readCredits(accountId: string, before: string | undefined) {
       : entries;
     const page = older.slice(0, after ? listed.older : listed.latest);
     const oldest = older.length > page.length ? page.at(-1) : undefined;
-    return { entries, page, hasNewer: after !== undefined, oldest };
+    const next = await readNextCredits(db, accountId, nowMs);
+    return { entries, page, hasNewer: after !== undefined, oldest, next };
   });
 }
 
@@ -45,6 +47,12 @@ export function Credits({ account, read, nowMs }: CreditsProps) {
   return (
     <section className="card credits" aria-labelledby="credits">
       <Balance account={account} />
+      {read?.next && (
+        <p>
+          Your plan gives {read.next.credits.toLocaleString("en")} more on{" "}
+          <Clock atMs={read.next.atMs} shows="date" />.
+        </p>
+      )}
       {read && read.entries.length > 0 && (
         <>
           <StepLine entries={read.entries} balance={account.credit_thousandths} nowMs={nowMs} />

@@ -40,7 +40,7 @@ export const { GET } = toPlatform(
         ])
       : [];
     const changes = bought && offers && (await readChangesOf(bought, offers, query.change, nowMs));
-    const credits = await readCredits(account.id, query.before);
+    const credits = await readCredits(account.id, query.before, nowMs);
     const spending = await readSpendingOf(account.id, nowMs);
     const limits = await readLimitsOf(account.id, nowMs);
     const automatic =
