@@ -29,7 +29,8 @@ async function pageOf({ browser }: Pick<Buyer, "browser">, path = "/home/billing
 }
 
 /** Office by the month and the year, and Team by the year alone, with what is in them. */
-async function describePlans({ service, stripe }: Shop): Promise<void> {
+async function describePlans({ service, stripe, reconcile }: Shop): Promise<void> {
+  await reconcile(); // makes plans of the prices in the settings
   const year = stripe.prices.get("price_team") ?? expect.fail("no price");
   stripe.prices.set("price_year", {
     ...year,
