@@ -3,6 +3,7 @@ import { hourMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import type { Db } from "@/lib/db/store";
+import { isOutage } from "@/lib/db/store-outage";
 import type { Tables } from "@/lib/db/tables";
 import { type CreditSource, giveMonths, nextMonth } from "@/lib/plans/credit-months";
 import { type Plans, readPlans } from "@/lib/plans/plan";
@@ -60,7 +61,10 @@ export async function givePlanCredits(
   }
 }
 
-/** Gives what is due by `nowMs`, to one account after the other. One that fails is tried again in an hour. */
+/**
+ * Gives what is due by `nowMs`, to one account after the other. One that fails by our mistake is tried again in an hour;
+ * throws in an outage of the store.
+ */
 export async function giveDueCredits(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
   for (let batch = 0; batch < batchesAtMost; batch++) {
     const due = await db
@@ -77,6 +81,7 @@ export async function giveDueCredits(db: Db, nowMs: number, signal?: AbortSignal
       try {
         await ledgerTransaction(db, (transaction) => givePlanCredits(transaction, id, plans, nowMs));
       } catch (failure) {
+        if (isOutage(failure)) throw failure;
         await setDue(db, id, nowMs + hourMs);
         log().error(
           { err: failure, account: id },
