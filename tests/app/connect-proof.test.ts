@@ -361,6 +361,9 @@ describe.each(engines)("an app with a key, on $name", async (engine) => {
       const config = await openid.discovery(new URL(url), "native", its, openid.None(), {
         algorithm: "oauth2",
         execute: [openid.allowInsecureRequests],
+        // The service listens on loopback, whatever its APP_URL is.
+        [openid.customFetch]: (address, options) =>
+          fetch(address.replace(url, `http://127.0.0.1:${service.port}`), options as RequestInit),
       });
       const DPoP = openid.getDPoPHandle(config, await openid.randomDPoPKeyPair("ES256"));
       const back = new URL(await answerApp(owner, service, url + authorizePath("native", redirectUri)));
