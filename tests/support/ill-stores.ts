@@ -75,11 +75,15 @@ async function prepareEmbedded(): Promise<Ill> {
   };
 }
 
-/** Leaves no space on the disk of a file. */
+/** Leaves no space on the disk of a file, on which the service may write meanwhile. */
 function fill(file: string): void {
   writeFileSync(file, "");
   const { bavail, bsize } = statfsSync(file);
-  writeFileSync(file, Buffer.alloc(bavail * bsize));
+  try {
+    writeFileSync(file, Buffer.alloc(bavail * bsize));
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code !== "ENOSPC") throw failure;
+  }
 }
 
 /** The stores of both engines, each with what can happen to it. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { startPlainPair } from "@/tests/failover/plain-pair";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
@@ -19,6 +19,8 @@ describe.runIf(pair)("a commit that is not answered, because the synchronous sta
   };
   const email = "ceo@example.com";
   await service.adminJson("account", "add", email, "--credits", "7");
+  // Its own look at the schema waits for the standby as long as it takes.
+  await eventually(async () => expect((await service.ask("/ready")).status).toBe(200));
   const lose = async () => {
     await follow("gone");
     const shown = "SHOW synchronous_standby_names";
@@ -26,6 +28,8 @@ describe.runIf(pair)("a commit that is not answered, because the synchronous sta
       expect(await queryOnce(primary, shown)).toEqual([{ synchronous_standby_names: "gone" }]),
     );
   };
+
+  afterEach(() => follow("*"));
 
   it("is said by a command, with an exit code of its own", async () => {
     await lose();
