@@ -4,7 +4,7 @@ import { type Account, type AccountStatus, accountStatuses, parseAccount } from 
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
 import { spendable, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
-import { givePlanCredits } from "@/lib/accounts/plan-credits";
+import { giveMissedCredits, givePlanCredits } from "@/lib/accounts/plan-credits";
 import { writeReference } from "@/lib/accounts/reference";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
@@ -113,6 +113,7 @@ export async function setAccount(
     const account = await findAccount(transaction, email, nowMs);
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
     if (terms.given_plan !== account.given_plan) await requireOffered(transaction, terms.given_plan);
+    await giveMissedCredits(transaction, account, nowMs, nowMs);
     await settleTerms(transaction, account, nowMs, (given) => {
       requireSame?.({ ...given, own_features: account.own_features, own_limits: account.own_limits });
       return changeTerms(given, terms, nowMs);

@@ -28,22 +28,25 @@ type Account = Pick<Tables["accounts"], (typeof columns)[number]>;
  * Gives an account what its plan gives by the month, as far as that is due, in the caller's transaction, which locks the
  * account: the month that was given is stored with the entry, so each is given once by however many instances, and a store
  * that is restored has both as they were.
+ *
+ * @param untilMs - what was due by then, if that was earlier
  */
 export async function givePlanCredits(
   transaction: Db,
   accountId: string,
   plans: Plans,
   nowMs: number,
+  untilMs = nowMs,
 ): Promise<void> {
   const account = await accountBy(transaction, "id", accountId)
     .select(columns)
     .forUpdate()
     .executeTakeFirst();
   if (!account) return;
-  const sources = await readSources(transaction, account, plans, nowMs);
+  const sources = await readSources(transaction, account, plans, untilMs);
   if (!sources) return void (await setDue(transaction, accountId, nowMs + hourMs));
   const known = await readMonth(transaction, account);
-  const { month, given, dueMs } = giveMonths(known, sources, nowMs);
+  const { month, given, dueMs } = giveMonths(known, sources, untilMs);
   if (month)
     await transaction
       .insertInto("credit_months")
@@ -59,6 +62,20 @@ export async function givePlanCredits(
     if (thousandths > 0)
       await writeCreditEntry(transaction, { account_id: accountId, thousandths, reason }, nowMs);
   }
+}
+
+/**
+ * Gives an account what it had missed by `untilMs`, in the caller's transaction, which takes away afterwards what gave it: the
+ * service may have been away, and who paid has it all the same.
+ */
+export async function giveMissedCredits(
+  transaction: Db,
+  { id, credits_due_ms }: Pick<Account, "id" | "credits_due_ms">,
+  untilMs: number,
+  nowMs: number,
+): Promise<void> {
+  if (credits_due_ms === null || credits_due_ms > untilMs) return;
+  await givePlanCredits(transaction, id, await readPlans(transaction), nowMs, untilMs);
 }
 
 /**

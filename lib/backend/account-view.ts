@@ -10,7 +10,14 @@ import { accountBy } from "@/lib/db/account-by";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { decideEntitlement } from "@/lib/plans/entitlement";
-import { type Contents, contentsOf, describeContents, type Plans, readPlans } from "@/lib/plans/plan";
+import {
+  contentsOf,
+  describeContents,
+  ownFeaturesOf,
+  ownLimitsOf,
+  type Plans,
+  readPlans,
+} from "@/lib/plans/plan";
 
 /**
  * An account as a backend sees it: `status` is that of its entitlement, and `balance` what it can spend; `undefined` if its
@@ -27,16 +34,13 @@ export function describeForBackend(account: Account, plans: Plans, nowMs: number
     trialEndsAt: asIso(trialEndOf(account)),
     assistantLimit: null,
     ...describeContents(contents),
-    ownFeatures: readOwn<string[]>(account.own_features),
-    ownLimits: readOwn<Contents["limits"]>(account.own_limits),
+    ownFeatures: account.own_features === null ? null : ownFeaturesOf(account),
+    ownLimits: account.own_limits === null ? null : ownLimitsOf(account),
     balance: toCredits(spendable(account)),
     held: toCredits(account.held_thousandths),
     createdAt: asIso(account.created_at_ms),
   };
 }
-
-/** What an operator gives an account beyond its plan, in JSON that `contentsOf` has read. */
-const readOwn = <Own>(json: string | null): Own | null => (json === null ? null : JSON.parse(json));
 
 /** Reads an account by its id. Throws a {@link Refusal} if there is none. */
 export async function readForBackend(db: Db, id: string, nowMs: number) {

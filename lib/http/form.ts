@@ -30,8 +30,8 @@ type FormOptions<Who> = Pick<CheckOptions<Who>, "identify" | "hasProof"> & {
 
 /**
  * Creates the POST handler of a form. It redirects the browser with 303, so that going back posts nothing again. After a
- * failure it redirects to the form's page, which explains the problem and names the id of a failure of ours, and after the end of a session to sign-in. A typed
- * email is kept for the next page.
+ * failure it redirects to the form's page, which explains the problem, with the request's id if the failure is on our side,
+ * and after the end of a session to sign-in. A typed email is kept for the next page.
  */
 export function handleForm<Who = undefined>(
   route: Route,

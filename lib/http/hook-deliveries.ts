@@ -42,7 +42,7 @@ function note(hook: string, reason: Unsigned | undefined, nowMs: number): void {
   write().catch((err) => log().warn({ err, hook }, "what came of a delivery could not be stored"));
 }
 
-/** The webhooks of ours that refused a delivery within the last day and have accepted none since, in words, and what to do. */
+/** Our webhooks that refused a delivery within the last day and have accepted none since, in words, and what to do. */
 export async function findRefusing(db: Db, nowMs: number): Promise<{ what: string; remedy: string }[]> {
   const rows = await db
     .selectFrom("hook_deliveries")

@@ -109,7 +109,7 @@ function WhatItHas({ account, plans, given, isPaid }: HasProps) {
     byPlan.features.includes(name) ? name : `${name} (beyond the plan)`,
   );
   const limits = Object.entries(has.limits).map(([name, limit]) => {
-    const planned = byPlan.limits[name];
+    const planned = Object.hasOwn(byPlan.limits, name) ? byPlan.limits[name] : undefined;
     const beyond = planned === undefined ? "beyond the plan" : `in place of the plan’s ${planned ?? "none"}`;
     return `${name} ${limit ?? "none"}${limit === planned ? "" : ` (${beyond})`}`;
   });

@@ -1,4 +1,5 @@
 import { settleTerms } from "@/lib/accounts/effective-terms";
+import { giveMissedCredits } from "@/lib/accounts/plan-credits";
 import { changeAccount } from "@/lib/billing/customer/purchases";
 import type { Db } from "@/lib/db/store";
 
@@ -13,6 +14,7 @@ export async function endDueLicences(db: Db, nowMs: number): Promise<void> {
     .execute();
   for (const { subscription, ...buyer } of due) {
     await changeAccount(db, { buyer, what: "licence ended" }, nowMs, async (transaction, account) => {
+      await giveMissedCredits(transaction, account, nowMs, nowMs);
       await transaction
         .updateTable("billing_subscriptions")
         .set(({ eb }) => ({ licence_until_ms: 0, version: eb("version", "+", 1) }))

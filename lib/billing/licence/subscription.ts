@@ -1,5 +1,6 @@
 import type { Stripe } from "stripe";
 import { settleTerms } from "@/lib/accounts/effective-terms";
+import { giveMissedCredits } from "@/lib/accounts/plan-credits";
 import { alignEmail, resolveBuyer } from "@/lib/billing/customer/customer";
 import { changeAccount, keepPayments, tellOfSecond, tellOnce } from "@/lib/billing/customer/purchases";
 import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/grace-period";
@@ -43,6 +44,8 @@ export async function fulfilSubscription(db: Db, id: string, event: string, nowM
       : await changeAccount(db, { buyer, what }, nowMs, async (transaction, account) => {
           const current = await findSubscription(transaction, id);
           if ((current?.version ?? 0) !== (known?.version ?? 0)) return "outdated";
+          const stoppedMs = terms.licence_until_ms > 0 ? nowMs : Math.min(nowMs, terms.ends_at_ms ?? nowMs);
+          await giveMissedCredits(transaction, account, stoppedMs, nowMs);
           const created_at_ms = current?.created_at_ms ?? (subscription?.created ?? 0) * 1000;
           const row = { ...terms, version: (current?.version ?? 0) + 1 };
           await transaction

@@ -163,6 +163,22 @@ describe.each(engines)("the credits of a plan on $name", async (engine) => {
     expect(await all()).toEqual(whole);
   });
 
+  it("of months that were missed come before a licence ends, or an operator gives another plan", async () => {
+    const { buyer, subscription } = await buyLicence("price_team");
+    const given = await shop.admit("--plan", "studio");
+    await service.stop();
+    shop.pass(100 * dayMs);
+    stripe.end(subscription);
+    await shop.reconcile(buyer.email);
+    expect(await ledgerOf(buyer)).toEqual(times(4, "300 credits of the month, Team"));
+    await service.adminJson("account", "set", given.email, "--plan", "hobby");
+    expect(await ledgerOf(given)).toEqual(times(4, studio));
+    await service.run();
+    await pass(40);
+    expect(await ledgerOf(buyer)).toHaveLength(4);
+    expect(await ledgerOf(given)).toHaveLength(4);
+  });
+
   it("are in the balance with what an operator sets, and not above the highest", async () => {
     const account = await shop.admit("--plan", "hobby", "--credits", "999999999990");
     await service.adminJson("account", "set", account.email, "--plan", "studio");
