@@ -8,7 +8,7 @@ import { reconcile } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
 import { recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
-import { store } from "@/lib/db/store";
+import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
 import { ApiError } from "@/lib/http/errors";
 import { readLinkKeys } from "@/lib/mail/link-keys";
@@ -33,7 +33,7 @@ export function addBackupCommands(program: AdminCommand): void {
     .doesWithoutStore(async (confirm, file: string) => {
       passphrase();
       if (existsSync(file)) await confirm(`This replaces ${file}.`);
-      const db = await store(); // brings the schema up to date
+      const db = await migratedStore(); // brings the schema up to date
       // The backup has the current secret only.
       await resealKeys(db);
       await readLinkKeys(db);
@@ -63,7 +63,7 @@ export function addBackupCommands(program: AdminCommand): void {
 
 /** Fulfils what was bought since the backup was made. */
 async function recoverPurchases() {
-  const db = await store();
+  const db = await migratedStore();
   const { read, failed } = await reconcile(db, Date.now(), { isRestored: true });
   return { read, failed, unclaimed: await listUnclaimed(db) };
 }
@@ -104,7 +104,7 @@ async function restore({ engine: madeOn, appSecret, madeAt, readCopy }: Backup, 
   createFolder(settings().dataDir);
   await writeStore(settings(), readCopy(), signal);
   const about = { by: "operator", what: "restore", whom: null, after: { madeAt } } as const;
-  await recordAudit(await store(), about, Date.now());
+  await recordAudit(await migratedStore(), about, Date.now());
 }
 
 const engine = () => (settings().databaseUrl ? "postgresql" : "embedded");

@@ -13,7 +13,7 @@ import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { auditEntries } from "@/lib/db/audit";
-import { type Db, store } from "@/lib/db/store";
+import { type Db, migratedStore, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { findRefusing } from "@/lib/http/hook-deliveries";
@@ -168,7 +168,7 @@ async function checkContact(): Promise<CheckResult> {
 }
 
 async function checkStore(): Promise<CheckResult> {
-  const db = await store();
+  const db = await migratedStore();
   const { databaseUrl, dataDir } = settings();
   if (!databaseUrl) {
     const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db);

@@ -4,7 +4,7 @@ import { knownArguments } from "@/lib/admin/arguments";
 import { askToConfirm, type Confirm } from "@/lib/admin/confirmation";
 import { type Listing, print, type Result } from "@/lib/admin/print";
 import { answersWithinMs } from "@/lib/config/limits";
-import { type Db, processStore, store } from "@/lib/db/store";
+import { type Db, migratedStore, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
 type Call = { db: Db; confirm: Confirm };
@@ -36,7 +36,7 @@ export class AdminCommand extends Command {
   does<Args extends unknown[]>(work: (call: Call, ...args: Args) => Promise<Result | Listing>): this {
     return this.doesWithoutStore(async (confirm, ...args: Args) => {
       await requireStore();
-      return work({ db: await store(), confirm }, ...args);
+      return work({ db: await migratedStore(), confirm }, ...args);
     });
   }
 

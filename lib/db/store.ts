@@ -14,6 +14,7 @@ import { boundLog, purgeDeleted } from "@/lib/db/sqlite/file";
 import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
 import { metrics } from "@/lib/runtime/metrics";
+import { withTimeout } from "@/lib/runtime/timeout";
 
 /** The database, or a transaction in it. */
 export type Db = Kysely<Tables>;
@@ -27,8 +28,12 @@ export function isPostgres(db: Db): boolean {
 export const processStore = () => processSingleton("store", () => new Store(settings()));
 
 /** The process's database, migrated. Throws if it cannot be reached; the next call retries. */
+export const migratedStore = (): Promise<Db> => processStore().ready();
+
+/** The same for a request, which waits only shortly for a migration or what it waits for. */
 export function store(): Promise<Db> {
-  return processStore().ready();
+  const ready = migratedStore();
+  return processStore().isReady ? ready : withTimeout(answersWithinMs.store, ready);
 }
 
 /** Closes the process's database. */
@@ -44,6 +49,7 @@ export class Store {
   /** Of the embedded store. */
   private readonly file: string | undefined;
   private migrated: Promise<Db> | undefined;
+  isReady = false;
 
   constructor(
     private readonly settings: StoreSettings,
@@ -75,7 +81,10 @@ export class Store {
 
   ready(): Promise<Db> {
     this.migrated ??= this.migrate().then(
-      () => this.db,
+      () => {
+        this.isReady = true;
+        return this.db;
+      },
       (failure) => {
         this.migrated = undefined;
         throw failure;

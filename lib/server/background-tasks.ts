@@ -5,7 +5,7 @@ import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { settings } from "@/lib/config/settings";
-import { type Db, processStore, store } from "@/lib/db/store";
+import { type Db, migratedStore, processStore } from "@/lib/db/store";
 import { deliverWebhooks, stopWebhooks } from "@/lib/events/delivery";
 import { tellDueEvents } from "@/lib/events/due-events";
 import { sweepEvents } from "@/lib/events/event-sweep";
@@ -32,13 +32,13 @@ type Task = [
 
 const inStore =
   (work: (db: Db, nowMs: number, signal: AbortSignal) => Promise<unknown>) => async (signal: AbortSignal) =>
-    work(await store(), Date.now(), signal);
+    work(await migratedStore(), Date.now(), signal);
 
 const sendFrom = <Mail extends Claimed>(outbox: Outbox<Mail>) =>
   inStore((db, _, signal) => sendDueMails(db, sender(), outbox, { signal }));
 
 const endWebhooks = async () =>
-  stopWebhooks(await store()).catch((failure) =>
+  stopWebhooks(await migratedStore()).catch((failure) =>
     log().warn({ err: failure }, "what webhooks were answered last could not be noted; it is sent again"),
   );
 

@@ -4,7 +4,7 @@ import { keyRing } from "@/lib/auth/keys/key-ring";
 import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { settings } from "@/lib/config/settings";
 import { sweepDrafts } from "@/lib/db/backup-copy";
-import { store } from "@/lib/db/store";
+import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
 import type { Call } from "@/lib/http/call";
 import { loadRenderer } from "@/lib/http/render-html";
@@ -118,7 +118,7 @@ async function untilStoreIsPrepared(): Promise<void> {
   const storeReady = blockReadiness("the store has not answered yet");
   for (let attempt = 0; ; attempt++) {
     try {
-      const db = await store();
+      const db = await migratedStore();
       await resealKeys(db);
       // Loads the keys, so that no request waits for them.
       if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());

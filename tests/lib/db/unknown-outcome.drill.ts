@@ -57,4 +57,21 @@ describe.runIf(pair)("a commit that is not answered, because the synchronous sta
     expect(page.text).toContain(`quote reference <code>${headers["x-request-id"]}</code>`);
     expect(page.text).not.toContain("nothing was changed");
   });
+
+  it("does not keep a form waiting that comes while a new instance makes its tables", async () => {
+    await queryOnce(primary, "CREATE DATABASE another");
+    await lose();
+    const DATABASE_URL = url.replace(/\/postgres(?=\?|$)/, "/another");
+    expect(DATABASE_URL).not.toBe(url);
+    const another = await startService(
+      { ...besideDatabaseUrl, DATABASE_URL, SIGN_IN: "local" },
+      { expectErrors: true },
+    );
+    const { headers } = await another.submit("/waitlist/join", { email: "new@example.com" });
+    expect(headers.location).toBe(`/waitlist?problem=unavailable&reference=${headers["x-request-id"]}`);
+    await follow("*");
+    await eventually(async () => expect((await another.ask("/ready")).status).toBe(200));
+    const joined = await another.submit("/waitlist/join", { email: "new@example.com" });
+    expect(joined.headers.location).toBe("/waitlist?joined");
+  });
 });
