@@ -28,6 +28,8 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   paid_plan: { exported: ["paidPlan"], kept: false, audited: true },
   own_features: { exported: ["ownFeatures", fromJson], kept: false, audited: true },
   own_limits: { exported: ["ownLimits", fromJson], kept: false, audited: true },
+  given_ends_at_ms: { exported: ["givenEndsAt", asIso], kept: false, audited: true },
+  given_after: { exported: ["givenAfter", fromJson], kept: false, audited: true },
   credit_thousandths: { exported: ["credits", toCredits], kept: true, audited: true },
   held_thousandths: { exported: ["heldCredits", toCredits], kept: false, audited: true },
   reference: { exported: ["reference"], kept: false, audited: false },

@@ -3,6 +3,7 @@ import { asIso } from "@/lib/config/instants";
 import type { Tables } from "@/lib/db/tables";
 import { entitlementAllowed } from "@/lib/http/schemas";
 import { type Contents, hasValidGrants, ownFeaturesOf, ownLimitsOf } from "@/lib/plans/plan";
+import { describeAfter, readAfter, rowAt } from "@/lib/plans/terms";
 
 /** What an account can be; the entitlement reports it as its status. */
 export const accountStatuses = entitlementAllowed.shape.status.options;
@@ -10,16 +11,22 @@ export type AccountStatus = (typeof accountStatuses)[number];
 
 type Row = Tables["accounts"];
 
-/** A row that is valid, with what is held at the time of the query; a trial always has an end. */
+/** A row that is valid, with what is given and held at the time of the query; a trial always has an end. */
 export type Account = Row &
   ({ plan: Exclude<AccountStatus, "trial"> } | { plan: "trial"; trial_ends_at_ms: number });
 
 /**
- * Parses a row, because SQLite checks no types; `undefined` if it is invalid. Written by hand because every entitlement
+ * Parses a row as it is at `nowMs`, because SQLite checks no types; `undefined` if it is invalid. Written by hand because every entitlement
  * request parses one, and a schema takes three times as long.
  */
-export function parseAccount(row: Record<keyof Row, unknown> | undefined): Account | undefined {
-  if (!row) return undefined;
+export function parseAccount(
+  stored: Record<keyof Row, unknown> | undefined,
+  nowMs: number,
+): Account | undefined {
+  if (!stored) return undefined;
+  const { given_ends_at_ms } = stored;
+  if (given_ends_at_ms !== null && !(isInstant(given_ends_at_ms) && readAfter(stored))) return undefined;
+  const row = rowAt(stored, nowMs);
   const { id, email, subject, plan, trial_ends_at_ms, assistant_limit, credit_thousandths } = row;
   const { held_thousandths } = row;
   if (!isText(id) || !isText(email) || !email.includes("@")) return undefined;
@@ -61,6 +68,10 @@ export function describeAccount(account: Account, { plan, features, limits }: Co
     limits,
     ...(account.own_features !== null && { ownFeatures: ownFeaturesOf(account) }),
     ...(account.own_limits !== null && { ownLimits: ownLimitsOf(account) }),
+    ...(account.given_ends_at_ms !== null && {
+      givenEndsAt: asIso(account.given_ends_at_ms),
+      afterwards: describeAfter(account),
+    }),
     credits: toCredits(spendable(account)),
     heldCredits: toCredits(account.held_thousandths),
     reference: account.reference,

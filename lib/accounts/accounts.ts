@@ -17,7 +17,16 @@ import { ApiError } from "@/lib/http/errors";
 import { scheduleOnboarding } from "@/lib/mail/onboarding-outbox";
 import { maxContents, ownLimitsOf, readPlans } from "@/lib/plans/plan";
 import { findCustomer } from "@/lib/plans/purchases";
-import { givenTerms, type Terms } from "@/lib/plans/terms";
+import {
+  differs,
+  endColumns,
+  endedTerms,
+  type Gift,
+  type Given,
+  givenTerms,
+  lapsedTerms,
+  rowAt,
+} from "@/lib/plans/terms";
 
 /**
  * The terms that an operator sets, by the columns of an invitation. An omitted one stays unchanged, or gets the default for
@@ -33,6 +42,8 @@ export type AccountTerms = TrialTerms & {
   own_features?: string[] | undefined;
   /** Limits in place of its plan's, null for none; `plan` for those of the plan again. */
   own_limits?: Record<string, number | null | "plan"> | undefined;
+  /** When what the other terms give ends, or all that is given if they give nothing; null if it has no end. */
+  given_ends_at_ms?: number | null | undefined;
   /** The operator's own name for the account, which no other has; null takes it away. */
   reference?: string | null | undefined;
 };
@@ -49,7 +60,8 @@ export async function openAccount(
 ): Promise<Account> {
   validateTerms(terms);
   await requireUnusedSubject(transaction, terms.subject);
-  const { plan = "trial", assistant_limit = null, credit_thousandths, subject = null } = terms;
+  const { credit_thousandths, subject = null } = terms;
+  const { given, end } = changeGift({ given: newTerms(terms, nowMs) }, terms, nowMs);
   const id = `acc_${randomBytes(16).toString("base64url")}`;
   const inserting = transaction
     .insertInto("accounts")
@@ -57,11 +69,8 @@ export async function openAccount(
       id,
       email: email.toLowerCase(),
       subject,
-      plan,
-      given_plan: plan === "licensed" ? (terms.given_plan ?? plan) : null,
-      trial_ends_at_ms: plan === "trial" ? trialEnd(terms, nowMs) : null,
-      assistant_limit,
-      ...ownColumns(terms, { own_features: null, own_limits: null }),
+      ...given,
+      ...endColumns(end, end?.given),
       credit_thousandths: 0,
       held_thousandths: 0,
       created_at_ms: nowMs,
@@ -85,9 +94,6 @@ export function emailTaken(): ApiError {
   });
 }
 
-/** What an operator gives an account beyond its plan. */
-type Grants = Pick<Account, "own_features" | "own_limits">;
-
 /** Who changes something, and what throws if it is no longer as they saw it. */
 type Act<Seen> = { by?: Operator; requireSame?: (current: Seen) => void };
 
@@ -98,7 +104,7 @@ type Act<Seen> = { by?: Operator; requireSame?: (current: Seen) => void };
 export async function setAccount(
   db: Db,
   email: string,
-  { by = "operator", requireSame, ...terms }: AccountTerms & Act<Terms & Grants>,
+  { by = "operator", requireSame, ...terms }: AccountTerms & Act<Gift>,
   nowMs: number,
 ): Promise<Account> {
   const { whom, readState } = auditedAccount(email);
@@ -106,7 +112,7 @@ export async function setAccount(
   const readBoth = async (transaction: Db) => {
     const row = await readState(transaction);
     const customer = row && (await findCustomer(transaction, row.id));
-    return row && customer?.licence ? { ...row, given: givenTerms(row, customer) } : row;
+    return row && customer?.licence ? { ...row, given: givenTerms(rowAt(row, nowMs), customer) } : row;
   };
   const about = { by, what: "account set", whom, readState: readBoth } as const;
   return auditedTransaction(db, about, nowMs, async (transaction) => {
@@ -114,18 +120,15 @@ export async function setAccount(
     if (terms.subject !== account.subject) await requireUnusedSubject(transaction, terms.subject);
     if (terms.given_plan !== account.given_plan) await requireOffered(transaction, terms.given_plan);
     await giveMissedCredits(transaction, account, nowMs, nowMs);
-    await settleTerms(transaction, account, nowMs, (given) => {
-      requireSame?.({ ...given, own_features: account.own_features, own_limits: account.own_limits });
-      return changeTerms(given, terms, nowMs);
+    await settleTerms(transaction, account, nowMs, (gift) => {
+      requireSame?.(gift);
+      return changeGift(gift, terms, nowMs);
     });
     if (terms.reference !== undefined)
       await writeReference(transaction, account.id, terms.reference, referenceTaken);
-    const columns = {
-      ...(terms.subject && { subject: terms.subject }),
-      ...ownColumns(terms, account),
-    };
-    if (Object.keys(columns).length > 0)
-      await transaction.updateTable("accounts").set(columns).where("id", "=", account.id).execute();
+    const { subject } = terms;
+    if (subject)
+      await transaction.updateTable("accounts").set({ subject }).where("id", "=", account.id).execute();
     // The plan may have given some just now.
     const balance = spendable(await findAccount(transaction, email, nowMs));
     const difference = (terms.credit_thousandths ?? balance) - balance;
@@ -191,7 +194,7 @@ export async function findAccount(db: Db, email: string, nowMs = Date.now()): Pr
       hint: "See 'account list', or add one with 'account add'.",
     });
   }
-  const account = parseAccount(row);
+  const account = parseAccount(row, nowMs);
   if (account) return account;
   throw new ApiError("internal_error", {
     message: "The record of this account is not valid.",
@@ -279,7 +282,8 @@ export async function* listAccounts(db: Db, filter: AccountFilter = {}, maxRows?
         .execute(),
     maxRows,
   );
-  for await (const page of rows) yield page.map((row) => ({ email: row.email, account: parseAccount(row) }));
+  for await (const page of rows)
+    yield page.map((row) => ({ email: row.email, account: parseAccount(row, Date.now()) }));
 }
 
 /**
@@ -294,7 +298,52 @@ export async function deleteAccount(db: Db, email: string, by: Operator, nowMs: 
   });
 }
 
-function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
+/** What a new account is given without terms that give something, and after their end. */
+function newTerms({ plan, trial_ends_at_ms, trial_days }: AccountTerms, nowMs: number): Given {
+  const isHobby = plan === "hobby";
+  return {
+    plan: isHobby ? plan : "trial",
+    trial_ends_at_ms: isHobby ? null : trialEnd({ trial_ends_at_ms, trial_days }, nowMs),
+    ...{ given_plan: null, paid_plan: null, assistant_limit: null, own_features: null, own_limits: null },
+  };
+}
+
+/**
+ * Changes what an operator gives. What terms with an end give lasts until then, and what was given before comes back; without
+ * an end it is for good. Throws an {@link ApiError} for an end of nothing, and for one that has come.
+ */
+function changeGift({ given, end }: Gift, terms: AccountTerms, nowMs: number): Gift {
+  const changed = changeTerms(given, terms, nowMs);
+  const { given_ends_at_ms: atMs = end?.atMs } = terms;
+  if (atMs == null) return { given: changed };
+  const before = end?.given ?? given;
+  if (terms.given_ends_at_ms === undefined) {
+    const { plan, given_plan, trial_ends_at_ms } = changed;
+    const named = terms.plan && { plan, given_plan, trial_ends_at_ms };
+    const after = { ...changeTerms(before, terms, nowMs), ...named };
+    return { given: changed, end: differs(changed, after) ? { atMs, given: after } : undefined };
+  }
+  const { plan, assistant_limit, own_features, own_limits } = terms;
+  if (plan === "trial") throw noEnd("A trial has an end of its own.", "Set it with '--trial-ends'.");
+  if (atMs <= nowMs) throw noEnd("This end has come already.", "Set one that is to come.");
+  const isAll = !end && [plan, assistant_limit, own_features, own_limits].every((term) => term === undefined);
+  const ended = endedTerms(changed, atMs);
+  // What is given already for good ends as well if it is named with an end.
+  const isKept = plan !== undefined && plan === before.plan && changed.given_plan === before.given_plan;
+  const { plan: left, given_plan, trial_ends_at_ms } = ended;
+  const comesBack = {
+    ...(changed.plan === "licensed" ? lapsedTerms(before) : before),
+    ...(isKept && { plan: left, given_plan, trial_ends_at_ms }),
+    ...(own_features && changed.own_features === before.own_features && { own_features: null }),
+  };
+  const after = isAll ? ended : comesBack;
+  if (differs(changed, after)) return { given: changed, end: { atMs, given: after } };
+  throw noEnd("Nothing is given that could end.", "Name a plan, features or limits next to the end.");
+}
+
+const noEnd = (message: string, hint: string) => new ApiError("invalid_request", { message, hint });
+
+function changeTerms(given: Given, terms: AccountTerms, nowMs: number): Given {
   const { assistant_limit = given.assistant_limit } = terms;
   const plan = terms.plan ?? given.plan;
   validateTerms({ ...terms, plan: plan as AccountStatus });
@@ -307,14 +356,14 @@ function changeTerms(given: Terms, terms: AccountTerms, nowMs: number): Terms {
     paid_plan: null,
     trial_ends_at_ms: plan === "trial" ? endsAtMs : null,
     assistant_limit,
+    ...ownColumns(terms, given),
   };
 }
 
 /**
- * What an operator gives beyond the plan, for those columns that the terms change. Throws an {@link ApiError} if it is so much
- * that an answer would not stay small.
+ * What an operator gives beyond the plan. Throws an {@link ApiError} if it is so much that an answer would not stay small.
  */
-function ownColumns({ own_features, own_limits }: AccountTerms, before: Grants): Partial<Grants> {
+function ownColumns({ own_features, own_limits }: AccountTerms, before: Given) {
   const limits = Object.entries({ ...ownLimitsOf(before), ...own_limits }).filter(
     ([, limit]) => limit !== "plan",
   );
@@ -324,9 +373,10 @@ function ownColumns({ own_features, own_limits }: AccountTerms, before: Grants):
       hint: "Make a plan of them, with 'plan set'.",
     });
   }
+  const asJson = (value: object, size: number) => (size > 0 ? JSON.stringify(value) : null);
   return {
-    ...(own_features && { own_features: own_features.length > 0 ? JSON.stringify(own_features) : null }),
-    ...(own_limits && { own_limits: limits.length > 0 ? JSON.stringify(Object.fromEntries(limits)) : null }),
+    own_features: own_features ? asJson(own_features, own_features.length) : before.own_features,
+    own_limits: own_limits ? asJson(Object.fromEntries(limits), limits.length) : before.own_limits,
   };
 }
 

@@ -92,7 +92,7 @@ function callerOf(row: CallerRow, plans: Plans, token: VerifiedToken, nowMs: num
   if (row.barred_id !== null && settings().signIn.kind === "clerk") return signedOut;
   const session = token.keyId === undefined ? sessionAtClerk(row, token) : ownSession(row, token, nowMs);
   if (!session) return signedOut;
-  const account = parseAccount(row);
+  const account = parseAccount(row, nowMs);
   const contents = account && contentsOf(account, plans);
   return contents ? { is: "account", account, contents, plans, session } : { is: "unreadable" };
 }

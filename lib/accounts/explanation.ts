@@ -14,7 +14,7 @@ import { attemptsTo } from "@/lib/mail/outbox";
 import { decideEntitlement } from "@/lib/plans/entitlement";
 import { endWords, type LicenceState } from "@/lib/plans/entitlement-words";
 import { currentLicence, describeDue, endOf, licenceStateOf } from "@/lib/plans/licence-state";
-import { customerColumns, describeTerms, givenTerms } from "@/lib/plans/terms";
+import { customerColumns, describeTerms, givenTerms, rowAt } from "@/lib/plans/terms";
 
 export type Facts = ReturnType<typeof toAccountFacts>;
 
@@ -68,13 +68,14 @@ export function factQueries(db: Db, email: string, nowMs: number) {
 export type FactRows = Awaited<ReturnType<typeof readInOneQuery<ReturnType<typeof factQueries>>>>;
 
 export function toAccountFacts({ accounts, codes, attempts, sessions, ...others }: FactRows, nowMs: number) {
-  const [row] = accounts;
+  const [found] = accounts;
+  const row = found && rowAt(found, nowMs);
   const isBesideGift = others.customers[0]?.plan_before === "licensed";
   const [[invitation], [waiting], [atClerk]] = [others.invitations, others.waiting, others.atClerk];
   return {
     nowMs,
     hasAccount: row !== undefined,
-    account: parseAccount(row),
+    account: parseAccount(row, nowMs),
     codes,
     attempts,
     sessions: toSessions(sessions),
@@ -82,7 +83,7 @@ export function toAccountFacts({ accounts, codes, attempts, sessions, ...others 
     waiting,
     atClerk,
     /** The account as an operator gives it, and the customer that Stripe gives a licence. */
-    given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }),
+    given: parseAccount(row && { ...row, ...givenTerms(row, others.customers[0]) }, nowMs),
     licensed:
       row && others.customers[0]?.licence ? { ...others.customers[0], plan: row.paid_plan } : undefined,
     subscription: currentLicence(others.subscriptions.map((one) => ({ ...one, isBesideGift }))),
@@ -226,6 +227,11 @@ function explainApps({ nowMs, hasAccount, account, sessions, subscription }: Fac
 }
 
 function describePlan(account: Account, nowMs: number): string {
+  const end = asInstant(account.given_ends_at_ms, nowMs);
+  return `${describeTermsOf(account, nowMs)}${end ? `; what is given ends ${end}` : ""}`;
+}
+
+function describeTermsOf(account: Account, nowMs: number): string {
   const { plan, given_plan, paid_plan } = account;
   if (plan === "licensed") {
     const given = given_plan ? [given_plan] : [];

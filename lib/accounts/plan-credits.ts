@@ -7,6 +7,7 @@ import { isOutage } from "@/lib/db/store-outage";
 import type { Tables } from "@/lib/db/tables";
 import { type CreditSource, giveMonths, nextMonth } from "@/lib/plans/credit-months";
 import { type Plans, readPlans } from "@/lib/plans/plan";
+import { readAfter } from "@/lib/plans/terms";
 import { log } from "@/lib/runtime/log";
 
 const atOnce = 100;
@@ -21,6 +22,8 @@ const columns = [
   "created_at_ms",
   "credit_thousandths",
   "credits_due_ms",
+  "given_ends_at_ms",
+  "given_after",
 ] as const;
 type Account = Pick<Tables["accounts"], (typeof columns)[number]>;
 
@@ -122,7 +125,7 @@ export async function readNextCredits(
   const sources = (await readSources(db, account, await readPlans(db), nowMs)) ?? [];
   const atMs = nextMonth(month.anchor_ms, month.starts_ms);
   const next = sources
-    .filter(({ untilMs, renews }) => atMs > nowMs && (atMs < untilMs || renews))
+    .filter(({ fromMs, untilMs, renews }) => atMs > nowMs && fromMs <= atMs && (atMs < untilMs || renews))
     .toSorted((one, other) => other.plan.position - one.plan.position)[0];
   const credits = next && toCredits(next.plan.credit_thousandths);
   return credits ? { atMs, credits } : undefined;
@@ -169,20 +172,26 @@ async function readSources(
       },
     ];
   });
-  const free = freePlanOf(account);
-  const endsMs = account.plan === "trial" ? account.trial_ends_at_ms : null;
-  const own = {
-    plan: free === null ? undefined : plans.get(free),
-    fromMs: account.created_at_ms,
-    untilMs: endsMs ?? Number.POSITIVE_INFINITY,
-    renews: false,
+  const { given_ends_at_ms, created_at_ms } = account;
+  const after = given_ends_at_ms === null ? undefined : readAfter(account)?.has;
+  const free = (terms: FreeTerms, fromMs: number, endsMs = Number.POSITIVE_INFINITY) => {
+    const name = freePlanOf(terms);
+    const trialMs = (terms.plan === "trial" && terms.trial_ends_at_ms) || Number.POSITIVE_INFINITY;
+    const source = { fromMs, untilMs: Math.min(trialMs, endsMs), renews: false };
+    return name === null ? [] : [{ plan: plans.get(name), ...source }];
   };
-  const all = free === null ? sources : [...sources, own];
+  const all = [
+    ...sources,
+    ...free(account, created_at_ms, given_ends_at_ms ?? undefined),
+    ...(after ? free(after, given_ends_at_ms ?? 0) : []),
+  ];
   return all.every((source): source is Source => source.plan !== undefined) ? all : undefined;
 }
 
+type FreeTerms = Pick<Account, "plan" | "given_plan" | "paid_plan" | "trial_ends_at_ms">;
+
 /** The plan that an account has without paying; null if it has none. Rows of earlier builds do not name it. */
-function freePlanOf({ plan, given_plan, paid_plan }: Account): string | null {
+function freePlanOf({ plan, given_plan, paid_plan }: FreeTerms): string | null {
   if (plan !== "licensed") return plan;
   return given_plan ?? (paid_plan === null ? plan : null);
 }

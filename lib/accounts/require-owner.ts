@@ -92,7 +92,7 @@ async function readOwner({ headers, nowMs }: Call): Promise<Found | undefined> {
   if (!session || session.formerUntilMs !== undefined) return undefined;
   const row = await accountBy(db, "id", session.accountId).select(accountAt(nowMs)).executeTakeFirst();
   const confirmedAtMs = session.confirmed_at_ms ?? undefined;
-  return { account: parseAccount(row), session, clerkSession: undefined, confirmedAtMs, by: "owner" };
+  return { account: parseAccount(row, nowMs), session, clerkSession: undefined, confirmedAtMs, by: "owner" };
 }
 
 function onlyInBrowser(): ApiError {

@@ -17,6 +17,7 @@ import {
   limitsInWords,
   parseBalance,
   parseCount,
+  parseEnd,
   parseInstant,
   parseReference,
   parseSlug,
@@ -49,6 +50,7 @@ export type TermOptions = {
   assistantLimit?: number | "none";
   feature?: string[];
   limit?: Record<string, number | null | "plan">;
+  until?: number | "none";
   credits?: number;
   subject?: string;
   reference?: string;
@@ -78,6 +80,7 @@ export function addAccountCommands(program: AdminCommand): void {
       "change an account; options that you leave out keep their values",
       "account set ceo@example.com --plan licensed",
       "account set ceo@example.com --feature voice --limit projects=50",
+      "account set ceo@example.com --plan studio --until 2027-01-31",
       "account set ceo@example.com --plan trial --trial-ends 2027-01-31T09:00:00Z",
       "account set ceo@example.com --reference customer-7",
     ),
@@ -130,6 +133,11 @@ export function withTerms(command: AdminCommand): AdminCommand {
       "a limit in place of its plan's: a whole number, none, or plan for the plan's again",
       collectLimitOr("plan"),
     )
+    .option(
+      "--until <day>",
+      "the last day (UTC) of what you give, or an instant; none for no end; alone, of all that you gave",
+      parseEnd,
+    )
     .option("--subject <id>", "the user id at Clerk", parseSubject);
 }
 
@@ -157,6 +165,7 @@ export function toTerms({
   assistantLimit,
   feature: own_features,
   limit: own_limits,
+  until,
   ...options
 }: TermOptions): AccountTerms {
   const { trialEnds: trial_ends_at_ms, trialDays: trial_days, credits: credit_thousandths } = options;
@@ -165,6 +174,7 @@ export function toTerms({
   return {
     ...(plan !== undefined && termsOfPlan(plan)),
     ...{ subject, reference, trial_ends_at_ms, trial_days, assistant_limit, own_features, own_limits },
+    ...(until !== undefined && { given_ends_at_ms: until === "none" ? null : until }),
     credit_thousandths,
   };
 }

@@ -4,6 +4,7 @@ import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
+import { dayMs } from "@/lib/config/durations";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { operatorName } from "@/lib/office/operators";
 import { slug, titleOf } from "@/lib/plans/plan";
@@ -36,6 +37,13 @@ export function parseInstant(text: string): number {
   const ms = Date.parse(text);
   if (!isInstant(ms)) throw new InvalidArgumentError("It must be from 1970 to 9999.");
   return ms;
+}
+
+/** Parses an end: an instant, the last day as that day's end in UTC, or none. */
+export function parseEnd(text: string): number | "none" {
+  if (text === "none") return text;
+  const isDay = z.iso.date().safeParse(text).success;
+  return parseInstant(text) + (isDay ? dayMs : 0);
 }
 
 const matchingNumber = (message: string) =>

@@ -36,6 +36,7 @@ export function describeForBackend(account: Account, plans: Plans, nowMs: number
     ...describeContents(contents),
     ownFeatures: account.own_features === null ? null : ownFeaturesOf(account),
     ownLimits: account.own_limits === null ? null : ownLimitsOf(account),
+    givenEndsAt: asIso(account.given_ends_at_ms),
     balance: toCredits(spendable(account)),
     held: toCredits(account.held_thousandths),
     createdAt: asIso(account.created_at_ms),
@@ -45,7 +46,7 @@ export function describeForBackend(account: Account, plans: Plans, nowMs: number
 /** Reads an account by its id. Throws a {@link Refusal} if there is none. */
 export async function readForBackend(db: Db, id: string, nowMs: number) {
   const row = await accountBy(db, "id", id).select(accountAt(nowMs)).executeTakeFirst();
-  const account = parseAccount(row);
+  const account = parseAccount(row, nowMs);
   const described = account && describeForBackend(account, await readPlans(db), nowMs);
   if (!described) throw new Refusal("account_not_found");
   return described;
@@ -76,7 +77,7 @@ export async function listForBackend(
   const plans = await readPlans(db);
   return {
     accounts: rows.flatMap((row) => {
-      const account = parseAccount(row);
+      const account = parseAccount(row, nowMs);
       return (account && describeForBackend(account, plans, nowMs)) ?? [];
     }),
     next: rows.length === limit ? (rows.at(-1)?.id ?? null) : null,

@@ -46,6 +46,11 @@ export const account = z
       .nullable()
       .describe("Those of them that an operator gives beyond the plan."),
     ownLimits: limits.nullable().describe("Those that an operator gives in place of the plan's."),
+    givenEndsAt: instant
+      .nullable()
+      .describe(
+        "When what an operator gives ends: the plan, or what is beyond it. Then the account has another.",
+      ),
     balance,
     held: z.number().describe("What open holds hold."),
     createdAt: instant,

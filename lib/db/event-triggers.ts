@@ -151,11 +151,11 @@ const planOf = (row: "new" | "old") =>
   `case when ${row}.plan = 'licensed' then coalesce(${row}.paid_plan, ${row}.given_plan, 'licensed') else ${row}.plan end`;
 const limitOf = (row: "new" | "old") =>
   `coalesce(${row}.assistant_limit, (select cast(as_json(limits)->>'assistants' as bigint) from plans where name = ${planOf(row)}))`;
-const withPlan = (row: "new" | "old") =>
+const withPlan = (row: "new" | "old", more = "") =>
   entitlementOf(
     row,
     limitOf(row),
-    `, 'plan', ${planOf(row)}, 'ownFeatures', ${row}.own_features, 'ownLimits', ${row}.own_limits`,
+    `, 'plan', ${planOf(row)}, 'ownFeatures', ${row}.own_features, 'ownLimits', ${row}.own_limits${more}`,
   );
 const grants = ["given_plan", "paid_plan", "own_features", "own_limits"];
 const contentsOf = (row: "new" | "old") =>
@@ -180,6 +180,21 @@ export const planTriggers: Record<string, EventTrigger> = {
       when 'trial' then new.name = 'trial' and accounts.trial_end_told_ms is distinct from accounts.trial_ends_at_ms
       else new.name = accounts.plan end`,
     data: `json_object('before', ${contentsOf("old")}, 'after', ${contentsOf("new")})`,
+  },
+};
+
+const withEnd = (row: "new" | "old") => withPlan(row, `, 'givenEndsAtMs', ${row}.given_ends_at_ms`);
+
+/** The triggers of migration 224, by name. */
+export const givenTriggers: Record<string, EventTrigger> = {
+  entitlement_changed: {
+    ...(planTriggers.entitlement_changed as EventTrigger),
+    after: `update of plan, trial_ends_at_ms, assistant_limit, trial_end_told_ms, given_ends_at_ms, ${grants.join(", ")} on accounts`,
+    when: changed(
+      statusOf,
+      ...["trial_ends_at_ms", "assistant_limit", "given_ends_at_ms", ...grants].map(column),
+    ),
+    data: `json_object('before', ${withEnd("old")}, 'after', ${withEnd("new")})`,
   },
 };
 

@@ -2,7 +2,13 @@ import { createHash, randomUUID } from "node:crypto";
 import { type Kysely, type QueryExecutorProvider, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { settings } from "@/lib/config/settings";
-import { createTriggers, eventTriggers, ofPostgres, planTriggers } from "@/lib/db/event-triggers";
+import {
+  createTriggers,
+  eventTriggers,
+  givenTriggers,
+  ofPostgres,
+  planTriggers,
+} from "@/lib/db/event-triggers";
 
 /** A migration: a transaction, of SQL statements or by hand, or indexes that are created while the table is in use. */
 export type SchemaChange = readonly string[] | Migration | IndexChange;
@@ -531,6 +537,11 @@ export const migrations: Record<string, SchemaChange> = {
     ...addColumns("billing_subscriptions", "period_starts_ms bigint, cycle_anchor_ms bigint"),
   ],
   "255-credits-due": { accounts_credits_due: "accounts (credits_due_ms) where credits_due_ms is not null" },
+  "222-ends-of-gifts": addColumns("accounts", "given_ends_at_ms bigint, given_after text"),
+  "223-ends-of-gifts-due": {
+    accounts_given_ends: "accounts (given_ends_at_ms) where given_ends_at_ms is not null",
+  },
+  "224-ends-of-gifts-told": { up: (db: Kysely<unknown>) => createTriggers(db, givenTriggers) },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

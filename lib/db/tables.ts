@@ -23,6 +23,9 @@ export type Tables = {
     /** What an operator gives it beyond its plan: names of features and limits, as JSON. */
     own_features: string | null;
     own_limits: string | null;
+    /** When what an operator gives ends, and what they give and it has then, as JSON; null without an end. */
+    given_ends_at_ms: number | null;
+    given_after: string | null;
     credit_thousandths: number;
     created_at_ms: number;
     /** When it is erased, because its owner asked for that a day before; null if it stays. */

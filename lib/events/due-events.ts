@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { endGifts } from "@/lib/accounts/gift-ends";
 import { closeExpiredHolds, lockAccounts } from "@/lib/accounts/ledger";
 import { ledgerTransaction } from "@/lib/db/ledger-transaction";
 import type { Db } from "@/lib/db/store";
@@ -8,10 +9,11 @@ const atOnce = 200;
 const roundsAtMost = 50;
 
 /**
- * Tells what time alone ended by `nowMs`: trials, sessions of apps, and holds. A mark in the row is what the trigger tells,
+ * Tells what time alone ended by `nowMs`: what operators gave, trials, sessions of apps, and holds. A mark in the row is what the trigger tells,
  * so each is told once. The conditions are those of partial indexes, in the same literal words.
  */
 export async function tellDueEvents(db: Db, nowMs: number): Promise<void> {
+  await endGifts(db, nowMs);
   const trials = db
     .selectFrom("accounts")
     .select("id")

@@ -7,7 +7,7 @@ export const eventTypes = {
   "account.created": "There is a new account.",
   "account.deleted": "An account is gone, with everything that belongs to it.",
   "entitlement.changed":
-    "What the account may do is another: `before` and `after`, each with `status`, `plan`, `trialEndsAt`, `assistantLimit`, and `ownFeatures` and `ownLimits` beyond the plan; or, for each account of a plan that was changed, with `plan`, `features` and `limits`.",
+    "What the account may do is another: `before` and `after`, each with `status`, `plan`, `trialEndsAt`, `assistantLimit`, `ownFeatures` and `ownLimits` beyond the plan, and `givenEndsAt`, when what the operator gives ends; or, for each account of a plan that was changed, with `plan`, `features` and `limits`.",
   "credits.changed":
     "`before` and `after`, each with `balance`, what can be spent, and `held`. Writes at one instant may share an event.",
   "credits.low": "What can be spent fell `below` the number that the owner chose. Once a crossing.",

@@ -25,6 +25,7 @@ import {
   Field,
   Lines,
   PlanFields,
+  parseTime,
   readLimit,
   readLines,
   readSeen,
@@ -47,7 +48,7 @@ import {
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
 import { contentsOf, ownFeaturesOf, ownLimitsOf, type Plans } from "@/lib/plans/plan";
-import type { Terms as GivenTerms } from "@/lib/plans/terms";
+import { describeAfter, type Gift } from "@/lib/plans/terms";
 
 /* What an operator can do with an account: four forms, each followed by its act. */
 
@@ -62,7 +63,7 @@ type TermsProps = {
 /** The form with what an operator gives: the plan, its trial's end and the limit; and what Stripe gives next to it. */
 export function Terms({ call, plans, account, given, licensed }: TermsProps) {
   const { kept } = readSeen(call);
-  const fields = fieldsOf(given.id, given);
+  const fields = fieldsOf(given.id, given, given.given_ends_at_ms);
   return (
     <>
       <h2>Plan</h2>
@@ -89,6 +90,12 @@ export function Terms({ call, plans, account, given, licensed }: TermsProps) {
         </PlanFields>
         <Lines call={kept} name="ownFeatures" label="Features beyond the plan" current={fields.ownFeatures} />
         <Lines call={kept} name="ownLimits" label="Limits, like projects = 20" current={fields.ownLimits} />
+        <TimeField
+          call={kept}
+          name="until"
+          label="What you change here ends (UTC), if it does"
+          atMs={given.given_ends_at_ms}
+        />
         <button type="submit">Save</button>
       </PostForm>
     </>
@@ -130,16 +137,27 @@ function WhatItHas({ account, plans, given, isPaid }: HasProps) {
       <dd>{features.join(", ") || "none"}</dd>
       <dt>Limits</dt>
       <dd>{limits.join(", ") || "none"}</dd>
+      {account.given_ends_at_ms !== null && (
+        <>
+          <dt>What you give ends</dt>
+          <dd>
+            <Instant atMs={account.given_ends_at_ms} />, and then it has {describeAfter(account)}
+          </dd>
+        </>
+      )}
     </dl>
   );
 }
 
-type Given = GivenTerms & Pick<Account, "own_features" | "own_limits">;
-
 /** The fields of the form, and the account that it was made for. */
-function fieldsOf(id: string, { plan, given_plan, trial_ends_at_ms, assistant_limit, ...own }: Given) {
+function fieldsOf(
+  id: string,
+  { plan, given_plan, trial_ends_at_ms, assistant_limit, ...own }: Gift["given"],
+  endsAtMs: number | null | undefined,
+) {
   return {
     id,
+    until: toMinute(endsAtMs),
     plan: given_plan ?? plan,
     trialEnds: toMinute(trial_ends_at_ms),
     assistantLimit: String(assistant_limit ?? ""),
@@ -161,6 +179,9 @@ const setTerms: OfficeAct = {
     const { isChanged } = readSeen(call);
     const lines = (name: string) => (isChanged(name) ? input(name) : undefined);
     const [features, limits] = [lines("ownFeatures"), lines("ownLimits")];
+    // The form shows one end for all of it, so what is changed below it ends then too; a trial ends by itself.
+    const standing =
+      isChanged("plan") && plan === "trial" ? undefined : (account.given_ends_at_ms ?? undefined);
     const before = Object.keys(ownLimitsOf(account)).map((name) => [name, "plan"] as const);
     const terms = {
       ...(isChanged("plan") && { plan, given_plan }),
@@ -170,10 +191,11 @@ const setTerms: OfficeAct = {
       ...(limits !== undefined && {
         own_limits: { ...Object.fromEntries(before), ...readLines(limits, readLimit) },
       }),
+      given_ends_at_ms: isChanged("until") ? parseTime(input("until")) : standing,
     };
-    const requireSame = (given: Given) => {
-      const now = describeChanges(null, given);
-      const seen = toSeen(fieldsOf(account.id, given));
+    const requireSame = ({ given, end }: Gift) => {
+      const now = describeChanges(null, { ...given, given_ends_at_ms: end?.atMs ?? null });
+      const seen = toSeen(fieldsOf(account.id, given, end?.atMs));
       requireSeen(call, seen, `Someone changed this account meanwhile. It is now: ${now}.`);
     };
     await setAccount(db, email, { ...terms, by, requireSame }, nowMs);

@@ -56,7 +56,7 @@ async function show(call: OfficeCall) {
       <Links words="By state" name="state" of={stateWords} current={state} />
       <Links words="Trials by their end" name="trials" of={trialLists} current={trials} />
       <LongTable
-        rows={rows.map((row) => ({ ...row, account: parseAccount(row) }))}
+        rows={rows.map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
         columns={{
           Email: ({ email }) => <Person email={email} />,
           Reference: ({ reference }) => <UntrustedText>{reference ?? "–"}</UntrustedText>,

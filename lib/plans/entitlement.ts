@@ -14,10 +14,11 @@ export type Entitlement =
   | { ok: false; status: DeniedStatus; trialEndsAt?: undefined };
 
 /** What a decision needs of an account. */
-export type Decided = { trial_ends_at_ms: number | null } & (
-  | { plan: Exclude<EntitlementAllowed["status"], "trial"> }
-  | { plan: "trial"; trial_ends_at_ms: number }
-);
+export type Decided = {
+  trial_ends_at_ms: number | null;
+  given_ends_at_ms: number | null;
+  given_after: string | null;
+} & ({ plan: Exclude<EntitlementAllowed["status"], "trial"> } | { plan: "trial"; trial_ends_at_ms: number });
 
 /** Who asks: an account, or why there is none. */
 export type Asker = { is: "account"; account: Decided } | NoAccount;
@@ -34,15 +35,18 @@ export const statusOf = (caller: NoAccount): DeniedStatus =>
  */
 export function decideEntitlement(account: Decided, nowMs: number, chance = Math.random()): Entitlement {
   const askAgainSeconds = jitter(recheckAfterSeconds.min, recheckAfterSeconds.max, chance);
-  if (account.plan !== "trial")
-    return { ok: true, status: account.plan, recheckAfterSeconds: askAgainSeconds };
-  const leftMs = account.trial_ends_at_ms - nowMs;
-  if (leftMs <= 0) return { ok: false, status: "trial-ended" };
+  const changesMs = account.given_ends_at_ms ?? Number.POSITIVE_INFINITY;
+  const until = (endMs: number) => ({
+    recheckAfterSeconds: Math.max(1, Math.min(askAgainSeconds, Math.floor((endMs - nowMs) / 1000))),
+  });
+  if (account.plan !== "trial") return { ok: true, status: account.plan, ...until(changesMs) };
+  const { trial_ends_at_ms } = account;
+  if (trial_ends_at_ms <= nowMs) return { ok: false, status: "trial-ended" };
   return {
     ok: true,
     status: "trial",
-    trialEndsAt: new Date(account.trial_ends_at_ms).toISOString(),
-    recheckAfterSeconds: Math.max(1, Math.min(askAgainSeconds, Math.floor(leftMs / 1000))),
+    trialEndsAt: new Date(trial_ends_at_ms).toISOString(),
+    ...until(Math.min(trial_ends_at_ms, changesMs)),
   };
 }
 

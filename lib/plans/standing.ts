@@ -9,6 +9,7 @@ import {
 } from "@/lib/plans/entitlement";
 import { isDue, type Status, wordsOf } from "@/lib/plans/entitlement-words";
 import { endOf, type Licence, licenceStateOf } from "@/lib/plans/licence-state";
+import { readAfter } from "@/lib/plans/terms";
 
 /** The decision of `GET /api/entitlement` for an account, worded for its owner. */
 export type Standing = ReturnType<typeof describeStanding>;
@@ -31,7 +32,7 @@ export function describeStanding(
   return {
     status,
     mayRun: decided.ok,
-    light: lightOf(decided, licence, nowMs),
+    light: lightOf(decided, licence, account && givenEnd(account), nowMs),
     ...wordsOf(status, licence && licenceStateOf(licence), endOf(account, licence)),
     checkAgainAfterSeconds: decided.ok ? decided.recheckAfterSeconds : checkRefusalAgainSeconds,
   };
@@ -42,18 +43,30 @@ export function standingOf(account: Decided | undefined, nowMs: number, licence?
   return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, nowMs, licence);
 }
 
+/** When a licence ends that an operator gives, if no other follows. */
+const givenEnd = (account: Decided) =>
+  account.plan === "licensed" && readAfter(account)?.has.plan !== "licensed"
+    ? account.given_ends_at_ms
+    : null;
+
 const soonMs = 3 * dayMs;
 
 /** A status light, and its label. It is never `good` while something is due. */
 type Light = [colour: LightColour, label: string];
 
-function lightOf(decided: Entitlement, licence: Licence | undefined, nowMs: number): Light {
+function lightOf(
+  decided: Entitlement,
+  licence: Licence | undefined,
+  givenEndMs: number | null | undefined,
+  nowMs: number,
+): Light {
   if (decided.status === "unavailable") return ["unknown", "Unknown"];
   if (!decided.ok) return ["stopped", "Stopped"];
   const state = licence && licenceStateOf(licence);
   if (state && (isDue(state) || (state === "unpaid" && decided.status !== "licensed")))
     return ["soon", "Payment due"];
-  const endsAtMs = state && ["cancelled", "pausing", "unknown"].includes(state) ? licence?.ends_at_ms : null;
+  const endsAtMs =
+    state && ["cancelled", "pausing", "unknown"].includes(state) ? licence?.ends_at_ms : givenEndMs;
   const leftMs = (decided.trialEndsAt ? Date.parse(decided.trialEndsAt) : (endsAtMs ?? Infinity)) - nowMs;
   return leftMs < soonMs ? ["soon", "Ends soon"] : ["good", "Runs"];
 }

@@ -1,6 +1,8 @@
+import * as z from "zod";
 import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import type { Tables } from "@/lib/db/tables";
+import { parseJson } from "@/lib/http/json";
 import { limitIn, type Plans } from "@/lib/plans/plan";
 
 /** A plan, the end of its trial and its own limit of assistants; of a licence, which an operator and which Stripe gives. */
@@ -8,6 +10,48 @@ export type Terms = Pick<
   Tables["accounts"],
   "plan" | "trial_ends_at_ms" | "assistant_limit" | "given_plan" | "paid_plan"
 >;
+
+/** What an operator gives an account: terms, and what it has beyond a plan. */
+export type Given = Terms & Pick<Tables["accounts"], "own_features" | "own_limits">;
+
+/** What an operator gives until an end, if it has one, and what they give after it. */
+export type Gift = { given: Given; end?: { atMs: number; given: Given } | undefined };
+
+/** The columns of an end. */
+type Ending = Pick<Tables["accounts"], "given_ends_at_ms" | "given_after">;
+
+const givenColumns = z.object({
+  plan: z.string(),
+  given_plan: z.string().nullable(),
+  paid_plan: z.string().nullable(),
+  trial_ends_at_ms: z.int().nullable(),
+  assistant_limit: z.int().nullable(),
+  own_features: z.string().nullable(),
+  own_limits: z.string().nullable(),
+});
+
+/** What an operator gives after an end, and what the account has then next to what Stripe gives. */
+const afterEnd = z.object({ given: givenColumns, has: givenColumns });
+
+/** What a row says of what comes after an end; `undefined` if it cannot be read. */
+export function readAfter({ given_after }: { given_after?: unknown }) {
+  return afterEnd.safeParse(parseJson(Buffer.from(String(given_after)))).data;
+}
+
+/** The columns of an end, after which the account `has` what Stripe gives next to what is given then. */
+export function endColumns(end: Gift["end"], has: Given | undefined): Ending {
+  if (!end) return { given_ends_at_ms: null, given_after: null };
+  return { given_ends_at_ms: end.atMs, given_after: JSON.stringify({ given: end.given, has }) };
+}
+
+/** A row as it is at `nowMs`: once an end has come, what is after it, also before that is stored. */
+export function rowAt<Row extends { given_ends_at_ms?: unknown; given_after?: unknown }>(
+  row: Row,
+  nowMs: number,
+): Row {
+  if (row.given_ends_at_ms === null || Number(row.given_ends_at_ms) > nowMs) return row;
+  return { ...row, ...readAfter(row)?.has, given_ends_at_ms: null };
+}
 
 /** The columns that say what an operator gives an account while Stripe gives it a licence. */
 export const customerColumns = [
@@ -23,19 +67,25 @@ export const customerColumns = [
  * The terms that an operator gives an account. Without a licence from Stripe they are the account's own, and while it has
  * one they are stored next to its customer. `overridden` is the word of earlier builds for terms that an operator has set
  * meanwhile; they, and a limit that is neither side's, are in the account.
+ *
+ * @param row - of {@link rowAt}
  */
 export function givenTerms(
-  { plan, trial_ends_at_ms, assistant_limit, given_plan, paid_plan }: Terms,
+  { plan, trial_ends_at_ms, assistant_limit, given_plan, paid_plan, ...row }: Given & Ending,
   customer: Pick<Tables["billing_customers"], (typeof customerColumns)[number]> | undefined,
-): Terms {
+): Given {
+  const after = row.given_ends_at_ms === null && row.given_after !== null && readAfter(row);
+  if (after) return after.given;
   const given = (plan: string) => ({
     plan,
     given_plan: plan === "licensed" ? (given_plan ?? plan) : null,
     paid_plan: null,
+    own_features: row.own_features,
+    own_limits: row.own_limits,
   });
   if (customer?.licence !== "given" || customer.plan_before === null)
     return { ...given(plan), trial_ends_at_ms, assistant_limit };
-  const before: Terms = {
+  const before: Given = {
     ...given(customer.plan_before),
     trial_ends_at_ms: customer.trial_ends_before_ms,
     assistant_limit: customer.limit_before,
@@ -53,14 +103,14 @@ export function givenTerms(
  * What an account has: the better of what an operator gives and of what Stripe gives. A licence without a limit has none; a
  * limit of the operator's counts next to a licence where it is higher, and no limit at all only with the plan `licensed`.
  */
-export function betterOf(given: Terms, paid: Paid | undefined, plans: Plans): Terms {
+export function betterOf(given: Given, paid: Paid | undefined, plans: Plans): Given {
   if (!paid) return given;
   const ofGiven = given.given_plan === null ? 0 : limitOfPlan(given.given_plan, plans);
   const limit = Math.max(ownLimit(given, ofGiven), paid.limit);
   const byPlans = Math.max(ofGiven, limitOfPlan(paid.plan, plans));
   return {
+    ...given,
     plan: "licensed",
-    given_plan: given.given_plan,
     paid_plan: paid.plan,
     trial_ends_at_ms: null,
     assistant_limit: limit === byPlans ? null : finite(limit),
@@ -88,11 +138,28 @@ export function differs<Row extends object>(row: Row, values: Partial<Row>): boo
 }
 
 /** The operator's terms after a licence: a trial has its rest, unless LAPSED_PLAN is hobby, which has a limit. */
-export function lapsedTerms(given: Terms): Terms {
+export function lapsedTerms(given: Given): Given {
   const { lapsedPlan, lapsedLimit } = settings().billing ?? {};
   if (given.plan !== "trial" || lapsedPlan !== "hobby") return given;
   const assistant_limit = given.assistant_limit ?? lapsedLimit ?? null;
   return { ...given, plan: "hobby", trial_ends_at_ms: null, assistant_limit };
+}
+
+/** What is left when all that an operator gives ends: a trial that has ended then, or as {@link lapsedTerms} says. */
+export function endedTerms(given: Given, atMs: number): Given {
+  const left = { ...given, assistant_limit: null, own_features: null, own_limits: null };
+  if (given.plan !== "licensed") return left;
+  return lapsedTerms({ ...left, plan: "trial", given_plan: null, trial_ends_at_ms: atMs });
+}
+
+/** What an account has after the end of what an operator gives it; `undefined` without an end. */
+export function describeAfter(account: Ending): string | undefined {
+  const has = account.given_ends_at_ms === null ? undefined : readAfter(account)?.has;
+  if (!has) return undefined;
+  const isOver = has.plan === "trial" && (has.trial_ends_at_ms ?? 0) <= (account.given_ends_at_ms ?? 0);
+  return isOver
+    ? "a trial that has ended"
+    : describeTerms({ ...has, given_plan: has.paid_plan ?? has.given_plan });
 }
 
 /** For example `studio, at most 25 assistants`. */

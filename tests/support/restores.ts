@@ -49,7 +49,7 @@ export async function liveRestores(stage: Stage, seed: number) {
   const rowOf = ({ email }: Owner) =>
     db.selectFrom("accounts").selectAll().where("email", "=", email).executeTakeFirst();
   const begin = async (owner: Owner, kind: "licence" | "credits") => {
-    const account = parseAccount(await rowOf(owner));
+    const account = parseAccount(await rowOf(owner), nowMs);
     if (!account) return undefined;
     const price = kind === "licence" ? "price_month" : "price_pack";
     const address = await beginCheckout(db, account, { kind, priceId: price }, nowMs).catch(

@@ -554,7 +554,7 @@ class Life {
 
   private async begin({ email }: Owner, kind: "licence" | "credits", price: string) {
     const row = await this.rowOf(email);
-    const account = parseAccount(row);
+    const account = parseAccount(row, this.nowMs);
     if (!account) throw new Error(`no account ${email}`);
     return beginCheckout(this.db, account, { kind, priceId: price }, this.nowMs).catch((refusal) => {
       if (["paid_only", "checkout_failed", "portal_failed", "invalid_request"].includes(refusal.code))
@@ -787,7 +787,7 @@ class Life {
 
   /** What an owner's page says of money; `undefined` without an account. */
   private async readPage({ email }: Owner, change?: string): Promise<BillingPage | undefined> {
-    const account = parseAccount(await this.rowOf(email));
+    const account = parseAccount(await this.rowOf(email), this.nowMs);
     if (account) this.figures.pages++;
     return account && readBillingPage(this.db, account, this.nowMs, change);
   }

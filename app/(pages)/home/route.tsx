@@ -13,6 +13,7 @@ import { Balance } from "./billing/credits";
 import { readTerms, sellsCreditsTo } from "./billing/offers";
 import { CheckResult } from "./check-result";
 import { FirstDays } from "./first-days";
+import { GivenUntil } from "./given-until";
 import { LatestApp } from "./latest-app";
 import { ownerPage } from "./owner-page";
 import { PasskeyOffer } from "./passkey-offer";
@@ -46,6 +47,7 @@ export const { GET } = toPlatform(
           <section className="card" aria-labelledby="plan">
             <h2 id="plan">Your plan: {plans.get(contents.plan)?.title}</h2>
             <Lines lines={contentsInWords(contents, plans)} />
+            <GivenUntil account={account} />
             <p>
               <a href={`${pages.billing.path}#plans`}>See the plans</a>
             </p>

@@ -103,7 +103,7 @@ function claim(db: Db, id: string, nowMs: number): Promise<Checkout | undefined>
 /** What an account's owner wants to be bought, and whether now; `undefined` if nothing, or it is not sold to them. */
 async function readWanted(db: Db, accountId: string, nowMs: number) {
   const row = await accountBy(db, "id", accountId).select(accountAt(nowMs)).executeTakeFirst();
-  const account = parseAccount(row);
+  const account = parseAccount(row, nowMs);
   const limits = await db
     .selectFrom("credit_limits")
     .select(["top_up_price as price", "top_up_below_thousandths as below", "top_up_most as most"])

@@ -25,6 +25,8 @@ export type Account = {
   /** What of these an operator gives beyond the plan. */
   ownFeatures: string[] | null;
   ownLimits: Record<string, number | null> | null;
+  /** When what an operator gives ends; null without an end. */
+  givenEndsAt: string | null;
   /** What it can spend now: its entries without what is held. */
   balance: number;
   held: number;

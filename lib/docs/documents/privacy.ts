@@ -36,7 +36,7 @@ const isAtClerk = () => settings().signIn.kind === "clerk";
 /** The personal data in each table and until when it is kept. The type makes a new table say what it keeps. */
 const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   accounts:
-    "Your account: email, plan and what it has beyond it, end of the trial and the mails about it, assistant limit, credits, what is held of them, our reference for it, when it was opened, when its plan next gives credits, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
+    "Your account: email, plan and what it has beyond it, when what we give ends and what follows, end of the trial and the mails about it, assistant limit, credits, what is held of them, our reference for it, when it was opened, when its plan next gives credits, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
   credit_entries:
     "Every change of your credits: amount, reason and time, which of our systems spent them for what, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
   credit_months:

@@ -56,7 +56,7 @@ class Receiver(BaseHTTPRequestHandler):
 ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "8080"))), Receiver).serve_forever()
 `;
 
-const own = { ownFeatures: null, ownLimits: null };
+const own = { ownFeatures: null, ownLimits: null, givenEndsAt: null };
 const example = {
   type: "entitlement.changed",
   timestamp: "2027-01-31T09:00:00.000Z",

@@ -182,6 +182,7 @@ describe.each(engines)("the backend API on $name", async (engine) => {
       limits: { assistants: 4 },
       ownFeatures: null,
       ownLimits: null,
+      givenEndsAt: null,
       balance: 2.5,
       held: 0,
       createdAt: expect.any(String),

@@ -14,6 +14,7 @@ const read = async (service: Service, path: string) => (await service.ask(`${pat
 /** The words for each kind of data, and the columns that they are about. Times end in `_ms`, which is left out here. */
 const told = `
 Your account: email, plan and what it has beyond it | accounts: email plan given_plan paid_plan own_features own_limits
+when what we give ends and what follows | accounts: given_ends_at given_after
 end of the trial | accounts: trial_ends_at
 the mails about it, assistant limit | accounts: trial_mail_done trial_mail_next_at assistant_limit
 credits, what is held of them, our reference for it, when it was opened | accounts: credit_thousandths created_at

@@ -61,7 +61,7 @@ describe.each(engines)("the events on $name", (engine) => {
     );
     const account = { account: id };
     const trialEndsAt = new Date(endsAtMs).toISOString();
-    const own = { ownFeatures: null, ownLimits: null };
+    const own = { ownFeatures: null, ownLimits: null, givenEndsAt: null };
     const trial = { status: "trial", plan: "trial", trialEndsAt, assistantLimit: null, ...own };
     expect(await read()).toEqual([
       {

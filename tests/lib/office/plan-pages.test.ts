@@ -286,6 +286,31 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       expect(left).not.toContain("ownLimits");
     });
 
+    it("gives what is changed in it until an end, shows what follows, and takes the end away", async () => {
+      await make();
+      await service.adminJson("account", "add", email, "--plan", "hobby");
+      const fields = { email, trialEnds: "", assistantLimit: "", ownFeatures: "", ownLimits: "" };
+      const send = async (changed: object) => {
+        const seen = await seenIn(accountPage, "/account/terms");
+        return ann.submit("/account/terms", { ...fields, seen, ...changed });
+      };
+      const until = { until: "2037-01-31T09:30" };
+      expect((await send({ plan: "studio", ...until })).status).toBe(303);
+      const givenEndsAt = "2037-01-31T09:30:00.000Z";
+      const show = () => service.adminJson("account", "show", email);
+      expect(await show()).toMatchObject({ plan: "studio", givenEndsAt, afterwards: "hobby" });
+      const { text } = await ann.open(accountPage);
+      expect(text).toContain('value="2037-01-31T09:30"');
+      expect(wordsOf(text)).toMatch(/What you give ends 2037-01-31 09:30 UTC in .* and then it has hobby/);
+      await send({ plan: "studio", ...until, ownFeatures: "video" });
+      expect(await show()).toMatchObject({ ownFeatures: ["video"], givenEndsAt, afterwards: "hobby" });
+      await send({ plan: "studio", ownFeatures: "video", until: "" });
+      expect(Object.keys(await show())).not.toContain("givenEndsAt");
+      const refused = await send({ plan: "studio", ownFeatures: "video", until: "2020-01-31T09:30" });
+      expect(refused.status).toBe(400);
+      expect(refused.text).toContain("This end has come already.");
+    });
+
     it.each([
       [{ ownFeatures: "Voice notes" }, "“Voice notes” is no name"],
       [{ ownLimits: "seats = many" }, "The limit of seats, if it is not none, must be a whole number"],

@@ -95,7 +95,10 @@ type LicenceTermsProps = Pick<Purchases, "licence"> & Terms & { account: Account
 export function LicenceTerms({ account, licence, name, next, limit }: LicenceTermsProps) {
   const state = licence && licenceStateOf(licence);
   const isGiven = account.plan === "licensed" && (licence?.licence_until_ms ?? 0) === 0;
-  const given = isGiven && <p>The operator gave you a licence. It has no end, and costs you nothing here.</p>;
+  const hasEnd = account.given_ends_at_ms !== null;
+  const given = isGiven && (
+    <p>The operator gave you a licence. It {hasEnd ? "costs" : "has no end, and costs"} you nothing here.</p>
+  );
   if (!state || (isGiven && state === "ended")) return given || null;
   const { ends_at_ms, period_ends_ms, unpaid_since_ms } = licence;
   const atMs = (state === "invoiced" ? unpaid_since_ms : ends_at_ms) ?? period_ends_ms;

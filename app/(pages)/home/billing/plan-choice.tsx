@@ -8,6 +8,7 @@ import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
 import { groupByPlan, hasWords, PlanCard } from "../../plan-cards";
 import { PostForm } from "../../post-form";
+import { GivenUntil } from "../given-until";
 import type { Changes, Offer, Offers, Purchases } from "./offers";
 
 type PlanChoiceProps = {
@@ -70,6 +71,7 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
               contents={isOwn ? contents : undefined}
               terms={isOwn && freeTerms(account, nowMs)}
             >
+              {isOwn && <GivenUntil account={account} />}
               {isOwn && plan.retired_at_ms !== null && <p>{retiredWords(plan, bought)}</p>}
             </PlanCard>
           );
