@@ -2,7 +2,7 @@
 # Runs every check: lint, types, the built service over HTTP, a real browser; or with `drills` what is dear and rarely
 # breaks, all behaviours again on PostgreSQL, and MCP's conformance suite, or of these the files that the other words name.
 # Installs missing programs if it may (apt, as root or by sudo); otherwise it lists the skipped tests. Under CI only the
-# samples in Swift and Kotlin may be skipped, whose compilers are large. Ends with the time of each step, the ten
+# samples in Swift may be skipped, whose compiler is large (`tests/support/swift.sh` gets it). Ends with the time of each step, the ten
 # slowest tests, the skipped ones, and "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -12,9 +12,10 @@ notes=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$notes"' EXIT
 trap 'exit 130' INT TERM
 
-# A program, or `python:` and a module.
+# A program, a file, or `python:` and a module.
 has() {
   case $1 in
+    /*) [ -e "$1" ] ;;
     python:*) python3 -c "import ${1#python:}" 2>/dev/null ;;
     *) command -v "$1" >/dev/null ;;
   esac
@@ -63,6 +64,13 @@ check_programs() {
   find_chromium >/dev/null || leave_out Chromium "the browser's tests" || return
 }
 
+# Kotlin's compiler, which Debian has in a version of 2019 alone.
+install_kotlin() {
+  npm install --prefix "$notes/kotlin" --no-audit --no-fund --loglevel=error kotlin-compiler@2.4.20 >"$notes/npm" 2>&1 ||
+    { echo "That failed:" && tail -n 3 "$notes/npm"; } >&2
+  PATH=$notes/kotlin/node_modules/kotlin-compiler/bin:$PATH
+}
+
 # Runs a step, and records its duration and exit code.
 step() {
   local name=$1 began=$SECONDS code=0
@@ -104,7 +112,8 @@ all() {
 }
 
 drills() {
-  install_missing "${both[@]}" age caddy curl fish haproxy nginx pgbouncer promtool=prometheus pyflakes3 python3 python:cryptography=python3-cryptography zsh
+  install_missing "${both[@]}" age caddy curl fish haproxy java=default-jre-headless /usr/share/java/com.android.json.jar=libandroid-json-java nginx pgbouncer promtool=prometheus pyflakes3 python3 python:cryptography=python3-cryptography zsh
+  install_kotlin
   step programs check_programs || return
   has curl || leave_out curl "the tests of the demo and of curl samples" || return
   has python3 || leave_out python3 "the tests of Python samples" || return
