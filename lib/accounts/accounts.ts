@@ -3,7 +3,7 @@ import { type ExpressionBuilder, sql } from "kysely";
 import { type Account, type AccountStatus, accountStatuses, parseAccount } from "@/lib/accounts/account";
 import { accountAt, auditedColumns } from "@/lib/accounts/account-columns";
 import { settleTerms } from "@/lib/accounts/effective-terms";
-import { spendable, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
+import { selectLedger, spendable, toCredits, writeCreditEntry } from "@/lib/accounts/ledger";
 import { giveMissedCredits, givePlanCredits } from "@/lib/accounts/plan-credits";
 import { writeReference } from "@/lib/accounts/reference";
 import { hasEnd, type TrialTerms, trialEnd, validateTerms } from "@/lib/accounts/trial";
@@ -142,9 +142,10 @@ export async function setAccount(
 
 /**
  * Adds an amount to an account's balance, or takes it away. Throws an {@link ApiError} if there is no such account, its
- * balance would leave its bounds, or the ledger has an entry with this id.
+ * balance would leave its bounds, or the ledger has an entry with this id, and {@link AddedBefore}.
  *
  * @param id - of the new entry, so that what is sent twice counts once
+ * @param newSinceMs - refuses an amount that was added for the same reason since then
  * @returns what the account can spend then, in thousandths
  */
 export async function addCredits(
@@ -155,7 +156,8 @@ export async function addCredits(
     reason,
     by = "operator",
     id,
-  }: { thousandths: number; reason: string; by?: Operator; id?: string },
+    newSinceMs,
+  }: { thousandths: number; reason: string; by?: Operator; id?: string; newSinceMs?: number | undefined },
   nowMs: number,
 ): Promise<number> {
   const { whom, readState } = auditedAccount(email);
@@ -171,8 +173,23 @@ export async function addCredits(
       });
     }
     const entry = { account_id: account.id, thousandths, reason, ...(id && { id }) };
+    if (newSinceMs !== undefined) {
+      const twin = await selectLedger(transaction, account.id, "<")
+        .where("created_at_ms", ">=", newSinceMs)
+        .where("thousandths", "=", thousandths)
+        .where("reason", "=", reason)
+        .executeTakeFirst();
+      if (twin) throw new AddedBefore(twin.created_at_ms);
+    }
     return writeCreditEntry(transaction, entry, nowMs);
   });
+}
+
+/** The same amount was added for the same reason a short time ago: perhaps by a command that was not answered. */
+export class AddedBefore extends Error {
+  constructor(readonly atMs: number) {
+    super("The same credits were added before");
+  }
 }
 
 /** The audited state of an account. Reading it locks the row against concurrent changes. */

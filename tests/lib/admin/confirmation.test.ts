@@ -63,6 +63,22 @@ describe.each(engines)("a command that takes something away, on $name", async (e
     );
   });
 
+  it("does not add the same credits for the same reason twice in an hour unasked", async () => {
+    const entry = ["credits", "add", email, "2.5", "--reason", "a present"];
+    expect((await without(...entry)).stdout).toBe("ceo@example.com has 15 credits.\n");
+    const { code, stdout, stderr } = await without(...entry);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(
+      /^invalid_request: ceo@example\.com got 2\.5 credits for “a present” at \S+Z, and gets them again\. Nothing was changed\. Repeat it with --yes /,
+    );
+    expect((await without(...entry.slice(0, -1), "another present")).code).toBe(0);
+    expect((await without(...entry, "--yes")).stdout).toBe("ceo@example.com has 20 credits.\n");
+    const now = Date.now();
+    await stage.query(`UPDATE credit_entries SET created_at_ms = ${now - 60 * 60_000 - 1}`);
+    expect((await without(...entry)).stdout).toBe("ceo@example.com has 22.5 credits.\n");
+    await service.adminJson("account", "set", email, "--credits", "12.5");
+  });
+
   it("revokes a key by --yes, and names it", async () => {
     await service.adminJson("token", email);
     const [{ kid }] = (await service.adminJson("keys", "list")) as unknown as [{ kid: string }];

@@ -3,6 +3,7 @@ import { startPlainPair } from "@/tests/failover/plain-pair";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { besideDatabaseUrl, eventually, queryOnce } from "@/tests/support/databases";
+import { operate } from "@/tests/support/operator";
 
 const pair = await startPlainPair({ isSynchronous: true });
 
@@ -44,6 +45,11 @@ describe.runIf(pair)("a commit that is not answered, because the synchronous sta
     await eventually(async () =>
       expect(await service.adminJson("account", "show", email), "it was").toMatchObject({ credits: 12 }),
     );
+    const { stderr: question } = await operate(["credits", "add", email, "5"], service.environment);
+    expect(question).toMatch(
+      /^invalid_request: ceo@example\.com got 5 credits for “entered by the operator” at \S+, and gets them again\. /,
+    );
+    expect(await service.adminJson("account", "show", email)).toMatchObject({ credits: 12 });
   });
 
   it("is said by a form's page, and by no one that nothing was changed", async () => {
