@@ -17,9 +17,11 @@ sed "s|@root@|$root|" >"$folder/bin/swiftc" <<'EOF'
 #!/usr/bin/env bash
 set -euo pipefail
 root=@root@
-in_root() { chroot "$root" bash -c 'cd "$1" && shift && exec "$@"' - "$PWD" "$@"; }
-mount_once() { mkdir -p "$root$1" && { mountpoint -q "$root$1" || mount --bind "$1" "$root$1"; }; }
-mount_once /proc && mount_once /dev && mount_once "$PWD"
+# The mounts are seen by its own command alone, and end with it.
+in_root() {
+  unshare --mount bash -euc 'for place in /proc /dev "$PWD"; do mkdir -p "$0$place"; mount --bind "$place" "$0$place"; done
+    exec chroot "$0" bash -c "cd \"\$0\" && exec \"\$@\"" "$PWD" "$@"' "$root" "$@"
+}
 in_root swiftc "$@"
 while [ "${1:--o}" != -o ]; do shift; done
 [ $# -gt 1 ] || exit 0
