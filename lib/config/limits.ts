@@ -136,8 +136,8 @@ export const turnBounds = {
 export const maxCounterBytes = 12 * 1024 * 1024; // 12 MiB
 
 /**
- * Maximum clients of an IPv6 /48 that are counted one by one, in ten minutes; its others are one more client. A household
- * has one /64 or a few, and a site that uses hundreds does not ask from each.
+ * Maximum clients of an IPv6 /48 that are counted one by one, in ten minutes; its others are one client a /56, 256 at most. A
+ * household has one /64 or a few, and a site that uses hundreds does not ask from each.
  */
 export const maxClientsOfNetwork = 256;
 

@@ -29,8 +29,9 @@ export function networkKey(address: string): string {
 const countedFor = { ms: 10 * 60_000, clients: 20_000 }; // 10 minutes; 6 MB
 
 /**
- * The key of a client of IPv6, or of its /48 if that has had {@link maxClientsOfNetwork} others lately: one customer may
- * hold 65,536 of them, each of which would be a key of every counter.
+ * The key of a client of IPv6, or of its /56 if its /48 has had {@link maxClientsOfNetwork} others lately: one customer may
+ * hold 65,536 of them, each of which would be a key of every counter. A mobile carrier gives each phone one, so the others
+ * of a /48 are not a single client, which any of them could shut out.
  */
 function countedKey(client: string, nowMs = performance.now()): string {
   const counted = processSingleton("counted clients", () => ({
@@ -44,7 +45,7 @@ function countedKey(client: string, nowMs = performance.now()): string {
   if (known) return known;
   const network = client.replace(/:[^:]*::\/64$/, "::/48");
   const count = counted.ofNetworks.get(network) ?? 0;
-  if (count >= maxClientsOfNetwork) return hashAddress(network);
+  if (count >= maxClientsOfNetwork) return hashAddress(groupAddress(client.replace("/64", ""), 56));
   const key = hashAddress(client);
   counted.keys.set(client, key);
   counted.ofNetworks.set(network, count + 1);
@@ -98,7 +99,7 @@ export function parseAddress(text: string): string | undefined {
 }
 
 /** Groups addresses into clients: an IPv4 address, also mapped or behind NAT64 (RFC 6052 §2.1), or an IPv6 /64. */
-export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string {
+export function groupAddress(address: string, prefixBits: 48 | 56 | 64 = 64): string {
   if (!address.includes(":")) return address;
   const mapped = mappedIn(address);
   if (isIPv4(mapped)) return mapped;
@@ -106,7 +107,10 @@ export function groupAddress(address: string, prefixBits: 48 | 64 = 64): string 
   const groups = expandIPv6(address);
   const hasIPv4 = ipv4Prefixes.some((prefix) => prefix.every((group, at) => group === groups[at]));
   const octets = groups.slice(6).flatMap((pair) => [pair >> 8, pair & 255]);
-  const network = groups.slice(0, prefixBits / 16).map((group) => group.toString(16));
+  const hidden = prefixBits === 56 ? 0xff : 0;
+  const network = groups
+    .slice(0, Math.ceil(prefixBits / 16))
+    .map((group, at) => (at === 3 ? group & ~hidden : group).toString(16));
   return hasIPv4 ? octets.join(".") : `${network.join(":")}::/${prefixBits}`;
 }
 

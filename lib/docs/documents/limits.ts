@@ -42,7 +42,7 @@ ${ofOperations.join("\n")}
 | MCP server (\`POST\` JSON at ${mcpServer.paths.map((path) => `\`${path}\``).join(", ")}) | ${allowance(quotas.mcp)} per address, shared by all paths |
 | Other public REST operations | No additional application quota; infrastructure and account safeguards may still apply |
 
-A client address is one IPv4 address, or one IPv6 /64 network, which is usually one household. Where more than ${maxClientsOfNetwork} of these networks ask from one /48 within ten minutes, its others count as one client. Addresses are hashed before they are stored.
+A client address is one IPv4 address, or one IPv6 /64 network, which is usually one household. Where more than ${maxClientsOfNetwork} of these networks ask from one /48 within ten minutes, its others count as one client for each /56. Addresses are hashed before they are stored.
 
 Hosted agents call from a few addresses for all their users. Inside networks that the operator of this service has listed as theirs, a request to the MCP server with a valid token counts for its account instead, with the same limit, and any other request for its address.
 

@@ -83,15 +83,28 @@ describe("groupAddress", () => {
   ])("%s is one client with %s", (address, group) => {
     expect(groupAddress(address)).toBe(group);
   });
+
+  it.each([
+    ["2001:db8:1:2f34::5", 56, "2001:db8:1:2f00::/56"],
+    ["2001:db8:1:34::5", 56, "2001:db8:1:0::/56"],
+    ["2001:db8:1:2f34::5", 48, "2001:db8:1::/48"],
+    ["192.0.2.1", 56, "192.0.2.1"],
+  ] as const)("%s is of /%i in %s", (address, bits, group) => {
+    expect(groupAddress(address, bits)).toBe(group);
+  });
 });
 
-it("a /48 with more than 256 clients in ten minutes is one more client to the counters, and its neighbours are not", () => {
+it("a /48 with more than 256 clients in ten minutes has one more client for each /56, and its neighbours do not", () => {
   const keyOf = (address: string) => new Client(new Headers(), address).key;
   const first = Array.from({ length: 256 }, (_, n) => keyOf(`2001:db8:9:${n.toString(16)}::1`));
   expect(new Set(first).size).toBe(256);
-  const others = ["2001:db8:9:1000::1", "2001:db8:9:1001::1", "2001:db8:9:ffff:2:3:4:5"].map(keyOf);
+  const others = ["2001:db8:9:1000::1", "2001:db8:9:1001::1", "2001:db8:9:10ff:2:3:4:5"].map(keyOf);
   expect(new Set(others).size).toBe(1);
   expect(first).not.toContain(others[0]);
   expect(keyOf("2001:db8:9:5::77"), "one of the first").toBe(first[5]);
   expect(keyOf("2001:db8:a:1::1")).not.toBe(keyOf("2001:db8:a:2::1"));
+  // A mobile carrier gives each phone a /64 of one /48: none of them shuts all others out.
+  expect(keyOf("2001:db8:9:1100::1"), "of another /56").not.toBe(others[0]);
+  const last = Array.from({ length: 256 }, (_, n) => keyOf(`2001:db8:9:${(256 * n + 255).toString(16)}::1`));
+  expect(new Set([...first, ...last]).size, "what one customer may fill").toBeLessThanOrEqual(512);
 });
