@@ -138,8 +138,8 @@ const queries = new Map<boolean, Query>();
 
 /**
  * Reads the account, and whether its session, the token's key and the user at Clerk are still valid. A token of Clerk's
- * has no key and none of our sessions. All reads in the same turn of the event loop become one query, because a query's
- * overhead is several times the cost of its row. Every caller gets data that was read after its call.
+ * has no key and none of our sessions. Reads that come together become one query, because a query's overhead is that of many
+ * rows. Every caller gets data that was read after its call.
  *
  * If the query fails, it fails for the whole batch, so pass only values that a client cannot make up.
  */
@@ -148,7 +148,18 @@ export function readCaller(db: Db, named: Named): Promise<CallerRow | undefined>
   batches.set(db, waiting);
   return new Promise((resolve, reject) => {
     waiting.push({ named, resolve, reject });
-    if (waiting.length === 1) setImmediate(() => execute(db, waiting.splice(0)));
+    if (waiting.length === 1) collect(db, waiting, performance.now() + collectedForMs);
+  });
+}
+
+const collectedForMs = 1;
+
+/** Waits for a turn of the event loop that brings no other reads: what came together begins in several (`http/rounds.ts`). */
+function collect(db: Db, waiting: Waiting[], untilMs: number): void {
+  const before = waiting.length;
+  setImmediate(() => {
+    if (waiting.length > before && performance.now() < untilMs) collect(db, waiting, untilMs);
+    else execute(db, waiting.splice(0));
   });
 }
 

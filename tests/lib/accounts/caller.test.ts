@@ -1,4 +1,5 @@
-import { expect, it } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it, vi } from "vitest";
 import { readCaller } from "@/lib/accounts/caller";
 import { addAccount } from "@/lib/accounts/invitations";
 import { everyEngine } from "@/tests/support/engines";
@@ -21,3 +22,25 @@ it.each(everyEngine)("callers of one turn each get their own account or none, on
     await expect(Promise.all([read("user_a"), read("user_b")])).rejects.toThrow();
   }
 });
+
+it.each(everyEngine)(
+  "callers that several turns bring one after the other are one query, on $name",
+  async (engine) => {
+    const stage = await engine.prepare();
+    const db = await stage.open();
+    const read = (subject: string) =>
+      readCaller(db, { subject, sessionId: "", keyId: "", nowMs: Date.now() });
+    await read("user_first");
+    using _clock = vi.spyOn(performance, "now").mockReturnValue(0);
+    using queries = vi.spyOn(db, "executeQuery");
+    const reading = [read("user_a"), read("user_b")];
+    for (const later of ["user_c", "user_d"]) {
+      await nextTurn();
+      reading.push(read(later));
+    }
+    expect(await Promise.all(reading)).toEqual(Array(4).fill(undefined));
+    expect(queries).toHaveBeenCalledTimes(1);
+    await read("user_a");
+    expect(queries).toHaveBeenCalledTimes(2);
+  },
+);
