@@ -3,7 +3,7 @@ import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { keyRing } from "@/lib/auth/keys/key-ring";
 import { readKind, type SessionKind } from "@/lib/auth/sessions/session";
-import { recordSessionUse, type Used } from "@/lib/auth/sessions/session-use";
+import { recordBrowserNetwork, recordSessionUse, type Used } from "@/lib/auth/sessions/session-use";
 import {
   type Refused,
   type Resource,
@@ -21,6 +21,7 @@ import type { Tables } from "@/lib/db/tables";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { rememberCaller } from "@/lib/http/known-caller";
 import { type Contents, contentsOf, type Plans, plansAt } from "@/lib/plans/plan";
+import type { Client } from "@/lib/rate-limit/client";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -70,7 +71,7 @@ async function identify(call: Call, resource: Resource | undefined, headers: Sen
   const found = await (resource ? readCredential(call, resource, headers) : call.once(readPageCredential));
   if (!("is" in found)) {
     call.subject = found.subject;
-    return callerOfToken(await store(), found, nowMs);
+    return callerOfToken(await store(), found, nowMs, call.client);
   }
   if (found.is !== "renewable") return found;
   await requireAnswer(await store(), nowMs);
@@ -82,9 +83,17 @@ async function identify(call: Call, resource: Resource | undefined, headers: Sen
  *
  * @param db - in a transaction, the session is locked until its end: what ends the session comes before this, or after all
  * that the transaction does
+ * @param client - who sent the token
  */
-export async function callerOfToken(db: Db, token: VerifiedToken, nowMs: number): Promise<Caller> {
+export async function callerOfToken(
+  db: Db,
+  token: VerifiedToken,
+  nowMs: number,
+  client?: Client,
+): Promise<Caller> {
   const row = await readCaller(db, { ...token, nowMs });
+  const isBrowsers = row !== undefined && row.session_id !== null && readKind(row) === "browser";
+  if (client && isBrowsers) recordBrowserNetwork(token.sessionId, row, client, nowMs);
   return row ? callerOf(row, await plansAt(db, row.plans_version), token, nowMs) : { is: "unreadable" };
 }
 
@@ -119,7 +128,8 @@ type Named = { subject: string; sessionId: string; keyId?: string | undefined; n
 /** The account, with null for a session that has expired and a key that was revoked. */
 type CallerRow = Tables["accounts"] &
   Record<keyof Used, number | null> &
-  Record<"barred_id" | "ended_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null> & {
+  Record<"barred_id" | "ended_id" | "session_id" | "key_id" | "kind" | "client_hash", string | null> &
+  Pick<Tables["local_sessions"], "network" | "renewed_from"> & {
     plans_version: string;
   };
 
@@ -234,7 +244,7 @@ function compile(db: Db): Query {
     .select(["asked.place", "barred.id as barred_id", "ended.id as ended_id"])
     .select(["session.id as session_id", "key.kid as key_id"])
     .select(["session.kind", "session.client_hash", "session.expires_at_ms", "session.last_seen_at_ms"])
-    .select("session.last_date_ms")
+    .select(["session.last_date_ms", "session.network", "session.renewed_from"])
     .select(sql<string>`(select version from plan_versions)`.as("plans_version"))
     .compile();
   nameStatement(query.sql);

@@ -2,6 +2,7 @@ import { type Account, parseAccount } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { identifyCaller } from "@/lib/accounts/caller";
 import { findOwnSession } from "@/lib/auth/sessions/browser-session";
+import { recordBrowserNetwork } from "@/lib/auth/sessions/session-use";
 import { answersWithinMs } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
@@ -86,10 +87,11 @@ async function findBySecret(call: Call): Promise<Found> {
 }
 
 /** A secret that was just replaced only renews the token: one who has copied it can do nothing else. */
-async function readOwner({ headers, nowMs }: Call): Promise<Found | undefined> {
+async function readOwner({ headers, client, nowMs }: Call): Promise<Found | undefined> {
   const db = await store();
   const session = await findOwnSession(db, headers, nowMs);
   if (!session || session.formerUntilMs !== undefined) return undefined;
+  recordBrowserNetwork(session.sessionId, session, client, nowMs);
   const row = await accountBy(db, "id", session.accountId).select(accountAt(nowMs)).executeTakeFirst();
   const confirmedAtMs = session.confirmed_at_ms ?? undefined;
   return { account: parseAccount(row, nowMs), session, clerkSession: undefined, confirmedAtMs, by: "owner" };

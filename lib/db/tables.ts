@@ -402,7 +402,7 @@ export type Tables = {
     network: string | null;
     /** Of an app: what was verified of it, for example the host that its answers go to. Null before it was stored. */
     app_origin: string | null;
-    /** Of an app: the networks that it got its last tokens from, see `RenewalNetworks`. Null if none is known. */
+    /** The networks that an app got its last tokens from, or a browser was used from since it changed; see `networksOf`. */
     renewed_from: string | null;
     /** Of an app: when its tokens were first bound to its key. Null if they are not. */
     bound_at_ms: number | null;

@@ -59,7 +59,7 @@ const queuedMail = z.discriminatedUnion("kind", [
   /** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
   z.object({ kind: z.literal("clerk invitation"), to: z.string() }),
   z.object({
-    kind: z.enum(["new browser", "new app", "replayed app", "app in turn"]),
+    kind: z.enum(["new browser", "new app", "replayed app", "app in turn", "browser in turn"]),
     to: z.string(),
     name: z.string(),
     origin: z.string().nullish(),

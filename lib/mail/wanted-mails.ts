@@ -104,6 +104,7 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
   "new app": wantedIf(hasOwner, newAppMail),
   "replayed app": wantedIf(hasOwner, replayedAppMail),
   "app in turn": wantedIf(hasOwner, appInTurnMail),
+  "browser in turn": wantedIf(hasOwner, signIn.browserInTurnMail),
   "clerk invitation": async (db, { to }, nowMs) =>
     (await hasOpenInvitation(db, to, nowMs)) ? { to, send: () => tryInviting(to) } : undefined,
   invitation: wantedIf(

@@ -1,4 +1,4 @@
-import { addNetwork, isInTurn, readNetworks } from "@/lib/auth/sessions/renewal-networks";
+import { warnOwner } from "@/lib/auth/sessions/renewal-networks";
 import { approvedKind } from "@/lib/auth/sessions/session";
 import { endSession } from "@/lib/auth/sessions/session-end";
 import { type NewSession, startSession } from "@/lib/auth/sessions/session-start";
@@ -7,8 +7,6 @@ import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { appEndLeadMs } from "@/lib/mail/app-end-mails";
-import { deriveMailId } from "@/lib/mail/mail";
-import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { hashSecret } from "@/lib/runtime/secret";
 
 const prefix = "sess_";
@@ -93,49 +91,4 @@ export async function recordKey(transaction: Db, grantId: string, nowMs: number)
     .where("id", "=", appSessionId(grantId))
     .where("bound_at_ms", "is", null)
     .execute();
-}
-
-/**
- * Notes the network that an app gets tokens from, if it is another than before. Its owner gets one mail if it is in turn,
- * unless its tokens are bound to a key: then the app itself moves, and no copy of its tokens is used.
- */
-export async function recordNetwork(
-  transaction: Db,
-  grantId: string,
-  { network, isBound }: { network: string; isBound: boolean },
-  nowMs: number,
-): Promise<void> {
-  const id = appSessionId(grantId);
-  const session = await transaction
-    .selectFrom("local_sessions")
-    .select(["renewed_from", "in_turn_since_ms"])
-    .where("id", "=", id)
-    .forUpdate()
-    .executeTakeFirst();
-  const before = readNetworks(session?.renewed_from ?? null);
-  if (!session || before[0] === network) return;
-  const renewed_from = addNetwork(before, network);
-  const isNew = !isBound && session.in_turn_since_ms === null && isInTurn(readNetworks(renewed_from));
-  await transaction
-    .updateTable("local_sessions")
-    .set({ renewed_from, ...(isNew && { in_turn_since_ms: nowMs }) })
-    .where("id", "=", id)
-    .execute();
-  if (isNew) await warnOwner(transaction, id, "app in turn", nowMs);
-}
-
-/** Mails the owner of a current session that someone else may use its tokens. */
-async function warnOwner(transaction: Db, id: string, kind: "replayed app" | "app in turn", nowMs: number) {
-  const app = await transaction
-    .selectFrom("local_sessions as session")
-    .innerJoin("accounts", "accounts.id", "session.account_id")
-    .select(["session.name", "app_origin", "email"])
-    .where("session.id", "=", id)
-    .where("expires_at_ms", ">", nowMs)
-    .executeTakeFirst();
-  if (!app) return;
-  const { email: to, name, app_origin: origin } = app;
-  const mail = { kind, to, name: name ?? "An app", origin, atMs: nowMs };
-  const mailId = deriveMailId(`${kind.replaceAll(" ", "-")}:v1:${id}`);
-  await enqueueMail(transaction, mail, { id: mailId, nowMs, untilMs: nowMs + securityMailMs });
 }

@@ -1,15 +1,9 @@
-import { readNetworks } from "@/lib/auth/sessions/renewal-networks";
+import { readNetworks, recordNetwork } from "@/lib/auth/sessions/renewal-networks";
 import { hourMs } from "@/lib/config/durations";
 import { oauthSeconds } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import {
-  appSessionId,
-  beginAppSession,
-  endAppSession,
-  recordKey,
-  recordNetwork,
-} from "@/lib/oauth/app-session";
+import { appSessionId, beginAppSession, endAppSession, recordKey } from "@/lib/oauth/app-session";
 import type { IssuedToken } from "@/lib/oauth/exchange";
 import { sweepRefreshTokens } from "@/lib/oauth/sweep";
 import { keyedHash, keyedHashes } from "@/lib/runtime/keyed-hash";
@@ -55,7 +49,7 @@ export async function rotateTokens(db: Db, rotation: Rotation, nowMs: number): P
     if (startsSession) await beginAppSession(transaction, grantId, nowMs);
     if (isBound && !wasBound) await recordKey(transaction, grantId, nowMs);
     if (network && network !== lastNetwork)
-      await recordNetwork(transaction, grantId, { network, isBound }, nowMs);
+      await recordNetwork(transaction, appSessionId(grantId), { network, isBound }, nowMs);
     return written;
   });
   if (outcome === "used before" || !("replayOf" in outcome)) return outcome;

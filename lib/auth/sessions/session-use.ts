@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { keepAppAnswers } from "@/lib/auth/sessions/app-answers";
+import { networksOf, recordNetwork } from "@/lib/auth/sessions/renewal-networks";
+import { clientNetwork } from "@/lib/auth/sessions/session-network";
 import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { store } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { transact } from "@/lib/db/transaction";
 import { processSingleton } from "@/lib/process-singleton";
+import type { Client } from "@/lib/rate-limit/client";
 import { afterResponse } from "@/lib/runtime/after-response";
 import { log } from "@/lib/runtime/log";
 import { RecentCache } from "@/lib/runtime/recent-cache";
@@ -55,6 +59,36 @@ export function recordSessionUse(
     )
     .catch((failure) => log().warn({ err: failure }, "a session's last use could not be recorded"));
   return endsAtMs;
+}
+
+const noticedEveryMs = 60_000; // 1 minute
+
+/**
+ * Records that a browser's session was used by a client in another network than before: the copy of a cookie is. At most one
+ * write per session, network and minute, also if the write fails.
+ *
+ * @param seen - where it was used before
+ */
+export function recordBrowserNetwork(
+  id: string,
+  seen: Pick<Tables["local_sessions"], "network" | "renewed_from">,
+  client: Client,
+  nowMs: number,
+): void {
+  const network = clientNetwork(client);
+  if (network === undefined || networksOf({ ...seen, kind: "browser" })[0] === network) return;
+  const noticed = processSingleton(
+    "networks noticed",
+    () => new RecentCache<number>(maxRemembered, noticedEveryMs),
+  );
+  const key = `${id} ${network}`;
+  if (nowMs - (noticed.get(key) ?? Number.NEGATIVE_INFINITY) < noticedEveryMs) return;
+  noticed.set(key, nowMs, nowMs);
+  store()
+    .then((db) =>
+      transact(db, (transaction) => recordNetwork(transaction, id, { network, isBound: false }, nowMs)),
+    )
+    .catch((failure) => log().warn({ err: failure }, "a session's network could not be recorded"));
 }
 
 type Check = { told: string; atMs: number; isNew: boolean };

@@ -76,7 +76,7 @@ export function toSessions(rows: InferResult<ReturnType<typeof currentSessions>>
         name: row.name ?? (kind === "browser" ? "A browser" : "A token"),
         isOperators: begun_by === "operator",
         startedIn: { browser: begun_in, network },
-        /** The networks that an app got its last tokens from, each once, the last first. */
+        /** The networks that an app got its last tokens from, or a browser went to and fro between, each once, the last first. */
         renewedFrom: [...new Set(readNetworks(renewed_from))],
       };
     })

@@ -28,6 +28,7 @@ export function renderPreviews(): Map<string, RenderedMail> {
     "new-app": newAppMail({ ...app, atMs }),
     "replayed-app": replayedAppMail({ name: "Claude", origin: "claude.ai", atMs }),
     "app-in-turn": appInTurnMail({ ...app, atMs }),
+    "browser-in-turn": signIn.browserInTurnMail({ name: "Chrome on Windows", atMs }),
     "app-end": appEndMail({ apps: [app] }),
     "apps-end": appEndMail({ apps: [app, other] }),
     "passkey-added": signIn.passkeyMail({ change: "added", name: "Chrome on macOS", atMs }),

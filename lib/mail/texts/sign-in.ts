@@ -86,6 +86,21 @@ export function newBrowserMail({ name, atMs }: { name: string; atMs: number }): 
   };
 }
 
+/** The mail about a browser that is used from several networks in turn, once for each sign-in. */
+export function browserInTurnMail({ name, atMs }: { name: string; atMs: number }): MailContent {
+  return {
+    subject: "A browser is used from several networks in turn",
+    preview: `${name}, on ${formatInstant(atMs)}`,
+    body: [
+      `A browser that is signed in to your account was used from several networks in turn, the last time on ${formatInstant(atMs)}:`,
+      { points: [`Browser: ${name}`] },
+      "That is usual for a phone or a laptop that you carry around, for a VPN, and for a connection with both kinds of address, IPv4 and IPv6. You then have nothing to do, and we won’t write about this sign-in again.",
+      "If it is used in one place, someone else may have a copy of its cookie. Your access page shows the networks. End it there from another browser, or sign out in it, and sign in again: no copy works then.",
+      linkTo(ownerPages.access),
+    ],
+  };
+}
+
 type PasskeyMail = { change: "added" | "removed"; name: string; atMs: number };
 
 /** The mail about a passkey that was added or removed. */

@@ -54,7 +54,7 @@ where its answers go, the beginning with its coarse network | local_sessions: ap
 the hour of the last use | local_sessions: last_seen_at
 the minute and the answer of an app's last check | local_sessions: checked_at told
 What each of your apps was told about your account when that changed | app_answers: session_id told at
-the last coarse networks that it got tokens from and when they were in turn | local_sessions: renewed_from in_turn_since
+the last coarse networks that it got tokens from or was used from and when they were in turn | local_sessions: renewed_from in_turn_since
 since when its tokens are bound to its key | local_sessions: bound_at
 when and how you last confirmed that it is you | local_sessions: confirmed_at confirmed_by
 with hashes of its secrets | local_sessions: client_hash former_hash

@@ -150,13 +150,16 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
               without further use, <Clock atMs={last_date_ms} shows="date" /> at the latest
             </>
           )}
-          {renewedFrom.length > 0 && `. Its last tokens went to ${renewedFrom.join(", ")}`}
+          {renewedFrom.length > 0 &&
+            `. ${kind === "browser" ? "It was last used from" : "Its last tokens went to"} ${renewedFrom.join(", ")}`}
         </p>
         {session.in_turn_since_ms !== null && (
           <p className="quiet">
-            Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it gets them from several
-            networks in turn. That is usual for a phone or a laptop on the move, and for an agent in a data
-            centre. If it runs in one place, someone else may have a copy: end it here, and connect it again.
+            Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it is used from several
+            networks in turn. That is usual for a phone or a laptop on the move,{" "}
+            {kind === "browser"
+              ? "and where a connection has both IPv4 and IPv6. If it stays in one place, someone else may have a copy of its cookie: end it, and sign in again."
+              : "and for an agent in a data centre. If it runs in one place, someone else may have a copy: end it here, and connect it again."}
           </p>
         )}
       </div>
