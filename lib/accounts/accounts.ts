@@ -81,7 +81,7 @@ export async function openAccount(
     const entry = { account_id: id, thousandths: credit_thousandths, reason: "given with the account" };
     await writeCreditEntry(transaction, entry, nowMs);
   }
-  await givePlanCredits(transaction, id, await readPlans(transaction), nowMs);
+  await givePlanCredits(transaction, { accountId: id, plans: await readPlans(transaction) }, nowMs);
   await scheduleOnboarding(transaction, { accountId: id, email }, nowMs);
   return findAccount(transaction, email);
 }

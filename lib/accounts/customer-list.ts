@@ -156,7 +156,7 @@ function describeCustomer(row: Row, all: Subscriptions, sums: Sum[], nowMs: numb
   const subscription = currentLicence(all.map((one) => ({ ...one, isBesideGift })));
   return {
     ...{ id: row.id, email: row.email, customerId: row.customer_id, since_ms: row.since_ms },
-    state: standingOf(parseAccount(row, nowMs), nowMs, subscription).tag,
+    state: standingOf(parseAccount(row, nowMs), subscription, nowMs).tag,
     licence: subscription ? licenceStateOf(subscription) : null,
     subscription,
     sums,

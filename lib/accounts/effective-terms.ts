@@ -78,7 +78,7 @@ export async function settleTerms(
       .set({ ...terms, ...told })
       .where("id", "=", id)
       .execute();
-  await givePlanCredits(transaction, id, plans, nowMs);
+  await givePlanCredits(transaction, { accountId: id, plans }, nowMs);
 }
 
 /** What an account's running licences from Stripe give: the plan that has the most, and the highest limit of assistants. */

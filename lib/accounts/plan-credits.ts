@@ -36,11 +36,10 @@ type Account = Pick<Tables["accounts"], (typeof columns)[number]>;
  */
 export async function givePlanCredits(
   transaction: Db,
-  accountId: string,
-  plans: Plans,
+  { accountId, plans, untilMs: dueByMs }: { accountId: string; plans: Plans; untilMs?: number },
   nowMs: number,
-  untilMs = nowMs,
 ): Promise<void> {
+  const untilMs = dueByMs ?? nowMs;
   const account = await accountBy(transaction, "id", accountId)
     .select(columns)
     .forUpdate()
@@ -78,7 +77,7 @@ export async function giveMissedCredits(
   nowMs: number,
 ): Promise<void> {
   if (credits_due_ms === null || credits_due_ms > untilMs) return;
-  await givePlanCredits(transaction, id, await readPlans(transaction), nowMs, untilMs);
+  await givePlanCredits(transaction, { accountId: id, plans: await readPlans(transaction), untilMs }, nowMs);
 }
 
 /**
@@ -99,7 +98,9 @@ export async function giveDueCredits(db: Db, nowMs: number, signal?: AbortSignal
     for (const { id } of due) {
       if (signal?.aborted) return;
       try {
-        await ledgerTransaction(db, (transaction) => givePlanCredits(transaction, id, plans, nowMs));
+        await ledgerTransaction(db, (transaction) =>
+          givePlanCredits(transaction, { accountId: id, plans }, nowMs),
+        );
       } catch (failure) {
         if (isOutage(failure)) throw failure;
         await setDue(db, id, nowMs + hourMs);

@@ -43,7 +43,11 @@ export function addEmailCommands(program: AdminCommand): void {
       "emails retry 'Mailbox full'",
     )
     .does(async ({ db }, failure: string) => {
-      const retried = await retryFailedMails(db, "failure", failure, "operator", Date.now());
+      const retried = await retryFailedMails(
+        db,
+        { column: "failure", value: failure, by: "operator" },
+        Date.now(),
+      );
       return { json: { retried }, text: `${retried} mails are tried again.` };
     });
 

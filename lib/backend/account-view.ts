@@ -93,8 +93,7 @@ export async function listForBackend(
 export function setReference(
   db: Db,
   request: RequestIdentity,
-  id: string,
-  reference: string | null,
+  { id, reference }: { id: string; reference: string | null },
   nowMs: number,
 ): Promise<string> {
   const { backend, keyHash, digest } = request;

@@ -20,7 +20,7 @@ const notJwt = "The assertion is no JWT: three parts with dots between them, in 
 const signatureBytes = 64;
 
 /** The backends as they were at most so long ago. A failure is not kept. */
-function readBackends(db: Db, nowMs: number, maxAgeMs: number): Promise<Backend[]> {
+function readBackends(db: Db, maxAgeMs: number, nowMs: number): Promise<Backend[]> {
   const known = backends.get(db);
   if (known && Math.abs(nowMs - known.readAtMs) < maxAgeMs) return known.list;
   const list = listBackends(db);
@@ -44,10 +44,10 @@ export async function verifyAssertion(
 ): Promise<Backend> {
   const [, token] = /^bearer +([\w-]+\.[\w-]+\.[\w-]+) *$/i.exec(authorization ?? "") ?? [];
   if (!token) throw refuse(authorization === null ? "There is no assertion." : notJwt);
-  const known = await readBackends(db, nowMs, knownForMs.ifValid);
+  const known = await readBackends(db, knownForMs.ifValid, nowMs);
   const verify = (list: Backend[]) => findSigner(list, token, audience, nowMs);
   return verify(known).catch(async (refusal) => {
-    const newer = await readBackends(db, nowMs, knownForMs.ifRefused);
+    const newer = await readBackends(db, knownForMs.ifRefused, nowMs);
     if (newer === known) throw refusal;
     return verify(newer);
   });

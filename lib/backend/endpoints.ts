@@ -59,7 +59,7 @@ export const endpoints: Record<keyof typeof backendRoutes, Work<Backend>> = {
   async reference(call, backend) {
     const { reference } = parseInput(inputs.reference, call.body);
     const request = toRequest(call, backend);
-    return answer(await setReference(await store(), request, idOf(call), reference, call.nowMs));
+    return answer(await setReference(await store(), request, { id: idOf(call), reference }, call.nowMs));
   },
   async settle(call, backend) {
     const { credits } = parseInput(inputs.settle, call.body);

@@ -47,7 +47,7 @@ export async function beginCheckout(
   { kind, priceId }: { kind: Kind; priceId: string },
   nowMs: number,
 ): Promise<string | undefined> {
-  const sale = await describeSale(db, account, kind, priceId, nowMs);
+  const sale = await describeSale(db, account, { kind, priceId }, nowMs);
   try {
     for (let round = 0; round < maxRounds; round++) {
       if (!(await findCustomer(db, account.id))) await recall(db, account, nowMs);
@@ -82,8 +82,7 @@ async function recall(db: Db, account: Account, nowMs: number): Promise<void> {
 export async function describeSale(
   db: Db,
   account: Account,
-  kind: Kind,
-  price_id: string,
+  { kind, priceId: price_id }: { kind: Kind; priceId: string },
   nowMs: number,
 ): Promise<Sale> {
   const { creditPrices } = requireBilling();

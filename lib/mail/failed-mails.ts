@@ -12,9 +12,7 @@ const maxRetried = 1000;
  */
 export function retryFailedMails(
   db: Db,
-  column: "id" | "failure",
-  value: string,
-  by: Operator,
+  { column, value, by }: { column: "id" | "failure"; value: string; by: Operator },
   nowMs: number,
 ): Promise<number> {
   const whom = column === "id" ? value : null;

@@ -25,8 +25,8 @@ export function confirmationUrl(token: string): string {
   return `${settings().appUrl}${pages.waitlist.path}?token=${token}`;
 }
 
-/** Whether the mail with this token is to be sent. Then its token replaces that of an earlier mail. */
-export function takeConfirmation(
+/** Replaces the token of an earlier mail by this one's. Returns false if this mail is not to be sent. */
+export function replaceConfirmation(
   db: Db,
   { to, token }: { to: string; token: string },
   nowMs: number,

@@ -32,7 +32,7 @@ import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/ma
 import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
 import { addressTrialMail, takeTrialMails } from "@/lib/mail/trial-mails";
-import { confirmationUrl, takeConfirmation } from "@/lib/mail/waitlist-mail";
+import { confirmationUrl, replaceConfirmation } from "@/lib/mail/waitlist-mail";
 import { log } from "@/lib/runtime/log";
 
 /** Codes, invitations and what happened to an account. */
@@ -111,7 +111,7 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
     async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
     (mail) => signIn.invitationMail({ ...mail, url: mailedInvitationUrl(mail.token) }),
   ),
-  waitlist: wantedIf(takeConfirmation, ({ token }) =>
+  waitlist: wantedIf(replaceConfirmation, ({ token }) =>
     signIn.confirmationMail({ url: confirmationUrl(token) }),
   ),
   "account deletion": wantedIf(isLeaving, accountDeletionMail),

@@ -10,7 +10,7 @@ import { hashSecret } from "@/lib/runtime/secret";
  * grants, refresh tokens, because an app that rests has an old one, and registrations. Returns whether there was any.
  */
 export function keepApps(db: Db, accountId: string, nowMs: number): Promise<boolean> {
-  return changeSessions(db, { by: "owner", what: "app keep" }, accountId, nowMs, async (transaction) => {
+  return changeSessions(db, { by: "owner", what: "app keep", accountId }, nowMs, async (transaction) => {
     const kept = await transaction
       .updateTable("local_sessions")
       .set(appEndsFrom(nowMs))

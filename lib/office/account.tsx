@@ -55,7 +55,7 @@ async function show(call: OfficeCall) {
   const explained = explain(facts);
   const current = facts.account;
   const plans = await readPlans(db);
-  const state = standingOf(current, nowMs, facts.subscription);
+  const state = standingOf(current, facts.subscription, nowMs);
   const answer = current && (await answerInJson(current, plans, nowMs));
   return (
     <>

@@ -60,7 +60,7 @@ async function show(call: OfficeCall) {
         columns={{
           Email: ({ email }) => <Person email={email} />,
           Reference: ({ reference }) => <UntrustedText>{reference ?? "–"}</UntrustedText>,
-          Status: ({ account }) => standingOf(account, nowMs).tag,
+          Status: ({ account }) => standingOf(account, undefined, nowMs).tag,
           "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
           Plan: ({ account }) => (account && contentsOf(account, plans)?.plan) ?? "–",
           Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",

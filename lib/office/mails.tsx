@@ -99,7 +99,7 @@ const retry: OfficeAct = {
   done: "They are tried again now.",
   async run({ db, nowMs, by, input }) {
     const column = input("id") ? "id" : "failure";
-    const retried = await retryFailedMails(db, column, input(column) ?? "", by, nowMs);
+    const retried = await retryFailedMails(db, { column, value: input(column) ?? "", by }, nowMs);
     if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
   },
 };

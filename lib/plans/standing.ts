@@ -20,8 +20,8 @@ const checkRefusalAgainSeconds = 10;
 /** What an account may do, and how that is said. */
 export function describeStanding(
   caller: Exclude<Asker, { is: "signed-out" }>,
+  licence: Licence | undefined,
   nowMs: number,
-  licence?: Licence,
 ) {
   const decided: Entitlement =
     caller.is === "account"
@@ -39,8 +39,12 @@ export function describeStanding(
 }
 
 /** What an account may do that was read, or `undefined` for a record that cannot be. */
-export function standingOf(account: Decided | undefined, nowMs: number, licence?: Licence): Standing {
-  return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, nowMs, licence);
+export function standingOf(
+  account: Decided | undefined,
+  licence: Licence | undefined,
+  nowMs: number,
+): Standing {
+  return describeStanding(account ? { is: "account", account } : { is: "unreadable" }, licence, nowMs);
 }
 
 /** When a licence ends that an operator gives, if no other follows. */

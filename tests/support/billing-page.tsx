@@ -44,7 +44,7 @@ export async function readBillingPage(
     readInvoicesOf(bought, nowMs),
   ]);
   const changes = await readChangesOf(bought, offers, change, nowMs);
-  const standing = standingOf(account, nowMs, bought.licence);
+  const standing = standingOf(account, bought.licence, nowMs);
   const html = await renderHtml(
     <body>
       <Billing {...{ account, bought, terms, standing }} hasOpenInvoice={hasOpen(invoices)} />

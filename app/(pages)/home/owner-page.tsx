@@ -74,7 +74,7 @@ export function ownerPage(
         session.kind !== "program";
       const bought = account && (await readPurchases(account));
       const known = caller.is === "signed-out" ? ({ is: "unavailable" } as const) : caller;
-      const state = describeStanding(known, nowMs, bought?.licence);
+      const state = describeStanding(known, bought?.licence, nowMs);
       const visit = { query, headers, state, account, bought, isLocal, nowMs };
       const problem = findProblem(url, {
         "sign-out": {

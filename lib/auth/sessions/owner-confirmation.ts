@@ -28,7 +28,7 @@ export async function confirmBrowserSession(
   { by, secret }: { by: Confirmation; secret: string },
   nowMs: number,
 ): Promise<void> {
-  await changeSessions(db, { by: "owner", what: "confirm" }, accountId, nowMs, (transaction) =>
+  await changeSessions(db, { by: "owner", what: "confirm", accountId }, nowMs, (transaction) =>
     transaction
       .updateTable("local_sessions")
       .set(({ ref }) => ({

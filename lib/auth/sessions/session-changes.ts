@@ -8,12 +8,10 @@ import { transact } from "@/lib/db/transaction";
 /** Who changes a session, and for what. */
 export type AuditSource = { by: Actor; what: string };
 
+type Change<T> = (transaction: Db, email: string | undefined) => Promise<T>;
+
 /** Runs work in a transaction for which other changes of the sessions of the account wait. */
-export function inTurn<T>(
-  db: Db,
-  accountId: string,
-  work: (transaction: Db, email: string | undefined) => Promise<T>,
-): Promise<T> {
+export function inTurn<T>(db: Db, accountId: string, work: Change<T>): Promise<T> {
   return transact(db, async (transaction) => {
     const account = await accountBy(transaction, "id", accountId)
       .select("email")
@@ -29,27 +27,25 @@ export function inTurn<T>(
  */
 export function changeSessions<T>(
   db: Db,
-  source: AuditSource,
-  accountId: string,
+  { accountId: id, ...source }: AuditSource & { accountId: string },
   nowMs: number,
-  change: (transaction: Db, email: string | undefined) => Promise<T>,
+  change: Change<T>,
 ): Promise<T> {
-  return inTurn(db, accountId, (transaction, email) =>
-    changeInTurn(transaction, source, { id: accountId, email }, nowMs, change),
+  return inTurn(db, id, (transaction, email) =>
+    changeInTurn(transaction, { ...source, account: { id, email } }, nowMs, change),
   );
 }
 
 /** The same in the caller's turn. */
 export function changeInTurn<T>(
   transaction: Db,
-  source: AuditSource,
-  { id: accountId, email }: { id: string; email: string | undefined },
+  { by, what, account: { id, email } }: AuditSource & { account: { id: string; email: string | undefined } },
   nowMs: number,
-  change: (transaction: Db, email: string | undefined) => Promise<T>,
+  change: Change<T>,
 ): Promise<T> {
   const readState = async (transaction: Db) =>
     Object.fromEntries(
-      (await listSessions(transaction, accountId, nowMs)).map(
+      (await listSessions(transaction, id, nowMs)).map(
         ({ id, kind, name, app_origin, last_date_ms, confirmed_by, confirmed_at_ms }) => {
           const lastDate = last_date_ms && { lastDate: asIso(last_date_ms) };
           const confirmed = confirmed_at_ms && {
@@ -59,6 +55,6 @@ export function changeInTurn<T>(
         },
       ),
     );
-  const about = { ...source, whom: email ?? accountId, readState };
+  const about = { by, what, whom: email ?? id, readState };
   return auditedTransaction(transaction, about, nowMs, (transaction) => change(transaction, email));
 }

@@ -33,7 +33,7 @@ export function endSessionsOf(
   },
   nowMs: number,
 ): Promise<boolean> {
-  return changeSessions(db, source, accountId, nowMs, async (transaction) => {
+  return changeSessions(db, { ...source, accountId }, nowMs, async (transaction) => {
     const chosen = transaction
       .selectFrom("local_sessions")
       .select("id")

@@ -26,7 +26,7 @@ export async function makeRoom(
   const sessions = await listSessions(transaction, account.id, nowMs);
   if (sessions.length < maxSessions) return;
   sessions.sort((one, other) => isProgram(one) - isProgram(other) || lastAtMs(other) - lastAtMs(one));
-  await changeInTurn(transaction, overLimit, account, nowMs, (transaction) =>
+  await changeInTurn(transaction, { ...overLimit, account }, nowMs, (transaction) =>
     endRows(transaction, sessions.slice(maxSessions - 1), overLimit, nowMs),
   );
 }

@@ -34,7 +34,7 @@ export async function startSession(
   await inTurn(db, accountId, async (transaction, email) => {
     const account = { id: accountId, email };
     await makeRoom(transaction, account, nowMs);
-    await changeInTurn(transaction, source, account, nowMs, async (transaction) => {
+    await changeInTurn(transaction, { ...source, account }, nowMs, async (transaction) => {
       await deleteExpiredOf(transaction, accountId, nowMs);
       await transaction
         .insertInto("local_sessions")

@@ -21,7 +21,7 @@ export async function startAutomaticPurchase(
   { price, below, most }: Wanted,
   nowMs: number,
 ): Promise<boolean> {
-  const { thousandths } = await describeSale(db, account, "credits", price, nowMs);
+  const { thousandths } = await describeSale(db, account, { kind: "credits", priceId: price }, nowMs);
   if (most.trim() === "") throw new ApiError("limit_required");
   const top_up_most = /^[1-9]\d{0,2}$/.test(most.trim()) ? Number(most) : undefined;
   if (!top_up_most || !below || below > thousandths) {

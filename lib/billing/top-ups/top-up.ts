@@ -110,10 +110,12 @@ async function readWanted(db: Db, accountId: string, nowMs: number) {
     .where("account_id", "=", accountId)
     .executeTakeFirst();
   if (!account || !limits?.price || !limits.below || !limits.most) return undefined;
-  const sale = await describeSale(db, account, "credits", limits.price, nowMs).catch((failure) => {
-    if (failure instanceof ApiError && failure.code !== "checkout_failed") return undefined;
-    throw failure; // Stripe does not say
-  });
+  const sale = await describeSale(db, account, { kind: "credits", priceId: limits.price }, nowMs).catch(
+    (failure) => {
+      if (failure instanceof ApiError && failure.code !== "checkout_failed") return undefined;
+      throw failure; // Stripe does not say
+    },
+  );
   return sale && { sale, most: limits.most, isLow: spendable(account) < limits.below };
 }
 

@@ -121,7 +121,8 @@ describe.each(engines)("the outbox on $name", async (engine) => {
       state: "failed",
       failure: "smtp: 451 DATA",
     });
-    await retryFailedMails(db, "failure", "smtp: 451 DATA", "operator", atMs + 23 * hourMs);
+    const failed = { column: "failure", value: "smtp: 451 DATA", by: "operator" } as const;
+    await retryFailedMails(db, failed, atMs + 23 * hourMs);
     expect(kinds(await claim(atMs + 23 * hourMs)), "an operator begins anew").toEqual(["welcome"]);
   });
 

@@ -49,7 +49,7 @@ export async function readTerms({ licence }: Purchases, plans: Plans, nowMs: num
     planOfPrice(await listPlanPrices(db, plans), price_id),
   );
   const [offer, next] = await Promise.all([
-    price_id ? readOffer({ id: price_id, plan }, plans, "Licence", undefined, nowMs) : undefined,
+    price_id ? readOffer({ id: price_id, plan }, { plans, fallbackName: "Licence" }, nowMs) : undefined,
     ["renews", "free"].includes(licenceStateOf(licence)) ? readNextPayment(licence, nowMs) : undefined,
   ]);
   return { name: offer?.name, next, limit: assistant_limit ?? plan?.limits.assistants ?? null };
@@ -73,8 +73,10 @@ export async function readOffersTo(
   const creditPrices = (settings().billing?.creditPrices ?? []).map((id) => ({ id, plan: undefined }));
   const currency = currencyOf(bought);
   const [licences, credits] = await Promise.all([
-    readOffers(await readSold(plans), plans, "Licence", currency, nowMs),
-    sellsCreditsTo(account) ? readOffers(creditPrices, plans, "Credits", currency, nowMs) : [],
+    readOffers(await readSold(plans), { plans, currency, fallbackName: "Licence" }, nowMs),
+    sellsCreditsTo(account)
+      ? readOffers(creditPrices, { plans, currency, fallbackName: "Credits" }, nowMs)
+      : [],
   ]);
   const buysLicences =
     licences.length > 0 && account.deletes_at_ms === null && bought.subscriptions.every(isReplaceable);
@@ -108,26 +110,18 @@ const currencyOf = ({ subscriptions }: Purchases) =>
 const readSold = async (plans: Plans) =>
   (await readPart("the prices could not be read", (db) => listSold(db, plans))) ?? [];
 
+type Shown = { plans: Plans; fallbackName: string; currency?: string | undefined };
+
 /** Reads the offers of these prices, without those that are no longer sold. */
-export async function readOffers(
-  prices: SoldPrice[],
-  plans: Plans,
-  fallbackName: string,
-  currency: string | undefined,
-  nowMs: number,
-): Promise<Offer[]> {
-  const read = await Promise.all(
-    prices.map((price) => readOffer(price, plans, fallbackName, currency, nowMs)),
-  );
+export async function readOffers(prices: SoldPrice[], shown: Shown, nowMs: number): Promise<Offer[]> {
+  const read = await Promise.all(prices.map((price) => readOffer(price, shown, nowMs)));
   return read.filter(({ isSold }) => isSold);
 }
 
 /** Reads a price, also one that is no longer sold. */
 async function readOffer(
   { id: priceId, plan }: SoldPrice,
-  plans: Plans,
-  fallbackName: string,
-  currency: string | undefined,
+  { plans, fallbackName, currency }: Shown,
   nowMs: number,
 ) {
   const reading = readPrice(priceId, nowMs);
