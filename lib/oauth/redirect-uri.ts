@@ -20,14 +20,19 @@ export function findRedirectFault(uri: string): string | undefined {
   if (withSlash(spelled) !== href) return canonical;
   if (username !== "" || password !== "") return "has a user name";
   if (hostname.endsWith(".")) return "has a dot at the end of its host";
-  const ours = new URL(settings().appUrl);
   if (protocol === "http:" && !loopback.includes(hostname)) return "is HTTP, and not a loopback address";
   if (protocol === "https:" && loopback.includes(hostname)) return "is a loopback address, and not HTTP";
-  // Each loopback name leads to the same port.
-  const isOurPort = loopback.includes(ours.hostname) && port === ours.port;
-  if (protocol === "http:" ? isOurPort : protocol === "https:" && hostname === ours.hostname)
-    return "is ours";
+  if (isOurs(protocol, hostname, port)) return "is ours";
   return ofSystems.test(protocol) ? "has a scheme that opens no app" : undefined;
+}
+
+/** Whether it leads to us: by our name, or on this computer, where each loopback name leads to the same port, by any of our ports. */
+function isOurs(protocol: string, hostname: string, port: string): boolean {
+  const { appUrl, office, backend, metricsPort } = settings();
+  if (protocol === "https:") return hostname === new URL(appUrl).hostname;
+  const addresses = [appUrl, office?.url, backend?.url, metricsPort && `http://localhost:${metricsPort}`];
+  const isOurPort = (ours: URL) => loopback.includes(ours.hostname) && port === ours.port;
+  return protocol === "http:" && addresses.some((address) => address && isOurPort(new URL(address)));
 }
 
 /** The other spelling of a redirect URI without a path: with the slash that the URL standard adds, or without. */

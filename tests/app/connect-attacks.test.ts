@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { borrowService } from "@/tests/support/block";
+import { borrowService, startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { engines } from "@/tests/support/engines";
 import { postLegacy } from "@/tests/support/mcp";
-import { makeApp, redeemCode, redirectUri, verifier } from "@/tests/support/oauth-libraries";
+import { authorizePath, makeApp, redeemCode, redirectUri, verifier } from "@/tests/support/oauth-libraries";
 import { answerApp, answerDevice, connectApp, deviceGrant, readQuestion } from "@/tests/support/owner";
+import { reservePort } from "@/tests/support/port";
 
 /* Attacks through apps. `hooks/clerk-ends.test.ts` has what is different with Clerk. */
 
@@ -171,5 +172,23 @@ describe.each(engines)("apps, on $name", async (engine) => {
       body: "client_id=native&scope=account:read",
     });
     expect(JSON.parse(text).verification_uri).toBe(`${service.url}/connect`);
+  });
+});
+
+describe("where the office, the backend API and the metrics have ports of their own", async () => {
+  const ports = ["OFFICE_PORT", "BACKEND_PORT", "METRICS_PORT"] as const;
+  const ours: Record<string, string> = {};
+  for (const name of ports) ours[name] = String(await reservePort());
+  const service = await startService({ SIGN_IN: "local", ...ours });
+  const statusFor = async (port: string | undefined, host: string) =>
+    (await service.ask(authorizePath("native", `http://${host}:${port}/`))).status;
+
+  it.each(ports)("a native app cannot have its code sent to %s", async (name) => {
+    for (const host of ["localhost", "127.0.0.1", "[::1]"])
+      expect([host, await statusFor(ours[name], host)]).toEqual([host, 400]);
+  });
+
+  it("a native app may name any other port", async () => {
+    expect(await statusFor(String(await reservePort()), "127.0.0.1")).toBe(303);
   });
 });
