@@ -6,7 +6,7 @@ import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
-import { recordAudit } from "@/lib/db/audit";
+import { backedUp, recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
 import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
@@ -42,7 +42,16 @@ export function addBackupCommands(program: AdminCommand): void {
       await untilSignal((signal) =>
         writeArchive(file, passphrase(), { note, copy: readStore(settings()), signal }),
       );
-      return { json: { backup: file }, text: `Wrote ${file}. Store the passphrase in another place.` };
+      // A disk that is full takes a backup elsewhere, and no entry.
+      const about = { by: "operator", what: backedUp, whom: null, after: { file } } as const;
+      const noted = await recordAudit(db, about, Date.now()).then(
+        () => "",
+        () => " The store could not note it, so 'check' will not know of it.",
+      );
+      return {
+        json: { backup: file },
+        text: `Wrote ${file}. Store the passphrase in another place.${noted}`,
+      };
     });
 
   program

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { sql } from "kysely";
 import { countWaiting } from "@/lib/accounts/waitlist";
 import { checkBilling } from "@/lib/admin/billing-check";
@@ -12,7 +13,7 @@ import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { auditEntries } from "@/lib/db/audit";
+import { auditEntries, findLastBackup } from "@/lib/db/audit";
 import { type Db, migratedStore, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
@@ -25,6 +26,7 @@ import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
+import { measureDisk, sizeOf } from "@/lib/runtime/disk";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const answerWithinMs = 5000; // 5 seconds, the connection included
@@ -33,8 +35,15 @@ const maxSkewMs = 60_000; // 1 minute
 
 const warnBeforeSunsetMs = 30 * dayMs;
 
-/** A check, and what to do where it cannot be made. */
-type Check = readonly [what: string, run: () => Promise<CheckResult>, remedy?: string];
+const afterStore = "Fix the store first.";
+const noStore = "";
+
+/** A check, and what to do where it cannot be made. One that needs the store is not made while that is away. */
+type Check = readonly [
+  what: string,
+  run: () => Promise<CheckResult>,
+  remedy: string | ((failure: Error) => string),
+];
 
 /** `works` is `level` as a boolean, for programs that do not know the levels. */
 type Finding = { what: string; works: boolean } & CheckResult;
@@ -44,22 +53,68 @@ export function addCheckCommand(program: AdminCommand): void {
   program
     .add(
       "check",
-      "check the settings, the store, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, providers' deliveries, the waitlist, keys and secrets, retirements, agents, and the contact",
+      "check the settings, the store, its disk and backup, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, providers' deliveries, the waitlist, keys and secrets, retirements, agents, and the contact",
     )
     .doesWithoutStore(async () => {
-      const findings: Finding[] = [];
-      for (const check of checks()) findings.push(await find(check));
+      const findings = await findAll();
       if (findings.some(({ works }) => !works)) process.exitCode = 1;
       return { json: findings, text: findings.map(asText).join("\n") };
     });
 }
 
-async function find([what, run, remedy = "Fix the store first."]: Check): Promise<Finding> {
-  const verdict = await run().catch((failure: NodeJS.ErrnoException) =>
-    fault(failure.message.split("\n")[0] || String(failure.code), remedy),
-  );
-  return { what, works: verdict.level !== "fault", ...verdict };
+/** A store that is away is said once. */
+async function findAll(): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const unmade: string[] = [];
+  let isStoreAway = false;
+  for (const [what, run, remedy] of checks()) {
+    if (isStoreAway && remedy === afterStore) {
+      unmade.push(what);
+      continue;
+    }
+    const verdict = await run().catch((failure: NodeJS.ErrnoException) => {
+      isStoreAway ||= what === "store";
+      const detail = failure.message.split("\n")[0] || codeOf(failure);
+      return fault(detail, typeof remedy === "string" ? remedy : remedy(failure));
+    });
+    findings.push({ what, works: verdict.level !== "fault", ...verdict });
+  }
+  if (unmade.length > 0)
+    findings.push({ what: "not checked", works: true, ...warning(unmade.join(", "), afterStore) });
+  return findings;
 }
+
+/** The code of an error or of what caused it: of the system, of PostgreSQL (SQLSTATE) or of SQLite. */
+function codeOf(failure: unknown): string {
+  const { code, errcode, cause } = (failure ?? {}) as { code?: string; errcode?: number; cause?: unknown };
+  if (errcode !== undefined) return `SQLITE_${errcode}`;
+  return code ?? (cause ? codeOf(cause) : "");
+}
+
+const compareLogin =
+  "Compare the user and password in DATABASE_URL with the roles of PostgreSQL and its pg_hba.conf.";
+const correctHost = "Correct the host in DATABASE_URL: DNS does not know it here.";
+const makeRoom = "Make room on the store's disk.";
+
+/** What to do where the store does not answer or takes no writes, by the code of its error. */
+const storeRemedies: Record<string, string> = {
+  ECONNREFUSED: "Start PostgreSQL, or correct the host and port in DATABASE_URL.",
+  ENOENT: "Start PostgreSQL, or correct the socket's folder in DATABASE_URL.",
+  ENOTFOUND: correctHost,
+  EAI_AGAIN: correctHost,
+  "28P01": compareLogin,
+  "28000": compareLogin,
+  "3D000": "Create the database, or correct its name in DATABASE_URL.",
+  "25006": "Let PostgreSQL accept writes: is it a standby, or default_transaction_read_only on?",
+  "42501":
+    "Run 'migrate' as the owner of the tables, and grant this role the rights that lib/server/README.md grants.",
+  "53100": makeRoom,
+  "53300": "Lower DATABASE_POOL, or raise max_connections: each instance opens that many.",
+  SQLITE_11: "Restore a backup: the file is damaged.",
+  SQLITE_13: makeRoom,
+  SQLITE_26: "Restore a backup: the file is damaged.",
+  ENOSPC: makeRoom,
+};
 
 const marks = { fine: "✓", warning: "!", fault: "✗" } as const;
 
@@ -77,12 +132,16 @@ function checks(): Check[] {
     ["dmarc", () => checkDmarc(mail), dns],
   ];
   const stripe = "Check STRIPE_SECRET_KEY, and that Stripe can be reached from here.";
-  const store = databaseUrl
-    ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
-    : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`;
+  const forStore = (failure: Error) =>
+    storeRemedies[codeOf(failure)] ??
+    (databaseUrl
+      ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
+      : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`);
   const all: (Check | undefined)[] = [
-    ["settings", checkSettings],
-    ["store", checkStore, store],
+    ["settings", checkSettings, noStore],
+    ["store", checkStore, forStore],
+    ["disk", checkDisk, "Check that DATA_DIR is a folder that this user can read."],
+    ["backup", checkBackup, afterStore],
     [
       "counters",
       checkCounters,
@@ -91,18 +150,18 @@ function checks(): Check[] {
     ["mail", checkMail, "Check the mail settings, and that the mail service accepts our credentials."],
     ...(mail.kind === "files" ? [] : ofMailDomain),
     billing && ["billing", () => checkBilling(billing), stripe],
-    ["client address", checkClientAddress],
-    ["sign-in", checkSignIn],
-    ["passkeys", checkPasskeys],
-    office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators)],
-    ["webhooks", checkWebhooks],
-    ["deliveries", checkDeliveries],
-    ["waitlist", checkWaitlist],
-    ["signing keys", checkKeys],
-    ["secrets", checkSecrets],
-    ["retirements", checkSunsets],
-    ["agents", checkAgents],
-    ["contact", checkContact],
+    ["client address", checkClientAddress, noStore],
+    ["sign-in", checkSignIn, afterStore],
+    ["passkeys", checkPasskeys, afterStore],
+    office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators), afterStore],
+    ["webhooks", checkWebhooks, afterStore],
+    ["deliveries", checkDeliveries, afterStore],
+    ["waitlist", checkWaitlist, afterStore],
+    ["signing keys", checkKeys, afterStore],
+    ["secrets", checkSecrets, afterStore],
+    ["retirements", checkSunsets, noStore],
+    ["agents", checkAgents, noStore],
+    ["contact", checkContact, noStore],
   ];
   return all.filter((check) => check !== undefined);
 }
@@ -185,18 +244,47 @@ async function checkStore(): Promise<CheckResult> {
   return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
 }
 
+/** Free space, of which a store needs as much again as it has: for a backup, a migration and its log of writes. */
+async function checkDisk(): Promise<CheckResult> {
+  const { dataDir, databaseUrl } = settings();
+  const { freeBytes, allBytes } = await measureDisk(dataDir);
+  const storeBytes = databaseUrl ? 0 : sizeOf(join(dataDir, "store.sqlite"));
+  const detail = `${asGigabytes(freeBytes)} of ${asGigabytes(allBytes)} GB free for ${dataDir}`;
+  if (freeBytes >= Math.max(allBytes / 20, storeBytes)) return fine(detail);
+  return warning(
+    detail,
+    "Make room: a full disk takes no writes, and a backup needs as much as the store has.",
+  );
+}
+
+const asGigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
+
+const oldBackupMs = 2 * dayMs;
+
+async function checkBackup(nowMs = Date.now()): Promise<CheckResult> {
+  const madeAtMs = await findLastBackup(await store());
+  const remedy = "Run 'backup' each night by a timer, unless another program makes backups.";
+  if (madeAtMs === undefined)
+    return settings().production ? warning("none was made", remedy) : fine("none was made");
+  const detail = `the last was made ${asIso(madeAtMs)}`;
+  return nowMs - madeAtMs > oldBackupMs
+    ? warning(detail, "See why the timer's last 'backup' failed.")
+    : fine(detail);
+}
+
 /** Whether the role may read and write every table, and the clocks agree, by which trials and tokens end. */
 async function checkPostgres(db: Db): Promise<CheckResult> {
   const { rows: missing } = await sql<{ what: string }>`
     SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
-    FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
-    WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND relname NOT LIKE 'kysely%'
-      AND NOT has_table_privilege(pg_class.oid, privilege)
+    FROM pg_class, unnest(CASE relkind WHEN 'r' THEN ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] ELSE ARRAY['USAGE', 'SELECT'] END) AS privilege
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S') AND relname NOT LIKE 'kysely%'
+      AND NOT CASE relkind WHEN 'r' THEN has_table_privilege(pg_class.oid, privilege)
+        ELSE has_sequence_privilege(pg_class.oid, privilege) END
     GROUP BY relname ORDER BY relname`.execute(db);
   if (missing.length > 0)
     return fault(
       `PostgreSQL answers, but the role lacks ${missing.map(({ what }) => what).join("; ")}`,
-      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES to it, and ALTER DEFAULT PRIVILEGES for those of later migrations.",
+      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES and USAGE, SELECT ON ALL SEQUENCES to it, and ALTER DEFAULT PRIVILEGES for those of later migrations.",
     );
   const { rows: clocks } = await sql<{ ms: string }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`.execute(db);

@@ -8,6 +8,7 @@ import { parseCased } from "@/lib/config/email-address";
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
 import { parseMail } from "@/lib/config/mail-settings";
+import { findMisspelt } from "@/lib/config/misspelt";
 import { networks } from "@/lib/config/networks";
 import { warnOfFewFiles } from "@/lib/config/open-files";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
@@ -34,7 +35,9 @@ export const settings = perProcess("settings", (): Settings => parseSettings(pro
 
 /** Parses an environment; an empty value counts as unset. Throws a {@link SettingsError}. */
 export function parseSettings(environment: Record<string, string | undefined>) {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim()));
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([name, value]) => value?.trim() && !isServiceLink(name, value)),
+  );
   const checked = environmentSchema.safeParse(given, { jitless: true });
   if (!checked.success) {
     throw new SettingsError(checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
@@ -83,7 +86,11 @@ export function parseSettings(environment: Record<string, string | undefined>) {
 
   return {
     /** Probable mistakes, logged at startup and reported by `check`. */
-    warnings: [...(signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : []), ...warnOfFewFiles()],
+    warnings: [
+      ...(signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : []),
+      ...warnOfFewFiles(),
+      ...findMisspelt(Object.keys(given), [...Object.keys(environmentSchema.shape), ...inGroups]),
+    ],
     production,
     appUrl,
     /** The host that passkeys belong to, if it is not that of `APP_URL`. */
@@ -163,8 +170,13 @@ export function parseSettings(environment: Record<string, string | undefined>) {
         }
       : undefined,
     logLevel: env.LOG_LEVEL,
+    logFormat: env.LOG_FORMAT ?? (production ? "json" : "text"),
   };
 }
+
+/** Kubernetes gives every pod the address of a service named `backend` as BACKEND_PORT, in a form that no port of ours has. */
+const isServiceLink = (name: string, value: string) =>
+  name.endsWith("_PORT") && /^(?:tcp|udp):\/\//.test(value);
 
 const wholeNumber = (min: number, max: number) =>
   z
@@ -187,6 +199,17 @@ const postgresUrl = z
     (text) => parsePostgresAddress(text) !== undefined,
     "must be an address like postgres://user:password@db.example.com:5432/office or, with a standby, postgres://user:password@a:5432,b:5432/office?target_session_attrs=read-write",
   );
+
+/** The settings that are parsed in groups, and that of `backup`. */
+const inGroups = [
+  "BACKUP_PASSPHRASE",
+  ...clerkNames,
+  "CLERK_AUTHORIZED_PARTIES",
+  ...["EMAIL_FROM", "RESEND_API_KEY", "RESEND_WEBHOOK_SECRET", "RESEND_BASE_URL", "SMTP_URL", "SMTP_HELO"],
+  ...["DKIM_DOMAIN", "DKIM_SELECTOR", "DKIM_PRIVATE_KEY"],
+  ...["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_LICENCE_PRICES", "STRIPE_CREDIT_PRICES"],
+  "STRIPE_API_URL",
+];
 
 /** The settings that stand alone. Those of Clerk, of mail and of billing that need each other are parsed as groups. */
 const environmentSchema = z.object({
@@ -248,6 +271,7 @@ const environmentSchema = z.object({
   BACKEND_HOST: z.string().optional(),
   BACKEND_URL: z.string().transform(parseOrigin).optional(),
   LOG_LEVEL: oneOf("debug", "info", "warn", "error").default("info"),
+  LOG_FORMAT: oneOf("json", "iso", "text").optional(),
   LAPSED_PLAN: oneOf("trial-ended", "hobby").default("trial-ended"),
   LAPSED_ASSISTANT_LIMIT: wholeNumber(0, 1_000_000).default(3),
   REFUNDS: z.string().trim().min(1).default("We refund nothing."),

@@ -287,3 +287,12 @@ export function auditEntries(
   }
   return query;
 }
+
+/** The kind of the entry that `backup` makes once its file is written. */
+export const backedUp = "backup";
+
+/** When the last backup was made by `backup`, in Unix milliseconds; `undefined` if none is known. */
+export async function findLastBackup(db: Kysely<Tables>): Promise<number | undefined> {
+  const [last] = await auditEntries(db, { what: backedUp }).limit(1).execute();
+  return last?.at_ms;
+}

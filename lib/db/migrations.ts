@@ -542,6 +542,8 @@ export const migrations: Record<string, SchemaChange> = {
     accounts_given_ends: "accounts (given_ends_at_ms) where given_ends_at_ms is not null",
   },
   "224-ends-of-gifts-told": { up: (db: Kysely<unknown>) => createTriggers(db, givenTriggers) },
+  // When the last backup was made, which is asked for with each scrape.
+  "262-audit-backups": { audit_entries_backups: "audit_entries (at_ms) where what = 'backup'" },
 };
 
 /** The email hash of migration 003. Stored rows contain it, so it must not change with today's hash. */

@@ -49,6 +49,11 @@ function makeMetrics() {
       "Whether the store answers a read, and whether it accepted the last write.",
       "of",
     ),
+    lastBackup: gauge(
+      "last_backup_timestamp_seconds",
+      "When `admin backup` last wrote a file, in Unix seconds; absent if it never did.",
+    ),
+    disk: gauge("disk_bytes", "The disk of DATA_DIR: all of it, and what is free.", "of"),
     mailUp: gauge("mail_up", "Whether the mail provider accepted the last mail."),
     storeSeconds: histogram("store_seconds", "Time of a store query, by outcome.", "outcome"),
     storeRepeats: counter(

@@ -4,12 +4,14 @@ import { hostname as machineName } from "node:os";
 import { countWrongCodes } from "@/lib/auth/codes/wrong-codes";
 import { findOldestOpen } from "@/lib/billing/reconciler";
 import { settings } from "@/lib/config/settings";
+import { findLastBackup } from "@/lib/db/audit";
 import { processStore, store } from "@/lib/db/store";
 import { listWebhooks, stateOf, webhookStates } from "@/lib/events/webhooks";
 import { unsigned } from "@/lib/http/hook-deliveries";
 import { hooks } from "@/lib/http/register/hooks";
 import { countByState, findBacklogs } from "@/lib/mail/backlog";
 import { outageSince } from "@/lib/runtime/dependency-outages";
+import { measureDisk } from "@/lib/runtime/disk";
 import { log } from "@/lib/runtime/log";
 import type { Metrics } from "@/lib/runtime/metrics";
 import { withTimeout } from "@/lib/runtime/timeout";
@@ -53,6 +55,14 @@ async function measureStore(metrics: Metrics): Promise<void> {
   }
   metrics.storeUp.set({ of: "writes" }, outageSince("writes") === undefined ? 1 : 0);
   metrics.mailUp.set(outageSince("mail") === undefined ? 1 : 0);
+  metrics.disk.reset();
+  // With PostgreSQL and mail by a provider, nothing has made the folder.
+  const disk = await measureDisk(settings().dataDir).catch(() => undefined);
+  if (disk) {
+    metrics.disk.set({ of: "all" }, disk.allBytes);
+    metrics.disk.set({ of: "free" }, disk.freeBytes);
+  }
+  metrics.lastBackup.remove();
   metrics.oldestUnsettledSeconds.reset();
   metrics.outboxMails.reset();
   metrics.outboxDue.reset();
@@ -62,12 +72,19 @@ async function measureStore(metrics: Metrics): Promise<void> {
   try {
     const nowMs = Date.now();
     const db = await withTimeout(waitAtMostMs, store());
-    const [backlogs, states, wrongCodes, webhooks] = await withTimeout(
+    const [backlogs, states, wrongCodes, webhooks, backedUpAtMs] = await withTimeout(
       waitAtMostMs,
-      Promise.all([findBacklogs(db, nowMs), countByState(db), countWrongCodes(db, nowMs), listWebhooks(db)]),
+      Promise.all([
+        findBacklogs(db, nowMs),
+        countByState(db),
+        countWrongCodes(db, nowMs),
+        listWebhooks(db),
+        findLastBackup(db),
+      ]),
     );
     metrics.storeUp.set({ of: "reads" }, 1);
     metrics.wrongCodes.set(wrongCodes);
+    if (backedUpAtMs !== undefined) metrics.lastBackup.set(backedUpAtMs / 1000);
     for (const state of webhookStates) metrics.webhooksByState.set({ state }, 0);
     for (const webhook of webhooks) metrics.webhooksByState.inc({ state: stateOf(webhook) });
     for (const { outbox, state, mails } of states) metrics.outboxMails.set({ outbox, state }, mails);

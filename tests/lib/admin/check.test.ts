@@ -1,8 +1,9 @@
-import { execFile } from "node:child_process";
-import { chmodSync, readdirSync } from "node:fs";
+import { execFile, execFileSync } from "node:child_process";
+import { chmodSync, readdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { engines, type Stage } from "@/tests/support/engines";
+import { createFolder } from "@/tests/support/leash";
 import type { Outcome } from "@/tests/support/operator";
 import { startOutside } from "@/tests/support/outside";
 import { type Environment, Service } from "@/tests/support/service";
@@ -73,6 +74,7 @@ describe.each(engines)("check on $name", (engine) => {
       const role = `clerk_of_${url.pathname.slice(1)}`;
       await stage.query(`CREATE ROLE ${role} LOGIN`);
       await stage.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+      await stage.query(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`);
       await stage.query(`REVOKE SELECT ON accounts FROM ${role}`);
       await stage.query(`REVOKE UPDATE, DELETE ON holds FROM ${role}`);
       url.username = role;
@@ -80,11 +82,55 @@ describe.each(engines)("check on $name", (engine) => {
       const { code, stdout } = await operateAsUser("check");
       const [, mark, said, remedy] = /^(.) store +(.*)\n +→ (.*)$/m.exec(stdout) ?? [];
       expect([code, mark]).toEqual([1, "✗"]);
-      expect(said).toBe("PostgreSQL answers, but the role lacks SELECT on accounts; UPDATE, DELETE on holds");
-      expect(remedy).toContain("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES to it");
+      expect(said).toBe(
+        "PostgreSQL answers, but the role lacks SELECT on accounts; SELECT on events_seq_seq; UPDATE, DELETE on holds",
+      );
+      expect(remedy).toContain(
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES and USAGE, SELECT ON ALL SEQUENCES to it",
+      );
       await stage.query(`DROP OWNED BY ${role}`);
       await stage.query(`DROP ROLE ${role}`);
     });
+
+  if (engine.name === "PostgreSQL")
+    it("says once that PostgreSQL is away, and what fits the cause", async () => {
+      const url = new URL(environment.DATABASE_URL ?? "");
+      const causes: [change: Partial<URL>, remedy: string][] = [
+        [{ port: "1" }, "Start PostgreSQL, or correct the host and port in DATABASE_URL."],
+        [{ hostname: "db.invalid" }, "Correct the host in DATABASE_URL: DNS does not know it here."],
+        [{ username: "no_such_role" }, "Compare the user and password in DATABASE_URL"],
+        [{ pathname: "/no_such_database" }, "Create the database, or correct its name in DATABASE_URL."],
+      ];
+      for (const [change, remedy] of causes) {
+        const DATABASE_URL = Object.assign(new URL(url), change).href;
+        environment = { ...environment, DATABASE_URL, CONNECT_CLIENTS: "none" };
+        const { code, stdout } = await operateAsUser("--json", "check");
+        const findings: { what: string; level: string; detail: string; remedy?: string }[] =
+          JSON.parse(stdout);
+        const faults = findings.filter(({ level }) => level === "fault").map(({ what }) => what);
+        expect([code, faults]).toEqual([1, ["store"]]);
+        expect(findings.find(({ what }) => what === "store")?.remedy).toContain(remedy);
+        expect(findings.at(-1)).toMatchObject({
+          what: "not checked",
+          detail: expect.stringContaining("webhooks, deliveries, waitlist"),
+          remedy: "Fix the store first.",
+        });
+      }
+    });
+
+  it("knows when the last backup was made", async () => {
+    const service = await Service.make({ ...environment, BACKUP_PASSPHRASE: "correct horse battery staple" });
+    expect(await service.check("backup")).toMatchObject({ level: "warning", detail: "none was made" });
+    const file = join(createFolder(), "office.backup");
+    expect((await service.admin("backup", file)).code).toBe(0);
+    const made = { level: "fine", detail: expect.stringMatching(/^the last was made \d{4}-/) };
+    expect(await service.check("backup")).toMatchObject(made);
+    await stage.query(`UPDATE audit_entries SET at_ms = at_ms - ${50 * 60 * 60_000} WHERE what = 'backup'`);
+    expect(await service.check("backup")).toMatchObject({
+      level: "warning",
+      remedy: expect.stringContaining("timer"),
+    });
+  });
 });
 
 describe("check", () => {
@@ -97,6 +143,33 @@ describe("check", () => {
     const contact = await check("contact", { SUPPORT_EMAIL: "help@example.com" });
     expect(contact).toMatchObject({ level: "fine", detail });
   });
+
+  it("names settings that differ from one of ours by a character", async () => {
+    expect(await check("settings", { DATABASE_URI: "postgres://secret@db/office" })).toMatchObject({
+      level: "warning",
+      remedy: "DATABASE_URI is not a setting: DATABASE_URL is, and is not set",
+    });
+  });
+
+  if (process.getuid?.() === 0)
+    it("warns of a disk that has no room for what the store has", async () => {
+      const DATA_DIR = createFolder();
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "office", DATA_DIR]);
+      onTestFinished(() => void execFileSync("umount", ["--lazy", DATA_DIR]));
+      const service = await Service.make({ SIGN_IN: "local", DATA_DIR });
+      await service.adminJson("migrate");
+      expect(await service.check("disk")).toMatchObject({
+        level: "fine",
+        detail: expect.stringMatching(/^0\.0 of 0\.0 GB free/),
+      });
+      const { bavail, bsize } = statfsSync(DATA_DIR);
+      const length = String(bavail * bsize - 500_000);
+      execFileSync("fallocate", ["--length", length, join(DATA_DIR, "ballast")]);
+      expect(await service.check("disk")).toMatchObject({
+        level: "warning",
+        remedy: expect.stringContaining("Make room"),
+      });
+    });
 
   it("fetches the metadata document of a known agent, and says who is locked out while it cannot", async () => {
     const document = "https://claude.ai/oauth/mcp-oauth-client-metadata";

@@ -162,6 +162,8 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
     expect(findings.map(({ what, works }) => [what, works])).toEqual([
       ["settings", true],
       ["store", true],
+      ["disk", true],
+      ["backup", true],
       ["counters", true],
       ["mail", true],
       ["client address", true],
@@ -359,10 +361,6 @@ describe("npm run admin on its own", () => {
       "store",
       "counters",
       "client address",
-      "webhooks",
-      "deliveries",
-      "waitlist",
-      "secrets",
     ]);
     const { code: refused, stderr } = await service.admin("account", "list");
     expect([refused, stderr]).toEqual([1, expect.stringMatching(/^unavailable: /)]);

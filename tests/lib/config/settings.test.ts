@@ -334,6 +334,19 @@ describe("parseSettings", () => {
   });
 });
 
+it("the address that Kubernetes gives of a service named backend is no setting", () => {
+  const links = {
+    BACKEND_PORT: "tcp://10.96.0.5:80",
+    OFFICE_PORT: "tcp://10.96.0.6:80",
+    METRICS_PORT: "udp://10.96.0.7:1",
+  };
+  expect(parseSettings(links)).toMatchObject({
+    backend: undefined,
+    office: undefined,
+    metricsPort: undefined,
+  });
+});
+
 describe(".env.example", () => {
   const lines = readFileSync(".env.example", "utf8").split("\n");
   const names = lines.flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
@@ -343,14 +356,29 @@ describe(".env.example", () => {
     const source = sources.map((name) => readFileSync(`lib/config/${name}.ts`, "utf8")).join("\n");
     const read = source.matchAll(/\b(?:env|given)\.([A-Z_]+)\b|^ {2}([A-Z_]+): |"([A-Z]+_[A-Z_]+)"/gm);
     const settings = new Set([...read].map(([, ...found]) => found.find(Boolean)));
-    // The platform sets these two; one is another name of a listed setting, one a name that is refused.
-    for (const notOurs of ["NODE_ENV", "VERCEL", "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY", "CONNECT_CLIENT_HOSTS"])
+    // The platform sets these two; one is another name of a listed setting, one a name that is refused, one is of
+    // a command alone.
+    for (const notOurs of [
+      "NODE_ENV",
+      "VERCEL",
+      "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY",
+      "CONNECT_CLIENT_HOSTS",
+      "BACKUP_PASSPHRASE",
+    ])
       settings.delete(notOurs);
     expect([...names].sort()).toEqual([...settings].sort());
     for (const name of names) {
       const at = lines.findIndex((line) => line.startsWith(`${name}=`));
       const above = lines.slice(0, at).findLast((line) => !/^[A-Z_]+=/.test(line));
       expect(above, name).toMatch(/^# /);
+    }
+  });
+
+  it("has no name that is taken for a slip, and each is known with one", () => {
+    for (const name of names.filter((name) => name.length > 5)) {
+      expect(parseSettings({ [`${name}X`]: "1" }).warnings, name).toContain(
+        `${name}X is not a setting: ${name} is, and is not set`,
+      );
     }
   });
 
