@@ -1,14 +1,16 @@
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describeChanges, findEmails, namesOf } from "@/lib/accounts/audit-trail";
-import { parseCount, parseEmail, parseInstant, parseWords } from "@/lib/admin/arguments";
+import { parseCount, parseEmail, parseInstant, parser, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import type { Listing } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
-import { type AuditEntry, listAudit } from "@/lib/db/audit";
+import { type AuditEntry, listAudit, listSince } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 
 type Options = { of?: string; who?: string; what?: string; until?: number; since?: number; limit: number };
 
-/** `audit list`. */
+/** `audit list`, `audit follow`. */
 export function addAuditCommands(program: AdminCommand): void {
   const audit = program.command("audit").description("who changed what");
 
@@ -26,6 +28,52 @@ export function addAuditCommands(program: AdminCommand): void {
     .option("--until <instant>", "only changes before then", parseInstant)
     .option("--limit <n>", "the maximum number of rows", parseCount, 100)
     .does(async ({ db }, options: Options) => list(db, options));
+
+  audit
+    .add(
+      "follow",
+      "print each change as a line of JSON, as it is made, until it is interrupted",
+      "audit follow --after 1795809270487.2d3395ae-796a-41a6-a28f-b2230923a4ae --until 2027-01-31",
+    )
+    .option("--after <cursor>", "begin after the entry with this cursor", parseCursor)
+    .option("--until <instant>", "stop once there are no more before then", parseInstant)
+    .does(async ({ db }, options: { after?: Place; until?: number }) => follow(db, options));
+}
+
+type Place = { at_ms: number; id: string };
+
+const parseCursor = parser((text): Place | undefined => {
+  const [, atMs, id = ""] = /^(\d{1,15})\.([\w-]{1,64})$/.exec(text) ?? [];
+  return atMs ? { at_ms: Number(atMs), id } : undefined;
+}, "It must be the cursor of a line.");
+
+const pauseMs = 1000;
+
+/**
+ * How old an entry is before it is told: its transaction, which ends within two seconds, may have begun before that of one that
+ * is told already, by the clock of another instance.
+ */
+const settledAfterMs = 5000;
+
+async function follow(
+  db: Db,
+  { after, until = Number.POSITIVE_INFINITY }: { after?: Place; until?: number },
+) {
+  let place = after ?? { at_ms: Date.now(), id: "" };
+  for (;;) {
+    const nowMs = Date.now();
+    const settledMs = Math.min(nowMs - settledAfterMs, until);
+    const entries = await listSince(db, place, settledMs);
+    for (const entry of entries) {
+      place = entry;
+      const line = JSON.stringify({ cursor: `${entry.at_ms}.${entry.id}`, ...toFullEntry(entry) });
+      if (!process.stdout.write(`${line}\n`)) await once(process.stdout, "drain");
+    }
+    if (entries.length === 0) {
+      if (settledMs === until) return undefined;
+      await sleep(pauseMs);
+    }
+  }
 }
 
 function list(db: Db, { of, who, what, since, until, limit }: Options): Listing {

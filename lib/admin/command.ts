@@ -33,7 +33,9 @@ export class AdminCommand extends Command {
   }
 
   /** What the command does with the store. Its result is printed, and an exception ends the process. */
-  does<Args extends unknown[]>(work: (call: Call, ...args: Args) => Promise<Result | Listing>): this {
+  does<Args extends unknown[]>(
+    work: (call: Call, ...args: Args) => Promise<Result | Listing | undefined>,
+  ): this {
     return this.doesWithoutStore(async (confirm, ...args: Args) => {
       await requireStore();
       return work({ db: await migratedStore(), confirm }, ...args);

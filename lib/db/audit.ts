@@ -266,6 +266,21 @@ export function listAudit(db: Kysely<Tables>, { maxRows, ...filter }: Omit<Audit
   );
 }
 
+/** The entries after a place and before an instant, oldest first, at most a thousand. */
+export function listSince(
+  db: Kysely<Tables>,
+  { at_ms, id }: Pick<AuditEntry, "at_ms" | "id">,
+  untilMs: number,
+): Promise<AuditEntry[]> {
+  return auditEntries(db, { untilMs })
+    .clearOrderBy()
+    .where(({ eb, refTuple, tuple }) => eb(refTuple("at_ms", "id"), ">", tuple(at_ms, id)))
+    .orderBy("at_ms")
+    .orderBy("id")
+    .limit(1000)
+    .execute();
+}
+
 /** The query of the entries that a filter leaves, newest first. */
 export function auditEntries(
   db: Kysely<Tables>,

@@ -2,6 +2,7 @@ import { METHODS } from "node:http";
 import type { Call } from "@/lib/http/call";
 import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
+import { probes } from "@/lib/http/register/probes";
 import { processSingleton } from "@/lib/process-singleton";
 import { keyedHash } from "@/lib/runtime/keyed-hash";
 import { logFields } from "@/lib/runtime/log";
@@ -10,7 +11,7 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /**
  * Logs and counts a request when its response is ready: one line without client address, query, headers and body. Static
- * files are logged at `debug`. Requests to a site other than the public one are named apart, and the office's are not counted.
+ * files, and polls of /ready whose answer has not changed, are logged at `debug`. Requests to a site other than the public one are named apart, and the office's are not counted.
  */
 export function logRequest(call: Call, status: number): void {
   const { method, requestId, traceId, startedAtMs, subject, site } = call;
@@ -21,7 +22,7 @@ export function logRequest(call: Call, status: number): void {
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
-  logFields(filePaths.has(address) ? "debug" : "info", () => {
+  logFields(isOrdinary(address, status) ? "debug" : "info", () => {
     // Every value is known, generated or matched by a pattern, so none needs escaping.
     const known = knownMethods.has(method) ? method : "other";
     const trace = traceId ? `,"traceId":"${traceId}"` : "";
@@ -30,6 +31,15 @@ export function logRequest(call: Call, status: number): void {
     const where = site.loggedAs ?? "path";
     return `"method":"${known}","${where}":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
   });
+}
+
+/** Whether an answer says nothing that operators look for: a file, or a balancer's poll that was answered as the one before. */
+function isOrdinary(address: string, status: number): boolean {
+  if (address !== probes.ready.path) return filePaths.has(address);
+  const last = processSingleton("the last answer of /ready", () => ({ status: 0 }));
+  const isAsBefore = last.status === status;
+  last.status = status;
+  return isAsBefore;
 }
 
 const knownMethods = new Set(METHODS);

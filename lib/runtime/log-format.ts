@@ -44,6 +44,25 @@ function paint(colour: Parameters<typeof styleText>[0], text: string): string {
   return process.stderr.isTTY && process.stderr.hasColors() ? styleText(colour, text) : text;
 }
 
+/** A JSON line with its time as people and most collectors read it. */
+const toIso = (line: string) =>
+  toAscii(line).replace(/"time":(\d+)/, (_, ms) => `"time":"${new Date(Number(ms)).toISOString()}"`);
+
+/** What `LOG_FORMAT` makes of an entry, which is a line of JSON with its time in milliseconds. */
+export const lineFormats = { json: toAscii, iso: toIso, text: toReadable };
+export type LogFormat = keyof typeof lineFormats;
+
+/** The priorities of syslog, which journalctl's -p asks for. */
+const priorities: Record<string, number> = { debug: 7, info: 6, warn: 4, error: 3, fatal: 2 };
+
+/** Writes a priority before each line of an entry, which systemd takes off (sd-daemon(3)). */
+export function withPriorities(toLine: (line: string) => string): (line: string) => string {
+  return (entry) => {
+    const priority = priorities[/"level":"(\w+)"/.exec(entry)?.[1] ?? ""] ?? 6;
+    return toLine(entry).replace(/^(?=.)/gm, `<${priority}>`);
+  };
+}
+
 const maxCauses = 8;
 
 /**

@@ -1,15 +1,18 @@
+import { fstatSync } from "node:fs";
 import pino from "pino";
 import { settings } from "@/lib/config/settings";
 import { perProcess } from "@/lib/process-singleton";
-import { serializeError, toAscii, toReadable } from "@/lib/runtime/log-format";
+import { type LogFormat, lineFormats, serializeError, withPriorities } from "@/lib/runtime/log-format";
 import { NonblockingStderr } from "@/lib/runtime/nonblocking-stderr";
 
 /**
- * The log: one JSON object per line on standard error, which keeps standard output free for results; readable lines in
- * development. Never pass it a header, body, query, token, email or address. Lines are written in batches: if the
+ * The log: one JSON object per line on standard error, which keeps standard output free for results, or as `LOG_FORMAT` says.
+ * Never pass it a header, body, query, token, email or address. Lines are written in batches: if the
  * process is killed, up to 200 ms of log are lost.
  */
-export const log = perProcess("log", () => makeLog(settings().logLevel));
+export const log = perProcess("log", () => makeLog(settings().logLevel, format()));
+
+const format = perProcess("log format", () => toJournal(lineFormats[settings().logFormat]));
 
 /**
  * Writes an entry whose fields are already ASCII JSON. Used for the line that every request logs: pino inspects every
@@ -17,15 +20,16 @@ export const log = perProcess("log", () => makeLog(settings().logLevel));
  */
 export function logFields(level: "debug" | "info", toFields: () => string): void {
   if (!log().isLevelEnabled(level)) return;
-  destination().writeAscii(`{"level":"${level}","time":${Date.now()},${toFields()}}\n`);
+  stderr().write(format()(`{"level":"${level}","time":${Date.now()},${toFields()}}\n`));
 }
 
 /** A log for use before the settings are known, or when they are invalid. */
 export function logBeforeSettings(): pino.Logger {
-  return makeLog("info");
+  const usual: LogFormat = process.env.NODE_ENV === "production" ? "json" : "text";
+  return makeLog("info", toJournal(lineFormats[usual]));
 }
 
-function makeLog(level: string): pino.Logger {
+function makeLog(level: string, toLine: (line: string) => string): pino.Logger {
   return pino(
     {
       level,
@@ -33,18 +37,18 @@ function makeLog(level: string): pino.Logger {
       formatters: { level: (name) => ({ level: name }) },
       serializers: { err: (failure) => serializeError(failure) },
     },
-    destination(),
+    { write: (line: string) => stderr().write(toLine(line)) },
   );
 }
 
-const destination = perProcess("standard error", () => {
+const stderr = perProcess("standard error", () => {
   const stderr = new NonblockingStderr();
   process.on("exit", () => stderr.finish());
-  const isForPeople = process.env.NODE_ENV !== "production";
-  const toLine = isForPeople ? toReadable : toAscii;
-  return {
-    write: (line: string) => stderr.write(toLine(line)),
-    /** For a line that is already ASCII. */
-    writeAscii: (line: string) => stderr.write(isForPeople ? toReadable(line) : line),
-  };
+  return stderr;
 });
+
+/** The lines with their priorities, where standard error is systemd's journal (JOURNAL_STREAM of systemd.exec). */
+function toJournal(toLine: (line: string) => string): (line: string) => string {
+  const { dev, ino } = fstatSync(2);
+  return process.env.JOURNAL_STREAM === `${dev}:${ino}` ? withPriorities(toLine) : toLine;
+}

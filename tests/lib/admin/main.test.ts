@@ -12,6 +12,30 @@ import { Service } from "@/tests/support/service";
 describe.each(engines)("npm run admin on $name, next to the running server", async (engine) => {
   const { stage, service } = await borrowService(engine);
 
+  it("follows the audit from a cursor, oldest first, a line of JSON for each change", async () => {
+    for (const name of ["one", "two", "three"])
+      await service.adminJson("account", "add", `${name}@follow.example.com`);
+    await stage.query("UPDATE audit_entries SET at_ms = at_ms - 60000");
+    const until = new Date(Date.now() - 10_000).toISOString();
+    const follow = async (cursor: string) => {
+      const { code, stdout } = await service.admin("audit", "follow", "--after", cursor, "--until", until);
+      expect(code).toBe(0);
+      const lines = stdout.split("\n").filter(Boolean);
+      return lines.map((line): { cursor: string; whom: string; what: string; at: string } =>
+        JSON.parse(line),
+      );
+    };
+    const all = (await follow("0.0")).filter(({ whom }) => whom?.endsWith("@follow.example.com"));
+    expect(all.map(({ whom, what }) => [what, whom])).toEqual(
+      ["one", "two", "three"].map((name) => ["account add", `${name}@follow.example.com`]),
+    );
+    expect(all.map(({ at }) => at)).toEqual(all.map(({ at }) => at).sort());
+    const rest = await follow(all[1]?.cursor ?? "");
+    expect(rest[0]).toEqual(all[2]);
+    expect((await service.admin("audit", "follow", "--after", "yesterday")).code).toBe(2);
+    for (const { whom } of all) await service.admin("--yes", "account", "delete", whom);
+  });
+
   it("adds, shows, changes, lists and deletes an account", async () => {
     const given = ["--trial-days", "3", "--credits", "2.5"];
     const added = await service.adminJson("account", "add", "New@Example.com", ...given);

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { fstatSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pages } from "@/lib/http/register/pages";
-import { toReadable } from "@/lib/runtime/log-format";
+import { toReadable, withPriorities } from "@/lib/runtime/log-format";
 import { borrowService } from "@/tests/support/block";
 import { besideDatabaseUrl, eventually } from "@/tests/support/databases";
 import { everyEngine } from "@/tests/support/engines";
@@ -75,6 +75,50 @@ describe("every log line", () => {
     });
     expect(service.log).not.toContain(secret);
     await service.stop({ expectErrors: true });
+  });
+
+  it("has the time as LOG_FORMAT says", async () => {
+    const service = await Service.start({ LOG_FORMAT: "iso" });
+    await service.ask("/api/health");
+    await service.stop();
+    expect(service.log).toMatch(
+      /^\{"level":"info","time":"\d{4}-\d\d-\d\dT[\d:.]+Z","method":"GET","path":"\/api\/health"/m,
+    );
+    const forPeople = await Service.start({ LOG_FORMAT: "text" });
+    await forPeople.stop();
+    expect(forPeople.log).toMatch(/^\d\d:\d\d:\d\d INFO {2}listening port=\d+/m);
+  });
+
+  it("has a priority for systemd's journal, and no other reader", async () => {
+    const file = join(createFolder(), "journal");
+    const log = openSync(file, "a");
+    const { dev, ino } = fstatSync(log);
+    const service = await Service.start(
+      { JOURNAL_STREAM: `${dev}:${ino}`, TRUSTED_PROXY_HOP: "1" },
+      { logTo: log },
+    );
+    await service.stop();
+    expect(readFileSync(file, "utf8")).toMatch(/^<6>\{"level":"info".*"listening"\}$/m);
+    expect(readFileSync(file, "utf8")).toMatch(/^<4>\{"level":"warn".*TRUSTED_PROXY_HOP is not a setting/m);
+    const other = await Service.start({ JOURNAL_STREAM: `${dev}:${ino}` });
+    await other.stop();
+    expect(other.log).toMatch(/^\{"level":"info"/);
+    expect(withPriorities((line) => `${line}two lines\n`)('{"level":"error"}\n')).toBe(
+      '<3>{"level":"error"}\n<3>two lines\n',
+    );
+  });
+
+  it("of a balancer's poll is there once its answer changes", async () => {
+    const service = await Service.start({ DRAIN_SECONDS: "1" });
+    await service.ready();
+    for (let poll = 0; poll < 5; poll++) await service.ask("/ready");
+    const stopped = service.stop();
+    await eventually(async () => expect((await service.ask("/ready")).status).toBe(503));
+    await stopped;
+    const polls = parseLines(service.log).filter(({ path }) => path === "/ready");
+    const statuses = polls.map(({ status }) => status);
+    expect(statuses.slice(-2)).toEqual([200, 503]);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
   });
 
   it("captures other output of this process, one entry per write", async () => {
