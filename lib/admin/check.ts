@@ -25,6 +25,7 @@ import { sender } from "@/lib/mail/sender";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
+import { askForProxies } from "@/lib/rate-limit/proxy-chain";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
 import { measureDisk, sizeOf } from "@/lib/runtime/disk";
 import { toPrintable } from "@/lib/runtime/printable";
@@ -313,17 +314,37 @@ async function checkMail(): Promise<CheckResult> {
 }
 
 async function checkClientAddress(): Promise<CheckResult> {
-  const { trustedProxyHops, onVercel, hostedAgentNetworks } = settings();
+  const { appUrl, trustedProxyHops, onVercel, hostedAgentNetworks } = settings();
   const agents = hostedAgentNetworks
     ? `; inside ${hostedAgentNetworks.named.join(", ")} requests to the MCP server with a valid token count for their account`
     : "";
   if (onVercel) return fine(`from the platform's own header${agents}`);
-  if (trustedProxyHops > 0) return fine(`appended by ${trustedProxyHops} trusted proxies${agents}`);
+  if (trustedProxyHops > 0) {
+    const found = await askForProxies(appUrl, Date.now());
+    const detail = `appended by ${trustedProxyHops} trusted proxies${agents}`;
+    if (found === undefined)
+      return fine(`${detail}; ${appUrl} cannot be asked from here, so they were not counted`);
+    return found === trustedProxyHops ? fine(detail) : warning(...describeWrongHops(trustedProxyHops, found));
+  }
   if (!isProxyMisconfigured()) return fine(`the address of the socket${agents}`);
   return fault(
     "a proxy forwards HTTPS requests, but TRUSTED_PROXY_HOPS is 0: all its clients share one address and one limit for forms and codes",
     "Set TRUSTED_PROXY_HOPS to the number of proxies that append to X-Forwarded-For.",
   );
+}
+
+/** What it means that a request from here met another number of proxies than is trusted, and what to do. */
+function describeWrongHops(trusted: number, found: number): [detail: string, remedy: string] {
+  const consequence =
+    found < trusted
+      ? "a client can choose the address that is counted"
+      : "clients are counted together, by a proxy's address";
+  return [
+    `TRUSTED_PROXY_HOPS is ${trusted}, but a request from here had ${found} addresses appended to X-Forwarded-For: ${consequence}`,
+    found === 0
+      ? "Let the proxy append to X-Forwarded-For, as lib/server/README.md shows."
+      : `Set TRUSTED_PROXY_HOPS=${found}, if clients come the same way.`,
+  ];
 }
 
 async function checkSignIn(): Promise<CheckResult> {

@@ -18,6 +18,7 @@ export type Purpose =
   | "log-subject:v1"
   | "passkey-challenge:v2"
   | "proof-nonce:v1"
+  | "proxy-probe:v1"
   | "refresh-token:v1"
   | "security-mail:v1"
   | "sign-in-code:v1"

@@ -1,11 +1,13 @@
 import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, statfsSync } from "node:fs";
+import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { engines, type Stage } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
 import type { Outcome } from "@/tests/support/operator";
 import { startOutside } from "@/tests/support/outside";
+import { reservePort } from "@/tests/support/port";
 import { type Environment, Service } from "@/tests/support/service";
 
 /** Root may open every file regardless of its mode, so the tests drop the two capabilities that allow it. */
@@ -142,6 +144,44 @@ describe("check", () => {
     const detail = expect.stringContaining("help@example.com");
     const contact = await check("contact", { SUPPORT_EMAIL: "help@example.com" });
     expect(contact).toMatchObject({ level: "fine", detail });
+  });
+
+  it("counts the proxies that a request meets, and says what another number means", async () => {
+    const port = await reservePort();
+    const environment = { APP_URL: `http://localhost:${port}`, TRUSTED_PROXY_HOPS: "1" };
+    const service = await Service.start(environment);
+    let forward = (sent: string): string => sent;
+    const proxy = createServer(({ url = "", headers }, response) => {
+      const to = { port: service.port, path: url, headers: { ...headers } };
+      to.headers["x-forwarded-for"] = forward(String(headers["x-forwarded-for"] ?? ""));
+      request(to, (answer) => answer.pipe(response)).end();
+    }).listen(port);
+    onTestFinished(() => void proxy.close());
+    const away = expect.stringMatching(/cannot be asked from here, so they were not counted$/);
+    expect(
+      await (await Service.make({ ...service.environment, APP_URL: "http://localhost:1" })).check(
+        "client address",
+      ),
+    ).toMatchObject({
+      level: "fine",
+      detail: away,
+    });
+    const expected: [typeof forward, level: string, words: string][] = [
+      [(sent) => `${sent}, 127.0.0.1`, "fine", "appended by 1 trusted proxies"],
+      [() => "127.0.0.1", "fine", "appended by 1 trusted proxies"],
+      [(sent) => `${sent}, 127.0.0.1, 127.0.0.2`, "warning", "clients are counted together"],
+      [(sent) => sent, "warning", "a client can choose the address that is counted"],
+    ];
+    for (const [way, level, words] of expected) {
+      forward = way;
+      const detail = expect.stringContaining(words);
+      expect(await service.check("client address")).toMatchObject({ level, detail });
+    }
+    const stranger = await service.ask("/ready", {
+      headers: { "x-office-probe": "1", "x-forwarded-for": "192.0.2.1" },
+    });
+    expect(stranger.text).not.toContain("proxies");
+    await service.stop();
   });
 
   it("names settings that differ from one of ours by a character", async () => {
