@@ -20,6 +20,8 @@ import {
 import { listPlanPrices, type PlanPrice, planOfPrice } from "@/lib/plans/plan-prices";
 
 const free = ["trial", "hobby"];
+const settledAtOnce = 100; // the reconciler settles the rest
+const maxSettled = 10_000; // in one of its rounds
 const maxSold = 20; // each is read at Stripe to show it
 
 /** What is said of a plan; what is left out stays, or is nothing in a new one. */
@@ -146,7 +148,7 @@ export async function setPlan(
     if (prices.filter(({ isSold }) => isSold).length > maxSold)
       throw tooMuch(`At most ${maxSold} prices are sold at a time.`);
   });
-  if (change.prices) await settlePayers(db, nowMs);
+  if (change.prices) await settlePayers(db, nowMs, settledAtOnce);
   return showPlan(db, name);
 }
 
@@ -168,10 +170,10 @@ async function setPrices(transaction: Db, plan: string, ids: string[], nowMs: nu
 }
 
 /**
- * Gives the accounts that pay for a price the plan that it buys now, one after the other. What was interrupted, the next
- * call does.
+ * Gives the accounts that pay for a price the plan that it buys now, one after the other. What was interrupted, or is more
+ * than `most`, the next call does.
  */
-export async function settlePayers(db: Db, nowMs: number): Promise<void> {
+export async function settlePayers(db: Db, nowMs: number, most = maxSettled): Promise<void> {
   const payers = await db
     .selectFrom("billing_subscriptions as subscription")
     .innerJoin("billing_licence_prices as price", "price.id", "subscription.price_id")
@@ -183,6 +185,7 @@ export async function settlePayers(db: Db, nowMs: number): Promise<void> {
     .where((row) =>
       row.or([row("accounts.paid_plan", "is", null), row("accounts.paid_plan", "<>", row.ref("price.plan"))]),
     )
+    .limit(most)
     .execute();
   for (const { email } of payers) {
     const about = { by: "service", what: "plan of a price", ...auditedAccount(email) } as const;

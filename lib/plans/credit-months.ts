@@ -34,6 +34,10 @@ export type CreditSource = {
 type Given = { plan: Plan; thousandths: number; isMore: boolean };
 
 const maxMissed = 12;
+const secondMs = 1000; // Stripe's instants are whole seconds
+
+/** Whether what Stripe gives began after a month did, or in the same second. */
+const isLater = ({ fromMs }: CreditSource, startsMs: number) => fromMs > startsMs - secondMs;
 
 /**
  * What is to be given by `nowMs`, the month after that, and when the next one is due: null if nothing may be given before
@@ -68,7 +72,7 @@ export function giveMonths(
   }
   const { isWaiting, ...kept } = known;
   let month: CreditMonth = kept;
-  if (now?.ofStripe && now.fromMs <= month.starts_ms) month.anchor_ms = now.ofStripe.anchorMs;
+  if (now?.ofStripe && !isLater(now, month.starts_ms)) month.anchor_ms = now.ofStripe.anchorMs;
   if (isWaiting && now && !now.ofStripe && nextMonth(month.anchor_ms, month.starts_ms) <= nowMs)
     month = begin(now, nowMs, nowMs);
   const paidFromMs = (known.is_unpaid && now?.ofStripe?.periodMs) || 0;
@@ -107,7 +111,7 @@ export function giveMonths(
         (source) =>
           source.ofStripe &&
           source.ofStripe.anchorMs !== anchor_ms &&
-          source.fromMs > starts_ms &&
+          isLater(source, starts_ms) &&
           source.fromMs <= nowMs &&
           sourceAt(source.fromMs, source.ofStripe.anchorMs) === source,
       )

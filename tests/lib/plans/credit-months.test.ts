@@ -50,6 +50,18 @@ describe("a plan's credits", () => {
     expect(monthAt(at(anchor), 1) % dayMs).toBe(at(anchor) % dayMs);
   });
 
+  it("are all given with a licence that is bought in the second in which the account was opened", () => {
+    const day = live();
+    const opened = "2027-01-01T09:30:00.400Z"; // Stripe's time has no fraction
+    const hobbyist = free(hobby, opened);
+    expect(day(opened, hobbyist)).toEqual(["5 hobby"]);
+    const licence = paid(studio, "2027-01-01", ["2027-01-01", "2027-02-01"]);
+    expect(day("2027-01-01T09:30:00.900Z", hobbyist, licence)).toEqual(["100 studio"]);
+    expect(day("2027-01-02", hobbyist, licence)).toEqual([]);
+    const next = paid(studio, "2027-01-01", ["2027-02-01", "2027-03-01"]);
+    expect(day("2027-02-01", hobbyist, next)).toEqual(["100 studio"]);
+  });
+
   it("are given once a month on a yearly price, at the second and not before", () => {
     const day = live();
     const year = paid(studio, "2027-01-31", ["2027-01-31", "2028-01-31"]);

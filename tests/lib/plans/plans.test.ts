@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { settlePayers } from "@/lib/accounts/plan-changes";
 import { maxPlans } from "@/lib/plans/plan";
 import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
@@ -219,6 +220,31 @@ describe.each(engines)("plans on $name", async (engine) => {
         },
       },
     ]);
+  });
+
+  it("takes a hundred payers of a price along at once, and the others in the reconciler's round", async () => {
+    await admin(...studio);
+    await admin("plan", "set", "atelier");
+    const [nowMs, untilMs] = [Date.now(), Date.now() + 1e9];
+    const of = (row: (at: number) => string) => Array.from({ length: 130 }, (_, at) => row(at)).join();
+    await stage.query(
+      `INSERT INTO accounts (id, email, plan, paid_plan, created_at_ms)
+       VALUES ${of((at) => `('acc_${at}', 'a${at}@example.com', 'licensed', 'studio', 1)`)}`,
+    );
+    await stage.query(
+      `INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence, plan_before)
+       VALUES ${of((at) => `('acc_${at}', 'cus_${at}', 1, 'given', 'hobby')`)}`,
+    );
+    await stage.query(
+      `INSERT INTO billing_subscriptions (id, account_id, status, price_id, created_at_ms, licence_until_ms, period_ends_ms, version)
+       VALUES ${of((at) => `('sub_${at}', 'acc_${at}', 'active', 'price_x', 1, ${untilMs}, ${untilMs}, 1)`)}`,
+    );
+    const count = async () =>
+      (await stage.query("SELECT id FROM accounts WHERE paid_plan = 'atelier'")).length;
+    await admin("plan", "set", "atelier", "--price", "price_x");
+    expect(await count()).toBe(100);
+    await settlePayers(await stage.open(), nowMs);
+    expect(await count()).toBe(130);
   });
 
   it("denies an account whose plan cannot be read, and no other", async () => {
