@@ -44,7 +44,10 @@ export async function fulfilSubscription(db: Db, id: string, event: string, nowM
       : await changeAccount(db, { buyer, what }, nowMs, async (transaction, account) => {
           const current = await findSubscription(transaction, id);
           if ((current?.version ?? 0) !== (known?.version ?? 0)) return "outdated";
-          const stoppedMs = terms.licence_until_ms > 0 ? nowMs : Math.min(nowMs, terms.ends_at_ms ?? nowMs);
+          // What was known gave until the licence ended, or went on with months of another day.
+          const isOther = current?.cycle_anchor_ms !== terms.cycle_anchor_ms;
+          const goneMs = terms.licence_until_ms > 0 ? isOther && terms.cycle_anchor_ms : terms.ends_at_ms;
+          const stoppedMs = Math.min(nowMs, goneMs || nowMs);
           await giveMissedCredits(transaction, account, stoppedMs, nowMs);
           const created_at_ms = current?.created_at_ms ?? (subscription?.created ?? 0) * 1000;
           const row = { ...terms, version: (current?.version ?? 0) + 1 };

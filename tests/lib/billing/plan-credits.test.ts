@@ -124,6 +124,18 @@ describe.each(engines)("the credits of a plan on $name", async (engine) => {
     expect(await shop.termsOf(buyer)).toMatchObject({ plan: "hobby", credits: 300 });
   });
 
+  it("are not those of a price that was left before anyone heard of it", async () => {
+    const { buyer, subscription } = await buyLicence("price_team");
+    shop.pass(17 * dayMs);
+    stripe.switchPrice(subscription, "price_month");
+    stripe.takeEvents();
+    shop.pass(35 * dayMs); // the second month at the first price would have begun
+    stripe.renew(subscription);
+    stripe.takeEvents();
+    await shop.reconcile(buyer.email);
+    expect(await ledgerOf(buyer)).toEqual(["300 credits of the month, Team", studio]);
+  });
+
   it("count for a new period by the part that is left of what was paid", async () => {
     const { buyer, subscription } = await buyLicence("price_month");
     const { from, until } = periodOf(subscription);
