@@ -47,12 +47,27 @@ const phoneApps = (appUrl: string) =>
       `
 import * as SecureStore from "expo-secure-store";
 import * as WebBrowser from "expo-web-browser";
+import { install } from "react-native-quick-crypto";
 import { CompanyGate, Connection } from "./corner-office";
 
+install(); // React Native has no WebCrypto of its own
 const url = "${appUrl}";
+const keyType = { name: "ECDSA", namedCurve: "P-256" };
+const onlyHere = { keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY };
 const connection = new Connection(url, "studio", {
   read: async () => (await SecureStore.getItemAsync("corner-office")) ?? "",
-  write: (refreshToken = "") => SecureStore.setItemAsync("corner-office", refreshToken),
+  write: (refreshToken = "") => SecureStore.setItemAsync("corner-office", refreshToken, onlyHere),
+  /** The app's key, which no backup takes to another phone: tokens are worth nothing without it. */
+  openKey: async () => {
+    let kept = await SecureStore.getItemAsync("corner-office-key");
+    if (!kept) {
+      const { privateKey } = await crypto.subtle.generateKey(keyType, true, ["sign"]);
+      kept = JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
+      await SecureStore.setItemAsync("corner-office-key", kept, onlyHere);
+    }
+    const jwk = JSON.parse(kept);
+    return { jwk, privateKey: await crypto.subtle.importKey("jwk", jwk, keyType, false, ["sign"]) };
+  },
 });
 const gate = new CompanyGate(url, connection.readToken);
 void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
@@ -136,7 +151,7 @@ Use your domain, reversed, as the URL scheme. The operator of this service [regi
 
 ${phoneApps(settings().appUrl)}
 
-The browser is \`ASWebAuthenticationSession\` on an iPhone or a Mac and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in. The refresh token goes to the iPhone's keychain, or is encrypted with a key of Android's keystore. No file follows a redirect, which would take the token to another host; only React Native's own \`fetch\` does so without asking. This is how the file signs in:
+The browser is \`ASWebAuthenticationSession\` on an iPhone or a Mac and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in. The refresh token goes to the iPhone's keychain, or is encrypted with a key of Android's keystore. The app's own key stays in the phone's hardware in Swift and Kotlin; in Expo it lies where the token does, and no backup takes it to another phone. No file follows a redirect, which would take the token to another host; only React Native's own \`fetch\` does so without asking. This is how the file signs in:
 
 ${readParts("Approval", "typescript", "swift", "kotlin")}
 

@@ -209,6 +209,32 @@ describe("the phone app", async () => {
     browser = await Browser.signIn(service, email);
   });
 
+  it("keeps its key on the phone in Expo, and its vault is worth nothing on another one", async () => {
+    const samples = await samplesOf(documentPages.connectAnApp.path);
+    const sample = samples.find((code) => code.includes("expo-secure-store")) ?? "";
+    const [made = ""] = sample.replace(/^import .*$/gm, "").split("const gate");
+    const program = `export const start = (SecureStore, Connection, install) => {${made} return connection; };`;
+    const { start } = await import(`data:text/javascript,${encodeURIComponent(program)}`);
+    const phone = (items: Map<string, string>): Connection => {
+      const secureStore = {
+        getItemAsync: async (name: string) => items.get(name) ?? null,
+        setItemAsync: async (name: string, value: string) => void items.set(name, value),
+      };
+      return start(secureStore, Connection, () => {});
+    };
+    const keyOf = (token: string) =>
+      JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()).cnf?.jkt;
+    const items = new Map<string, string>();
+    const token = await phone(items).connect(scheme, inBrowser);
+    expect(keyOf(token)).toMatch(/^[\w-]{43}$/);
+    expect(await service.statusFor(token)).toBe(401);
+    const restarted = await phone(items).readToken();
+    expect(keyOf(restarted)).toBe(keyOf(token));
+    const stolen = new Map([["corner-office", items.get("corner-office") ?? ""]]);
+    expect(await phone(stolen).readToken()).toBe("");
+    expect(keyOf(await phone(items).readToken())).toBe(keyOf(token));
+  });
+
   it("keeps its refresh token during an outage, and deletes it when its session has ended", async () => {
     await make().connect(scheme, inBrowser);
     const before = kept;
