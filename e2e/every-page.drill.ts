@@ -38,8 +38,8 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
   keepAccount: async (page, office) => {
     await openAsOwner(pages.account.path)(page, office);
     await page.getByText("Delete my account").click();
-    await page.getByRole("button", { name: "Delete it in a day" }).click();
-    const email = (await page.locator(".who p").textContent()) ?? "";
+    await page.getByRole("button", { name: "Delete in 24 hours" }).click();
+    const email = (await page.locator(".who").textContent()) ?? "";
     const { text = "" } = await mailTo(office.service.dataDir, email, /will be deleted/);
     await page.goto(/\/keep-account\S+/.exec(text)?.[0] ?? "");
   },

@@ -57,7 +57,10 @@ async function signIn(page: Page, { url, dataDir }: Service): Promise<void> {
   await page.waitForURL(`${url}/home`);
 }
 
-const signOut = (page: Page) => page.getByRole("button", { name: "Sign out" }).click();
+const signOut = async (page: Page) => {
+  await page.getByRole("button", { name: "Your account" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+};
 
 test("a passkey of the host from before signs in at the new one, and is asked for there alone without PASSKEY_HOST", async () => {
   const port = await reservePort();

@@ -3,7 +3,7 @@ import { settings } from "@/lib/config/settings";
 import { colours } from "@/lib/config/theme";
 import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
-import { files } from "@/lib/http/register/files";
+import { files, fonts } from "@/lib/http/register/files";
 import { forms } from "@/lib/http/register/forms";
 import { type Page, pages } from "@/lib/http/register/pages";
 import type { Announcement } from "@/lib/site-banner";
@@ -18,11 +18,21 @@ type FrameProps = {
   title: string | undefined;
   description: string | undefined;
   isSignedIn: boolean;
+  /** The links of the header; without them those of the public site. */
+  links?: ReactNode;
   children: ReactNode;
 };
 
 /** A whole HTML page: the head that browsers and crawlers read, and the layout around the content. */
-export function Frame({ page, notice, title, description = tagline, isSignedIn, children }: FrameProps) {
+export function Frame({
+  page,
+  notice,
+  title,
+  description = tagline,
+  isSignedIn,
+  links,
+  children,
+}: FrameProps) {
   const isDocument = page.loads.includes("documents");
   return (
     <html lang="en">
@@ -36,10 +46,13 @@ export function Frame({ page, notice, title, description = tagline, isSignedIn, 
         ) : (
           <meta name="robots" content="noindex" />
         )}
-        <link rel="preload" href={files.serif.path} as="font" type="font/woff2" crossOrigin="anonymous" />
+        {fonts.map(({ path }) => (
+          <link key={path} rel="preload" href={path} as="font" type="font/woff2" crossOrigin="anonymous" />
+        ))}
         <link rel="stylesheet" href={versioned(isDocument ? files.documentsStyle : files.style)} />
         <link rel="icon" href={files.icon.path} sizes="32x32" />
         <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
+        <link rel="manifest" href={versioned(files.manifest)} />
         <link rel="apple-touch-icon" href={files.touchIcon.path} />
         <meta name="theme-color" media="(prefers-color-scheme: light)" content={colours.paper[0]} />
         <meta name="theme-color" media="(prefers-color-scheme: dark)" content={colours.paper[1]} />
@@ -50,10 +63,14 @@ export function Frame({ page, notice, title, description = tagline, isSignedIn, 
       </head>
       <body>
         <SiteHeader home={pages.front.path} name="Corner Office">
-          <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
-            Documents
-          </a>
-          <SessionLink isSignedIn={isSignedIn} />
+          {links ?? (
+            <>
+              <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
+                Documents
+              </a>
+              <SessionLink isSignedIn={isSignedIn} />
+            </>
+          )}
         </SiteHeader>
         <main id="main">
           <div className="notice">{notice && <Notice banner={notice} page={page} />}</div>
@@ -109,7 +126,7 @@ function Foot() {
         <a href={privacyUrl ?? pages.privacy.path}>Privacy</a>
         <a href={termsUrl ?? pages.terms.path}>Terms</a>
         {sourceUrl && <a href={sourceUrl}>Source</a>}
-        <a href={files.licence.path}>Licence</a>
+        <a href={files.licence.path}>Software licence</a>
       </nav>
     </footer>
   );

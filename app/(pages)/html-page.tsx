@@ -20,6 +20,8 @@ export type PageContent = {
   /** The problem of the page's form: screen readers read it first. */
   problem?: Problem | undefined;
   content: ReactNode;
+  /** The links of the page's header, instead of those of the public site. */
+  links?: ReactNode;
   status?: number;
   headers?: HeaderList;
   /** How long a copy of a shared page may be shown that lacks something now. */
@@ -62,7 +64,7 @@ function inColumn({ content, ...shown }: PageContent): PageContent {
 }
 
 async function lay(
-  { title, description, problem, content, status = 200, headers = [], maxAgeSeconds }: PageContent,
+  { title, description, problem, content, links, status = 200, headers = [], maxAgeSeconds }: PageContent,
   { headers: sent }: Call,
   page: Page,
 ): Promise<ResponseParts> {
@@ -74,6 +76,7 @@ async function lay(
       title={problem ? `${problem.words} · ${title}` : title}
       description={description}
       isSignedIn={hasSessionCookie(sent)}
+      links={links}
     >
       {content}
     </Frame>,

@@ -1,4 +1,5 @@
 import { forms } from "@/lib/http/register/forms";
+import { Icon } from "./icons";
 
 type PasskeyButtonProps = {
   words: string;
@@ -6,15 +7,18 @@ type PasskeyButtonProps = {
   id?: string;
   /** The account that gets a passkey; without one, a passkey signs in, or proves who the owner is. */
   addsTo?: string;
+  /** Where another way stands above it. */
+  isAlternative?: true;
 };
 
 /** A button that the page's script shows where the browser has passkeys. The script runs the ceremony. */
-export function PasskeyButton({ words, id, addsTo }: PasskeyButtonProps) {
+export function PasskeyButton({ words, id, addsTo, isAlternative }: PasskeyButtonProps) {
   const [options, action] = addsTo
     ? [forms.startPasskey, forms.addPasskey]
     : [forms.askForPasskey, forms.signInWithPasskey];
   return (
     <div id={id} data-needs="passkeys" hidden>
+      {isAlternative && <p className="or">or</p>}
       <div className="stack">
         <button
           type="button"
@@ -23,6 +27,7 @@ export function PasskeyButton({ words, id, addsTo }: PasskeyButtonProps) {
           data-action={action.path}
           data-adds-to={addsTo}
         >
+          <Icon name="key" />
           {words}
         </button>
         <p role="status" className="status" data-kept="" />

@@ -21,11 +21,18 @@ export function PostForm({ hidden = {}, children, ...form }: PostFormProps) {
   );
 }
 
-/** A form that is only a button. Its label says on which of many it acts. */
-export function PostButton({ label, children, ...form }: PostFormProps & { label?: string | undefined }) {
+type PostButtonProps = PostFormProps & {
+  /** Says on which of many it acts. */
+  label?: string | undefined;
+  /** What ends or removes something is red, and what stands in a row is small. */
+  look?: "plain" | "plain small" | "danger" | "danger small" | "linklike";
+};
+
+/** A form that is only a button. */
+export function PostButton({ label, look = "plain", children, ...form }: PostButtonProps) {
   return (
     <PostForm {...form}>
-      <button type="submit" className="plain" aria-label={label}>
+      <button type="submit" className={look} aria-label={label}>
         {children}
       </button>
     </PostForm>

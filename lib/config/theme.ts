@@ -35,11 +35,11 @@ export const colours = {
 /** The three colours of a status, and `unknown`. */
 export type LightColour = "good" | "soon" | "stopped" | "unknown";
 
-/** The fonts: our own serif for headings, the reader's system font for everything else. */
+/** The fonts: our serif for headings, our sans for everything else, and the reader's own for code. */
 export const type = {
-  /** Until our serif has loaded, Georgia with adjusted metrics replaces it. */
+  /** Until ours have loaded, Georgia and Arial with adjusted metrics replace them. */
   serif: '"Newsreader", "Newsreader stand-in", ui-serif, Georgia, serif',
-  sans: "system-ui, -apple-system, sans-serif",
+  sans: '"Instrument Sans", "Instrument Sans stand-in", system-ui, sans-serif',
   mono: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   /** For mails: mail programs load no fonts. */
   mailSerif: "Georgia, 'Times New Roman', serif",
@@ -69,6 +69,12 @@ const spaces = {
 
 const radii = { "radius-1": "0.375rem", "radius-2": "0.625rem", "radius-3": "1rem" };
 
+/** Under what lies above the page, or close to it. */
+const shadows = {
+  shadow: "0 1px 2px rgb(0 0 0 / 6%), 0 12px 32px rgb(0 0 0 / 10%)",
+  "shadow-less": "0 1px 2px rgb(0 0 0 / 4%), 0 4px 16px rgb(0 0 0 / 4%)",
+};
+
 /** All design tokens as CSS custom properties. */
 export function themeAsCss(): string {
   const properties = [
@@ -77,7 +83,7 @@ export function themeAsCss(): string {
       `light-dark(${light}, ${dark})`,
     ]),
     ...["serif", "sans", "mono"].map((name) => [name, type[name as keyof typeof type]]),
-    ...[sizes, spaces, radii].flatMap((group) => Object.entries(group)),
+    ...[sizes, spaces, radii, shadows].flatMap((group) => Object.entries(group)),
   ];
   const lines = properties.map(([name, value]) => `  --${name}: ${value};`);
   return `:root {\n  color-scheme: light dark;\n${lines.join("\n")}\n}\n`;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { assetsVersion } from "@/lib/http/assets";
 import { handleOperation, type RouteHandler } from "@/lib/http/handler";
-import { files } from "@/lib/http/register/files";
+import { fonts } from "@/lib/http/register/files";
 import type { Route } from "@/lib/http/route";
 
 const types: Record<string, string> = {
@@ -13,6 +13,7 @@ const types: Record<string, string> = {
   ".png": "image/png",
   ".svg": "image/svg+xml",
   ".txt": "text/plain; charset=UTF-8",
+  ".webmanifest": "application/manifest+json",
   ".woff2": "font/woff2",
 };
 
@@ -23,7 +24,7 @@ export function fileHandler(file: Route): RouteHandler {
     body: readFileSync(`public${file.path}`),
     mediaType: types[extname(file.path)] ?? "application/octet-stream",
     caching:
-      file.path === files.serif.path || search === `?v=${assetsVersion()}`
+      fonts.includes(file) || search === `?v=${assetsVersion()}`
         ? "public, max-age=31536000, immutable"
         : "public, no-cache",
   }));

@@ -100,6 +100,7 @@ describe.each([
   it.each([
     ["/favicon.ico", "image/x-icon"],
     ["/favicon.svg", "image/svg+xml"],
+    ["/site.webmanifest", "application/manifest+json"],
     ["/apple-touch-icon.png", "image/png"],
     ["/social-card.png", "image/png"],
     ["/social-card-documents.png", "image/png"],
@@ -107,16 +108,24 @@ describe.each([
     ["/picture-front.jpg", "image/jpeg"],
     ["/newsreader-2.woff2", "font/woff2"],
     ["/newsreader-licence.txt", "text/plain; charset=UTF-8"],
+    ["/instrument-sans-1.woff2", "font/woff2"],
+    ["/instrument-sans-licence.txt", "text/plain; charset=UTF-8"],
     ["/licence.txt", "text/plain; charset=UTF-8"],
   ])("has %s", async (path, type) => {
     const { status, headers } = await service.ask(path);
     expect([status, headers["content-type"]]).toEqual([200, type]);
   });
 
-  it("preloads its fonts, which are cached forever", async () => {
-    const { headers } = await service.ask(files.serif.path);
-    expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
-    expect((await service.ask("/waitlist")).text).toContain(`rel="preload" href="${files.serif.path}"`);
+  it("preloads its two fonts of at most 60 KB together, which are cached forever", async () => {
+    const page = (await service.ask("/waitlist")).text;
+    let bytes = 0;
+    for (const { path } of [files.serif, files.sans]) {
+      const { headers } = await service.ask(path);
+      expect(headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+      expect(page).toContain(`rel="preload" href="${path}"`);
+      bytes += Number(headers["content-length"]);
+    }
+    expect(bytes).toBeLessThan(60_000);
   });
 
   it("shows the social card and samples with our own address", async () => {

@@ -16,6 +16,7 @@ import { describeStanding, type Standing } from "@/lib/plans/standing";
 import { Clerk } from "../clerk";
 import { Clock } from "../clock";
 import { wide } from "../html-page";
+import { Icon } from "../icons";
 import { PostButton } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
 import { Support } from "../support";
@@ -86,7 +87,6 @@ export function ownerPage(
       const again = problem ? `${page.path}?problem=sign-out` : page.path;
       const content = (
         <div className="home" {...freshness(state, isLocal, again)}>
-          <Tabs at={page} email={account?.email} isLocal={isLocal} />
           <ProblemNote problem={problem} />
           {isOwn && account.deletes_at_ms !== null && page !== pages.account && (
             <p className="notice">
@@ -113,7 +113,11 @@ export function ownerPage(
           </div>
         </div>
       );
-      return { title: page.name, content };
+      return {
+        title: page.name,
+        content,
+        links: <Links at={page} email={account?.email} isLocal={isLocal} />,
+      };
     }),
     wide,
   );
@@ -131,19 +135,35 @@ function freshness(state: Standing, isLocal: boolean, again: string) {
   };
 }
 
-function Tabs({ at, email, isLocal }: { at: Page; email: string | undefined; isLocal: boolean }) {
+/** The owner's pages, and a menu that says who is signed in. */
+function Links({ at, email, isLocal }: { at: Page; email: string | undefined; isLocal: boolean }) {
   return (
-    <div className="who">
-      <nav className="tabs" aria-label="Your pages">
+    <>
+      <div className="tabs">
         {Object.values(ownerPages).map((page) => (
           <a key={page.path} href={page.path} aria-current={page.path === at.path ? "page" : undefined}>
             {page.name}
           </a>
         ))}
-      </nav>
-      <p className="quiet">{email}</p>
-      {isLocal ? <PostButton action={forms.signOut.path}>Sign out</PostButton> : <Clerk part="UserButton" />}
-    </div>
+      </div>
+      {isLocal ? (
+        <>
+          <button type="button" className="plain small round" popoverTarget="me" aria-label="Your account">
+            <Icon name="person" />
+          </button>
+          <div id="me" popover="auto" className="card">
+            <p className="quiet">Signed in as</p>
+            <p className="who">{email ?? "We cannot say at the moment"}</p>
+            <a href={pages.quickStart.path}>Documents</a>
+            <PostButton action={forms.signOut.path} look="plain small">
+              Sign out
+            </PostButton>
+          </div>
+        </>
+      ) : (
+        <Clerk part="UserButton" />
+      )}
+    </>
   );
 }
 

@@ -10,6 +10,7 @@ export const files = {
   office: { path: "/office.svg", ...file },
   clientLoop: { path: "/client-loop-wide.svg", ...file },
   clientLoopOnPhones: { path: "/client-loop-narrow.svg", ...file },
+  manifest: { path: "/site.webmanifest", ...file },
   touchIcon: { path: "/apple-touch-icon.png", ...file },
   socialCard: { path: "/social-card.png", ...file },
   documentsCard: { path: "/social-card-documents.png", ...file },
@@ -25,6 +26,11 @@ export const files = {
   clerkScript: { path: "/clerk.js", ...file },
   documentsScript: { path: "/documents.js", ...file },
   serif: { path: "/newsreader-2.woff2", ...file },
+  sans: { path: "/instrument-sans-1.woff2", ...file },
+  sansLicence: { path: "/instrument-sans-licence.txt", ...file },
   serifLicence: { path: "/newsreader-licence.txt", ...file },
   licence: { path: "/licence.txt", ...file },
 } as const satisfies Record<string, Route>;
+
+/** The fonts that every page loads. A changed one gets another name, so that a copy is kept for good. */
+export const fonts: readonly Route[] = [files.serif, files.sans];
