@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { toCredits } from "@/lib/accounts/ledger";
 import { basePlans, type Contents, type Plan, type Plans, titleOf } from "@/lib/plans/plan";
 import type { Offer } from "./home/billing/offers";
+import { Icon } from "./icons";
 
 /** A plan with the prices that buy it; a price that is sold without a plan stands alone. */
 export type OfferedPlan = { plan: Plan | undefined; offers: Offer[] };
@@ -107,9 +108,12 @@ export function OfferPrice({ amount = "Price shown at checkout", month }: Offer)
 export function Lines({ lines }: { lines: string[] }) {
   if (lines.length === 0) return null;
   return (
-    <ul>
+    <ul className="marked">
       {lines.map((words) => (
-        <li key={words}>{words}</li>
+        <li key={words}>
+          <Icon name="check" />
+          {words}
+        </li>
       ))}
     </ul>
   );

@@ -9,11 +9,12 @@ import { pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
 import { ButtonLink } from "./button-link";
 import { AboutEmail, EmailField } from "./email-form";
-import { ApprovalScreen } from "./front/approval-screen";
 import { Apps, nameApps } from "./front/apps";
 import { Prices, readPrices } from "./front/prices";
 import { Questions } from "./front/questions";
+import { WaitingJob } from "./front/waiting-job";
 import { wide } from "./html-page";
+import { Icon, type IconName } from "./icons";
 
 /** Links from which a program that knows only our address finds everything else (RFC 9727 §3, RFC 8631). */
 const discovery = [
@@ -39,12 +40,25 @@ export const { GET } = toPlatform(
               <div>
                 <h2 id="approve">Nothing leaves without you</h2>
                 <p className="lead">
-                  An app asks once to connect, on this screen. Then it knows whether your company may run, and
-                  how many credits are left: nothing more.
+                  Finished work waits for you in the app that prepared it. You send it, change it, or say what
+                  is wrong.
                 </p>
-                <p>Finished work waits for you in the app. No program, ours included, can approve for you.</p>
+                <ul className="marked">
+                  <li>
+                    <Icon name="check" />
+                    Each app asks you once before it connects, and you end its access with one click.
+                  </li>
+                  <li>
+                    <Icon name="check" />
+                    Here it learns whether your company may run, and how many credits are left.
+                  </li>
+                  <li data-is-never="">
+                    <Icon name="cross" />
+                    No program, ours included, can approve in your place.
+                  </li>
+                </ul>
               </div>
-              {settings().signIn.kind !== "none" && <ApprovalScreen />}
+              <WaitingJob />
             </section>
             <Apps />
             <Prices {...prices} />
@@ -67,8 +81,8 @@ function Hero({ isSignedIn }: { isSignedIn: boolean }) {
       <div>
         <h1>Run a company of AI assistants</h1>
         <p className="lead">
-          For one person with the work of ten. Assistants in {second ? `${first}, ${second}` : first} or your
-          own apps prepare it, and nothing is sent, published, deployed or charged until you approve.
+          You have the work of ten. Your assistants in {second ? `${first}, ${second}` : first} or your own
+          apps prepare it, and nothing is sent, published, deployed or charged until you approve.
         </p>
         {settings().signIn.kind === "none" ? (
           <ButtonLink to={pages.quickStart.path}>Read the documents</ButtonLink>
@@ -110,20 +124,27 @@ function Jobs() {
     <section aria-labelledby="jobs">
       <h2 id="jobs">Three jobs to begin with</h2>
       <ol className="steps">
-        <li>
-          <h3>The inbox, before breakfast</h3>
-          <p>It sorts the night’s mail and drafts the replies. You send those that you like.</p>
-        </li>
-        <li>
-          <h3>The report, every Friday</h3>
-          <p>It collects the figures and writes two pages. You publish them, or say what is wrong.</p>
-        </li>
-        <li>
-          <h3>The invoices, as they fall due</h3>
-          <p>It matches payments and prepares the reminders. You decide who gets one.</p>
-        </li>
+        <Job icon="mail" title="The inbox, before breakfast">
+          It sorts the night’s mail and drafts the replies. You send those that you like.
+        </Job>
+        <Job icon="page" title="The report, every Friday">
+          It collects the figures and writes two pages. You publish them, or say what is wrong.
+        </Job>
+        <Job icon="card" title="The invoices, as they fall due">
+          It matches payments and prepares the reminders. You decide who gets one.
+        </Job>
       </ol>
     </section>
+  );
+}
+
+function Job({ icon, title, children }: { icon: IconName; title: string; children: string }) {
+  return (
+    <li>
+      <Icon name={icon} />
+      <h3>{title}</h3>
+      <p>{children}</p>
+    </li>
   );
 }
 

@@ -49,10 +49,10 @@ export function Prices({ plans, offers }: Sold) {
         ))}
       </ul>
       <p className="quiet">
-        A trial ends by itself.{" "}
+        A trial ends by itself; your invitation may give it more days.{" "}
         {sellsLicences
           ? "You see every price before you pay, and cancel by yourself. Your apps’ own subscriptions are not included."
-          : "Nothing can be bought here. Who invites you tells you what comes after the trial."}
+          : "Plans aren’t sold on this site. Ask whoever invited you."}
       </p>
     </section>
   );
@@ -60,6 +60,6 @@ export function Prices({ plans, offers }: Sold) {
 
 /** The plans that cost nothing. */
 const free: Record<string, string | undefined> = {
-  trial: `Free for ${defaultTrialDays} days, or as long as your invitation says`,
+  trial: `${defaultTrialDays} days free, no card`,
   hobby: "Free",
 };

@@ -26,20 +26,18 @@ describe("the front page", async () => {
       ...["What it costs", "Trial", "Four questions", "Who sees my work?", "What can an app do here?"],
       ...["What happens after the trial?", "How do I leave?", "Who runs it", "For developers"],
     ]);
-    for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`<li>${name}</li>`);
+    for (const name of ["Claude", "ChatGPT", "VS Code"]) expect(main).toContain(`</span>${name}</li>`);
     expect(main).toContain("has not given a name here.");
     expect(main, "addresses of operations are in the documents").not.toContain("/api/");
     expect(main).not.toContain("open source");
   });
 
-  it("shows the approval page itself, which can be neither used nor read twice", async () => {
+  it("shows a job that waits for its owner, which can be neither used nor read twice", async () => {
     const { main } = await look(service, "/");
-    const screen = /<figure class="screen" role="img" aria-label="[^"]+"><div inert="".*<\/figure>/s.exec(
-      main,
-    );
-    expect(screen?.[0]).toContain("<strong>claude.ai</strong> is asking for access.");
-    expect(screen?.[0]).toContain("It can’t send, publish, deploy or charge.");
-    expect(screen?.[0]).toMatch(/<button [^>]*value="approve"[^>]*>Approve<\/button>/);
+    const screen =
+      /<figure class="screen" role="img" aria-label="[^"]+">(?:<div inert="".*?)+<\/figure>/s.exec(main);
+    expect(screen?.[0]).toContain("Hi Ida,");
+    expect(screen?.[0]).toMatch(/<button type="button">.*Send<\/button><button [^>]*>Edit<\/button>/);
   });
 
   it.each(["/", "/waitlist"])(
@@ -69,11 +67,11 @@ describe("the front page of an operator", () => {
     });
     const { main } = await look(service, "/");
     await service.stop();
-    expect(main).toContain("Assistants in Desk, Pocket or your own apps");
+    expect(main).toContain("Your assistants in Desk, Pocket or your own apps");
     expect(main).toContain(
       '<a href="https://example.com/desk">Desk</a> <span class="quiet">macOS and Windows</span>',
     );
-    expect(main).not.toContain("<li>Claude</li>");
+    expect(main).not.toContain("</span>Claude</li>");
     expect(main).toContain("is run by Example GmbH.");
     expect(main).toContain('The software is <a href="https://example.com/source">open source</a>.');
   });
@@ -95,7 +93,7 @@ describe("the front page of an operator", () => {
       "public, max-age=5",
       "private, max-age=5",
     ]);
-    expect(without).toContain("Free for 14 days, or as long as your invitation says");
+    expect(without).toContain("14 days free, no card");
     expect(without).not.toContain("a month");
   });
 });

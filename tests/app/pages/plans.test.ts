@@ -61,11 +61,7 @@ describe.each(engines.slice(0, 1))("plans side by side", async (engine) => {
 
   it("are on the front page with what is in them, each price with its tax and what it is a month", async () => {
     expect(plansIn((await service.ask("/")).text)).toEqual({
-      Trial: [
-        "To try everything, free until it ends.",
-        "Free for 14 days, or as long as your invitation says",
-        "Up to 3 assistants",
-      ],
+      Trial: ["To try everything, free until it ends.", "14 days free, no card", "Up to 3 assistants"],
       Office: [
         "For a company that works every day.",
         "€49.00 a month",
@@ -198,10 +194,7 @@ describe("plans without billing", async () => {
     await set(written, "founder", "--feature", "voice");
     await written.adminJson("plan", "retire", "founder");
     expect(plansIn((await written.ask("/")).text)).toEqual({
-      Trial: [
-        "To try everything, free until it ends.",
-        "Free for 14 days, or as long as your invitation says",
-      ],
+      Trial: ["To try everything, free until it ends.", "14 days free, no card"],
       Hobby: ["For a company of one, free for good.", "Free", "Assistants: 1"],
       Studio: ["For films.", "Voice notes"],
     });

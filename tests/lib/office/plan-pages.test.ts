@@ -215,7 +215,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
         api: inApi.map(({ text }) => contentsIn(JSON.parse(text))),
         mcp: inMcp.map(({ text }) => contentsIn(JSON.parse(text).result.structuredContent)),
         backend: inBackend.map(({ text }) => contentsIn(JSON.parse(text).entitlement ?? JSON.parse(text))),
-        home: [...text.matchAll(/<li>([^<]+)<\/li>/g)].map(([, words]) => words),
+        home: [...text.matchAll(/<\/svg>([^<]+)<\/li>/g)].map(([, words]) => words),
       };
     };
     const contentsIn = ({ features, limits }: Record<string, unknown>) => ({ features, limits });
