@@ -16,7 +16,7 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
   const app = await startApp(service);
   await page.goto(app.address);
   await expect(page).toHaveURL(/\/connect\?request=/);
-  await expect(heading(page)).toHaveText("Connect an app?");
+  await expect(heading(page)).toHaveText("Connect a program?");
   await expect(page.getByText("A program on this computer is asking for access")).toBeVisible();
   await expect(page.getByRole("button", { name: "Approve" })).toHaveCount(0);
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -26,7 +26,7 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
   await typeCode(page, await codeTo(service.dataDir, email));
   await expect(page).toHaveURL("/connect");
   await expect(page.getByText(`You are signed in as ${email}.`)).toBeVisible();
-  await expect(page.getByText("See whether your company may run, and its credits.")).toBeVisible();
+  await expect(page.getByText("See whether your company may run, and its credits")).toBeVisible();
   const [approve, decline] = [
     page.getByRole("button", { name: "Approve" }),
     page.getByRole("button", { name: "Decline" }),

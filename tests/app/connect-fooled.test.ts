@@ -52,9 +52,9 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
   describe("sees verified facts", () => {
     it("in bold, a host in punycode where it is not plain ASCII", async () => {
       const look = "https://xn--pple-43d.example:8443/signed-in";
-      expect(await isAsked(await registered({ redirect_uris: [look] }), look)).toContain(
-        "<strong>xn--pple-43d.example:8443</strong> is asking for access",
-      );
+      const text = await isAsked(await registered({ redirect_uris: [look] }), look);
+      expect(text).toContain("<h1>Connect xn--pple-43d.example:8443?</h1>");
+      expect(text).toContain("<strong>xn--pple-43d.example:8443</strong> is asking for access");
     });
 
     it("and the name as a claim, without invisible or bidirectional characters", async () => {
@@ -66,7 +66,7 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
       const text = await isAsked(await registered({ client_name }), loopback);
       expect(text).toContain("It calls itself <q><bdi>Corner Office á\u0301\u0301</bdi></q>");
       expect(text).toContain("We can’t verify this app.");
-      expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Connect an app?");
+      expect(/<h1>(.*?)<\/h1>/.exec(text)?.[1]).toBe("Connect a program?");
     });
 
     it("also later: what was verified of an app stands apart from its name, which can say anything", async () => {

@@ -8,6 +8,8 @@ import { documentPages } from "@/lib/http/register/pages";
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { accountScopeWords } from "@/lib/oauth/resources";
 import { Clock } from "../clock";
+import { Icon, Monogram } from "../icons";
+import { Mark } from "../logo";
 import { PostForm } from "../post-form";
 
 /** The signed-in owner, or why there is none. Pressing a button repeats the same check. */
@@ -21,18 +23,22 @@ type ApprovalProps = {
   /** The request's name in the cookie, so that the answer applies to this request only. */
   request: string;
   reader: Reader;
-  /** On a page that only shows what an approval looks like, its parts have no headings. */
-  Part?: "h2" | "p";
 };
 
 /**
  * The app, the access that it asks for, and the form by which the owner approves or declines. Verified facts come first, in
  * bold. The name is the app's own claim: it is set apart, so that it cannot change the meaning of our sentences.
  */
-export function Approval({ request, client, reader, Part = "h2", ...read }: ApprovalProps) {
+export function Approval({ request, client, reader, ...read }: ApprovalProps) {
   const { name, documentHost, origin } = client;
   return (
     <>
+      {!(reader instanceof ApiError) && reader.by === "owner" && (
+        <p className="quiet">
+          You are signed in as <strong>{reader.account.email}</strong>.
+        </p>
+      )}
+      <Way origin={origin} />
       <Origin origin={origin} {...read} />
       {name && (
         <p>
@@ -44,20 +50,51 @@ export function Approval({ request, client, reader, Part = "h2", ...read }: Appr
           {origin.is !== "site" && " We can’t verify this app."}
         </p>
       )}
-      <Part className="part">What it can do</Part>
-      <p>
-        {accountScopeWords}. It has to ask you again after {sessionDays.idle} days without use, and after{" "}
-        {sessionDays.app} days in any case. You can disconnect it on your access page at any time.
-      </p>
-      <Part className="part">What it can never do</Part>
-      <p>It can’t send, publish, deploy or charge. Those steps wait for your approval in your own apps.</p>
-      <PostForm action={forms.answerApp.path} hidden={{ request }} className="stack">
+      <h2>It can</h2>
+      <ul className="marked">
+        <li>
+          <Icon name="check" />
+          {accountScopeWords}
+        </li>
+        <li>
+          <Icon name="check" />
+          <span>
+            Stay connected for {sessionDays.app} days at most, and {sessionDays.idle} without use. You can
+            disconnect it at any time.
+          </span>
+        </li>
+      </ul>
+      <h2>It can never</h2>
+      <ul className="marked">
+        {never.map((words) => (
+          <li key={words} data-is-never="">
+            <Icon name="cross" />
+            {words}
+          </li>
+        ))}
+      </ul>
+      <PostForm action={forms.answerApp.path} hidden={{ request }} className="stack answer">
         <Answer reader={reader} />
       </PostForm>
       <p className="quiet">
         <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
       </p>
     </>
+  );
+}
+
+const never = ["Send, publish or deploy anything", "Charge anyone", "Approve in your place"];
+
+const icons = { program: "program", app: "app", device: "phone" } as const;
+
+/** From whom to whom, as a drawing. */
+function Way({ origin }: Pick<RequestingClient, "origin">) {
+  return (
+    <div className="way-to" aria-hidden="true">
+      {origin.is === "site" ? <Monogram name={origin.host} /> : <Icon name={icons[origin.is]} />}
+      <span />
+      <Mark />
+    </div>
   );
 }
 
@@ -140,10 +177,7 @@ function Answer({ reader }: { reader: Reader }) {
   return (
     <>
       <input type="hidden" name="account" value={reader.account.id} />
-      <p>
-        You are signed in as <strong>{reader.account.email}</strong>.
-      </p>
-      <div className="actions">
+      <div className="pair">
         <button type="submit" name="answer" value="approve" className="plain">
           Approve
         </button>

@@ -27,6 +27,7 @@ import {
   settleRequest,
 } from "@/lib/oauth/browser-requests";
 import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refused-request";
+import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { narrow } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
 import { Approval } from "./approval";
@@ -119,7 +120,7 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
     await keepSeenRequest(await store(), authorizationRequest, reader.account.id);
   }
   return {
-    title: `Connect ${client.origin.is === "device" ? "a device" : "an app"}?`,
+    title: `Connect ${nameVerified(client.origin)}?`,
     content: (
       <Approval
         request={name}
@@ -132,6 +133,12 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
       />
     ),
   };
+}
+
+/** What is verified of a client, in a title: what it calls itself is its own claim. */
+function nameVerified(origin: RequestingClient["origin"]): string {
+  if (origin.is === "site") return origin.host;
+  return { program: "a program", app: "an app", device: "a device" }[origin.is];
 }
 
 /** The request of this handle, or the newest of this browser, that waits for its owner, and its client. */
