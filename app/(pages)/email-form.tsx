@@ -22,9 +22,6 @@ export function EmailForm({ action, button, problem, typed, hidden, ...field }: 
       <label htmlFor="email">Email</label>
       <EmailField typed={typed} problem={problem} takesFocus {...field} />
       <button type="submit">{button}</button>
-      <p className="quiet">
-        <AboutEmail />
-      </p>
     </PostForm>
   );
 }

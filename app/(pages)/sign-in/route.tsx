@@ -9,7 +9,7 @@ import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { Clerk } from "../clerk";
-import { EmailForm } from "../email-form";
+import { AboutEmail, EmailForm } from "../email-form";
 import { narrow } from "../html-page";
 import { PasskeyButton } from "../passkey-button";
 import { findProblem, type Problem } from "../problem";
@@ -59,9 +59,9 @@ function RequestCode({ problem, typed }: { problem: Problem | undefined; typed: 
         typed={typed}
         takesPasskey
       />
-      <PasskeyButton id="passkey" words="Sign in with a passkey" />
+      <PasskeyButton id="passkey" words="Sign in with a passkey" isAlternative />
       <p className="quiet">
-        No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>
+        No account yet? <a href={pages.waitlist.path}>Join the waitlist</a>. <AboutEmail />
       </p>
     </>
   );

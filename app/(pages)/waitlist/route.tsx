@@ -7,7 +7,7 @@ import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { readTypedEmail } from "@/lib/http/typed-email";
 import { ButtonLink } from "../button-link";
-import { EmailForm } from "../email-form";
+import { AboutEmail, EmailForm } from "../email-form";
 import { narrow } from "../html-page";
 import { PostForm } from "../post-form";
 import { findProblem, type Problem, ProblemNote } from "../problem";
@@ -75,8 +75,16 @@ function Joined({ email }: { email: string }) {
   return (
     <>
       <p role="status">
-        We wrote down {email ? <strong>{email}</strong> : "your address"}. A link that confirms it is on its
-        way there, unless it was confirmed before or got a link this week.
+        You’re on the list
+        {email ? (
+          <>
+            {" "}
+            as <strong>{email}</strong>
+          </>
+        ) : (
+          ""
+        )}
+        . A link that confirms it is on its way there, unless it was confirmed before or got a link this week.
       </p>
       {whatComes}
       <p className="quiet">
@@ -93,7 +101,7 @@ function Confirm({ token, problem }: { token: string; problem: Problem | undefin
       <p>You joined the waitlist, or someone typed your address. Confirm only if it was you.</p>
       <PostForm action={forms.confirmWaitlist.path} hidden={{ token }} className="stack">
         <ProblemNote problem={problem} />
-        <button type="submit">It was me: keep my place</button>
+        <button type="submit">Confirm my address</button>
       </PostForm>
     </>
   );
@@ -113,7 +121,7 @@ function Join({ problem, typed }: { problem: Problem | undefined; typed: string 
         typed={typed}
       />
       <p className="quiet">
-        Already invited? <a href={pages.signIn.path}>Sign in</a>
+        Already invited? <a href={pages.signIn.path}>Sign in</a>. <AboutEmail />
       </p>
     </>
   );

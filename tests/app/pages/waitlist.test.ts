@@ -64,7 +64,7 @@ describe.each(engines)("the waitlist on $name", async (engine) => {
     const answer = await service.submit("/waitlist/join", { email: "Mara@example.com" });
     const cookie = String(answer.headers["set-cookie"]?.[0]?.split(";")[0]);
     const page = await service.ask("/waitlist?joined", { headers: { cookie } });
-    expect(page.text).toContain("We wrote down <strong>Mara@example.com</strong>.");
+    expect(page.text).toContain("You’re on the list as <strong>Mara@example.com</strong>.");
 
     const token = tokenIn(await mailTo(service.dataDir, "mara@example.com", /Confirm your place/));
     const opened = await service.ask(`/waitlist?token=${token}`);

@@ -54,15 +54,18 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
       <form method="post" action={forms.redeemCode.path} className="stack">
         <ProblemNote problem={problem} />
         <label htmlFor="code">Code</label>
-        <input
-          id="code"
-          name="code"
-          className="code"
-          autoComplete="one-time-code"
-          required
-          {...problemOfField(problem)}
-          {...(characters === 6 ? shortCodeField : longCodeField)}
-        />
+        <div className={characters === 6 ? "figures-of-code" : undefined}>
+          <input
+            id="code"
+            name="code"
+            className="code"
+            autoComplete="one-time-code"
+            required
+            {...problemOfField(problem)}
+            {...(characters === 6 ? shortCodeField : longCodeField)}
+          />
+          {characters === 6 && boxes}
+        </div>
         <button type="submit">Sign in</button>
       </form>
       {isLong ? (
@@ -85,6 +88,9 @@ function TypeCode({ requested, problem, hasOpened }: TypeCodeProps) {
     </>
   );
 }
+
+/** One drawn below each figure of the field. */
+const boxes = Array.from({ length: 6 }, (_, at) => <i key={String(at)} aria-hidden="true" />);
 
 const shortCodeField = {
   "data-figures": 6,
