@@ -31,7 +31,7 @@ test("an operator invites, Clerk signs up, and its webhook opens the account", a
     await page.clock.runFor(30_000);
     await expect(heading).toHaveText("Your company may run", { timeout: 1000 });
   }).toPass();
-  await expect(page.getByText("30 days left of 30")).toBeVisible();
+  await expect(page.getByText("30 days left of 30 days")).toBeVisible();
   await expect(page.locator(".facts").getByRole("definition")).toHaveText(["1,250.5"]);
 });
 

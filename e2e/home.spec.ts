@@ -50,6 +50,7 @@ test("the line that connects an agent is copied by a button", async ({ page }) =
   await comeHome(page, "connecting@example.com", "--plan", "licensed");
   await open(page, "/home/access");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.locator("summary", { hasText: "Codex" }).click();
   await page.getByRole("button", { name: "Copy the line for Codex" }).click();
   await expect(page.getByText("Copied.")).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -108,7 +109,7 @@ test("an open page ticks the app that was approved last once it asks", async ({ 
     FROM accounts WHERE email = 'asks@example.com'`);
   await page.reload();
   const app = page.locator(".latest-app");
-  await expect(app).toContainText("“Claude” has been connected since");
+  await expect(app).toContainText("is connected. It hasn’t checked yet. Now ask it:");
   await expect(app).toHaveAttribute("data-is-done", "false");
   await expect(app).toContainText("May my company run, and how many credits are left?");
   runSql(`UPDATE local_sessions SET checked_at_ms = ${clock.now()}, told = 'hobby' WHERE id = 'sess_asks'`);
@@ -152,7 +153,7 @@ test("a token is shown when the browser refuses to copy it", async ({ page }) =>
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
   await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
-  await expect(page.getByLabel("Token")).toBeVisible();
-  const token = await page.getByLabel("Token").inputValue();
+  await expect(page.getByRole("textbox", { name: "Token" })).toBeVisible();
+  const token = await page.getByRole("textbox", { name: "Token" }).inputValue();
   expect(await service.statusFor(token)).toBe(200);
 });

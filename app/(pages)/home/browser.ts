@@ -1,11 +1,13 @@
 import { tellMoments } from "../browser/clock";
 import { copyOnClick } from "./browser/copy";
+import { forgetOutcome } from "./browser/forget-outcome";
 import { keepCurrent } from "./browser/keep-current";
 import { runPasskeys } from "./browser/passkeys";
 
 /* The script of home. Without it buttons send forms, times are in UTC, and what needs a script is hidden. */
 
 tellMoments();
+forgetOutcome();
 copyOnClick();
 runPasskeys();
 keepCurrent();

@@ -1,22 +1,33 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
+import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { pages } from "@/lib/http/register/pages";
+import { licenceStateOf } from "@/lib/plans/licence-state";
 import type { Standing } from "@/lib/plans/standing";
 import { ButtonLink } from "../button-link";
 import { Light } from "../status-light";
+import type { Purchases } from "./billing/offers";
 import { TrialLeft } from "./trial-left";
 
 type CheckResultProps = {
   state: Standing;
   account: Account | undefined;
+  /** Whether the account has an app, if that is known. */
+  hasApp?: boolean | undefined;
+  bought?: Purchases | undefined;
   nowMs: number;
   /** Until when, by the licence. */
   children?: ReactNode;
 };
 
 /** One sentence with a status light. Changes while the page is open are announced to screen readers. */
-export function CheckResult({ state, account, nowMs, children }: CheckResultProps) {
+export function CheckResult({ state, account, hasApp, bought, nowMs, children }: CheckResultProps) {
   const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
+  const isSettled = !bought?.licence || ["renews", "free"].includes(licenceStateOf(bought.licence));
+  const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
+  const isCalm = state.mayRun && isSettled && !endsSoon;
+  const lacksApp = isCalm && hasApp === false;
   return (
     <section className="card verdict" data-colour={state.light[0]} aria-live="polite">
       <StatusLights state={state} />
@@ -25,11 +36,22 @@ export function CheckResult({ state, account, nowMs, children }: CheckResultProp
         <TrialLeft startedAtMs={trial.created_at_ms} endsAtMs={trial.trial_ends_at_ms} nowMs={nowMs} />
       )}
       {children}
-      <p>{state.next}</p>
-      <NextStep state={state} account={account} />
+      <p>
+        {lacksApp && state.status !== "hobby"
+          ? "Connect your first app: your assistants work there."
+          : state.next}
+      </p>
+      {lacksApp ? (
+        <ButtonLink to={`${pages.access.path}#connect-something`}>Connect an app</ButtonLink>
+      ) : (
+        !(isCalm && trial) && <NextStep state={state} account={account} />
+      )}
     </section>
   );
 }
+
+/** In the last days of a trial, a licence is its owner's next step. */
+const asksForLicenceMs = 4 * dayMs;
 
 /** Whether the company may run, and by which plan. */
 export function StatusLights({ state: { light, tag } }: { state: Standing }) {
@@ -42,7 +64,7 @@ export function StatusLights({ state: { light, tag } }: { state: Standing }) {
 }
 
 /** A link to where the next step is done; of a stopped company without one, a mail to support with what it needs. */
-function NextStep({ state, account }: Omit<CheckResultProps, "nowMs">) {
+function NextStep({ state, account }: Pick<CheckResultProps, "state" | "account">) {
   const { supportEmail } = settings();
   const { mayRun, status, heading, step } = state;
   const subject = encodeURIComponent(`Corner Office: ${heading.toLowerCase()}`);

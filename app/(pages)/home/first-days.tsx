@@ -2,23 +2,22 @@ import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import type { Session } from "@/lib/auth/sessions/session";
 import { askUs } from "@/lib/config/contact";
-import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 import { Tick } from "./tick";
 
-const firstDaysMs = 14 * dayMs;
+const watchedEverySeconds = 15;
 
 type Step = { isDone: boolean; title: string; how: ReactNode };
 
-const planStep = (): Step => ({
+const planStep = (mayRun: boolean): Step => ({
   isDone: false,
-  title: "Get a plan before the trial ends",
+  title: mayRun ? "Get a plan before the trial ends" : "Get a plan",
   how: settings().billing ? <a href={pages.billing.path}>Choose a licence</a> : `For a plan, ${askUs()}.`,
 });
 
 /** The first steps of a new account. Each is ticked from facts that this service knows, never by hand. */
-function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
+function stepsOf({ plan }: Account, sessions: readonly Session[], mayRun: boolean): Step[] {
   const apps = sessions.filter(({ kind }) => kind !== "browser");
   return [
     { isDone: true, title: "Sign in", how: "You are here." },
@@ -28,7 +27,7 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
       how: (
         <>
           <a href={`${pages.access.path}#connect-something`}>Choose</a> Claude, ChatGPT, Codex, Cursor or VS
-          Code.
+          Code. This page notices it.
         </>
       ),
     },
@@ -37,22 +36,27 @@ function stepsOf({ plan }: Account, sessions: readonly Session[]): Step[] {
       title: "Let it check whether your company may run",
       how: "It checks as soon as it is connected.",
     },
-    ...(plan === "trial" ? [planStep()] : []),
+    ...(plan === "trial" ? [planStep(mayRun)] : []),
   ];
 }
 
-type FirstDaysProps = { account: Account; sessions: readonly Session[]; nowMs: number };
+type FirstDaysProps = { account: Account; sessions: readonly Session[]; mayRun: boolean };
 
-/** The first steps of an account, shown until its first days have passed or all steps are done. */
-export function FirstDays({ account, sessions, nowMs }: FirstDaysProps) {
-  const steps = stepsOf(account, sessions);
+/** The first steps of an account, shown until all are done. While one is open, the page looks for it more often. */
+export function FirstDays({ account, sessions, mayRun }: FirstDaysProps) {
+  const steps = stepsOf(account, sessions, mayRun);
   const done = steps.filter(({ isDone }) => isDone).length;
-  if (done === steps.length || nowMs >= account.created_at_ms + firstDaysMs) return null;
+  if (done === steps.length) return null;
+  const waits = steps.slice(0, 3).some(({ isDone }) => !isDone);
   return (
-    <section aria-labelledby="first-days">
-      <h2 id="first-days">Your first days</h2>
+    <section
+      className="card"
+      aria-labelledby="first-days"
+      data-checks-after={waits ? watchedEverySeconds : undefined}
+    >
+      <h2 id="first-days">First steps</h2>
       <p className="quiet" role="status">
-        {done} of {steps.length} done. Steps are ticked off automatically.
+        {done} of {steps.length} done
       </p>
       <ol className="first-days">
         {steps.map(({ isDone, title, how }) => (

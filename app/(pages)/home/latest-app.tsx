@@ -1,6 +1,6 @@
 import type { Session } from "@/lib/auth/sessions/session";
 import { describeDistance } from "@/lib/config/instants";
-import { Clock } from "../clock";
+import { agents } from "../front/apps";
 import { CopyLine } from "./access/copy-line";
 import { isYes } from "./access/sessions";
 import { Tick } from "./tick";
@@ -8,11 +8,16 @@ import { Tick } from "./tick";
 const checksAfterSeconds = 10;
 const waitsMs = 10 * 60 * 1000; // 10 minutes
 
-/** The app that was approved last: what it was told when it asked, and a line to try in it. */
+/** The names that we give what does not name itself. */
+const unnamed = /^(?:A device|A program on this computer|An app that opens )/;
+
+/** The app that was approved last: what it was told when it asked, and a line to ask an agent. */
 export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
   const { name, app_origin, begun_at_ms, checked_at_ms, told } = app;
   const waits = checked_at_ms === null && nowMs - (begun_at_ms ?? 0) < waitsMs;
+  const isAgent = agents.some((agent) => name.startsWith(agent));
   const distance = describeDistance(checked_at_ms ?? nowMs, nowMs);
+  const asked = distance === "now" ? "just asked" : `asked ${distance}`;
   return (
     <div
       className="latest-app"
@@ -22,19 +27,17 @@ export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
       <Tick isDone={isYes(told)} />
       <div>
         <p role="status">
-          “{name}”{app_origin && `, ${app_origin},`}{" "}
-          {checked_at_ms !== null ? (
-            `${distance === "now" ? "just asked" : `asked ${distance}`}: your company may ${isYes(told) ? "" : "not "}run.`
-          ) : begun_at_ms === null ? (
-            "is connected."
-          ) : (
-            <>
-              has been connected since <Clock atMs={begun_at_ms} shows="day and time" />.
-            </>
-          )}{" "}
-          Try in it:
+          {unnamed.test(name)
+            ? name.replace(/^An? /, "Your ")
+            : `“${name}”${app_origin ? `, ${app_origin},` : ""}`}{" "}
+          {checked_at_ms === null
+            ? "is connected. It hasn’t checked yet."
+            : `${asked}: your company may ${isYes(told) ? "" : "not "}run.`}
+          {isAgent && " Now ask it:"}
         </p>
-        <CopyLine text="May my company run, and how many credits are left?" label="a line to try in it" />
+        {isAgent && (
+          <CopyLine text="May my company run, and how many credits are left?" label="a line to ask it" />
+        )}
       </div>
     </div>
   );

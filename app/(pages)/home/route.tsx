@@ -5,6 +5,7 @@ import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { listUnsent } from "@/lib/oauth/browser-requests";
 import { Clock } from "../clock";
+import { Monogram } from "../icons";
 import { contentsInWords, Lines } from "../plan-cards";
 import { readSessions, usedInWords } from "./access/sessions";
 import { readSignInMethods } from "./access/sign-in-methods";
@@ -33,7 +34,7 @@ export const { GET } = toPlatform(
     const terms = bought && state.mayRun ? await readTerms(bought, plans, nowMs) : undefined;
     return (
       <>
-        <CheckResult {...visit}>
+        <CheckResult {...visit} hasApp={sessions?.some(({ kind }) => kind === "app")}>
           {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
         </CheckResult>
         {listUnsent(visit.headers).length > 0 && (
@@ -43,6 +44,7 @@ export const { GET } = toPlatform(
         )}
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
         {latest && <LatestApp app={latest} nowMs={nowMs} />}
+        {sessions && <FirstDays account={account} sessions={sessions} mayRun={state.mayRun} />}
         <div className="facts">
           <section className="card" aria-labelledby="plan">
             <h2 id="plan">Your plan: {plans.get(contents.plan)?.title}</h2>
@@ -64,7 +66,6 @@ export const { GET } = toPlatform(
           </section>
           <Apps read={read} nowMs={nowMs} />
         </div>
-        {sessions && state.mayRun && <FirstDays account={account} sessions={sessions} nowMs={nowMs} />}
       </>
     );
   }),
@@ -90,11 +91,12 @@ function Apps({ read, nowMs }: { read: Awaited<ReturnType<typeof readSessions>>;
           “{ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />.
         </p>
       )}
-      <ul className="entries">
+      <ul className="entries named">
         {latest?.slice(0, maxApps).map((app) => (
           <li key={app.id} data-key={app.id}>
+            <Monogram name={app.name} />
             <span>{app.name}</span>
-            <small>{usedInWords(app, nowMs)}</small>
+            <small className="quiet">{usedInWords(app, nowMs)}</small>
           </li>
         ))}
       </ul>

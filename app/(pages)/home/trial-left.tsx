@@ -3,24 +3,38 @@ import { Clock } from "../clock";
 
 type TrialLeftProps = { startedAtMs: number; endsAtMs: number; nowMs: number };
 
-/** The rest of a trial, in words and as a bar: in days, and on the last day in hours. */
+const maxDrawn = 62; // days
+
+/** The rest of a trial in words, on the last day in hours, and as a bar with a part for each day. */
 export function TrialLeft({ startedAtMs, endsAtMs, nowMs }: TrialLeftProps) {
   const leftMs = endsAtMs - nowMs;
   const isLastDay = leftMs <= dayMs;
-  const unitMs = isLastDay ? hourMs : dayMs;
-  const left = Math.ceil(leftMs / unitMs);
-  const whole = Math.max(left, Math.round((endsAtMs - startedAtMs) / unitMs));
-  const all = isLastDay ? Math.min(24, whole) : whole;
-  const words = `${left} ${isLastDay ? "hour" : "day"}${left === 1 ? "" : "s"} left`;
+  const left = Math.ceil(leftMs / (isLastDay ? hourMs : dayMs));
+  const days = Math.max(Math.ceil(leftMs / dayMs), Math.round((endsAtMs - startedAtMs) / dayMs));
+  const unit = isLastDay ? "hour" : "day";
   return (
     <div className="trial">
       <p>
-        <strong>{words}</strong> of {all}
+        <strong>
+          {left} {left === 1 ? unit : `${unit}s`} left
+        </strong>{" "}
+        of {days} {days === 1 ? "day" : "days"}, until <Clock atMs={endsAtMs} shows="day and time" />
       </p>
-      <progress max={all} value={left} aria-label={`${words} of ${all}`} />
-      <p className="quiet">
-        It ends on <Clock atMs={endsAtMs} shows="day and time" />.
-      </p>
+      <Bar days={Math.min(days, maxDrawn)} left={(leftMs / dayMs) * Math.min(1, maxDrawn / days)} />
     </div>
+  );
+}
+
+/** What is left is filled, from the left; the day that runs is filled in part. */
+function Bar({ days, left }: { days: number; left: number }) {
+  return (
+    <svg className="days" viewBox={`0 0 ${days} 1`} preserveAspectRatio="none" aria-hidden="true">
+      {Array.from({ length: days }, (_, day) => (
+        <g key={String(day)}>
+          <rect x={day} width="1" height="1" />
+          <rect x={day} width={Math.min(1, Math.max(0, left - day))} height="1" data-is-left="" />
+        </g>
+      ))}
+    </svg>
   );
 }

@@ -9,7 +9,8 @@ export function keepCurrent(): void {
     clearTimeout(next);
     next = setTimeout(check, 1000 * secondsToNext());
   };
-  const check = () => bringUpToDate().finally(checkLater);
+  // A page that is not visible is brought up to date when it becomes so.
+  const check = () => (document.hidden ? Promise.resolve() : bringUpToDate()).finally(checkLater);
   checkLater();
   setInterval(renewSession, renewEveryMs);
   document.addEventListener("visibilitychange", () => {
