@@ -54,7 +54,7 @@ describe.each(engines)("a browser's cookies, on $name", async (engine) => {
     const thief = copy(thiefs);
     for (let round = 0; round < 4; round++) {
       clock.pass(hourMs);
-      await shown(round === 0 ? "in use now" : words(home, thiefs));
+      await shown(round === 0 ? "active now" : words(home, thiefs));
       if (round === 1) expect(await access(owner)).not.toContain("in turn");
       clock.pass(hourMs);
       expect((await thief.open("/home/access")).status).toBe(200);

@@ -181,21 +181,22 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       await connectApp();
       const rows = readRows(await own.open("/home/access"));
       const moment = String.raw`\d+ \w+ at \d\d:\d\d UTC`;
-      const end = String.raw`until ${moment} without further use, \d+ \w+ \d{4} UTC at the latest`;
+      const date = String.raw`\d+ \w+ \d{4} UTC`;
+      const end = String.raw`It ends on ${moment} without further use, on ${date} at the latest\.`;
       const day = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
       const from = (browser: Browser) => `from the address ${browser.address.replace(/\d+$/, "0/24")}`;
       expect(rows.map(({ words }) => words)).toEqual([
         expect.stringMatching(
-          `^Studio &lt;b&gt;5&lt;/b&gt; Approved on ${moment}, used 2 days ago, until ${moment}$`,
+          `^Studio &lt;b&gt;5&lt;/b&gt; used 2 days ago · until ${date}DetailsApproved on ${moment}. It ends on ${moment}.$`,
         ),
         expect.stringMatching(
-          `^Chromium on Linux #2 Signed in on ${moment} ${from(other)}, not used yet, ${end}$`,
+          `^Chromium on Linux #2 not used yet · until ${date}DetailsSigned in on ${moment} ${from(other)}. ${end}$`,
         ),
         expect.stringMatching(
-          `^Chromium on Linux This browserSigned in on ${moment} ${from(own)}, in use now, ${end}$`,
+          `^Chromium on Linux This browseractive now · until ${date}DetailsSigned in on ${moment} ${from(own)}. ${end}$`,
         ),
         expect.stringMatching(
-          `^Token copied on ${day} Copied on ${moment} in Chromium on Linux ${from(own)}, not used yet, until ${moment}$`,
+          `^Token copied on ${day} not used yet · until \\d\\d:\\d\\d UTCDetailsCopied on ${moment} in Chromium on Linux ${from(own)}. It ends on ${moment}.$`,
         ),
       ]);
       expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, false, true]);
@@ -284,7 +285,7 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       const cookie = `__session=${await copyToken(own)}`;
       const { text } = await service.ask("/home/access", { headers: { cookie } });
       expect(text).toContain(email);
-      expect(text).not.toContain("Browsers you are signed in to");
+      expect(text).not.toContain("Where you are signed in");
     });
   });
 });

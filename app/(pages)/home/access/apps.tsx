@@ -2,9 +2,8 @@ import { type EndedApp, wordsForOwner } from "@/lib/auth/sessions/ended-app";
 import type { Session } from "@/lib/auth/sessions/session";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { forms } from "@/lib/http/register/forms";
-import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
-import { PostForm } from "../../post-form";
+import { PostButton, PostForm } from "../../post-form";
 import { count, EndAll, SessionList, type SessionsProps } from "./sessions";
 
 /** The apps and agents that the account is connected to, and those that ended lately. */
@@ -22,22 +21,18 @@ export function Apps({ read, ...shown }: SessionsProps) {
       )}
       {apps.length > 0 && (
         <>
-          <PostForm action={forms.keepApps.path} hidden={{ account: accountId }}>
-            <p className="quiet">
-              An app ends after {sessionDays.idle} days without use, and on its last date in any case. We
-              store checks to the minute, and other use to the hour.
-            </p>
-            <button type="submit" className="plain">
-              Keep all for another {sessionDays.app} days
-            </button>
-          </PostForm>
-          <EndAll accountId={accountId} group="apps" what={count(apps, "app")} />
+          <p className="quiet">
+            An app ends after {sessionDays.idle} days without use, and on its last date in any case.
+          </p>
+          <div className="keep">
+            <PostButton action={forms.keepApps.path} hidden={{ account: accountId }} look="plain small">
+              {`Keep all for another ${sessionDays.app} days`}
+            </PostButton>
+            <EndAll accountId={accountId} group="apps" what={count(apps, "app")} />
+          </div>
           <MailSwitch accountId={accountId} isOn={read?.wantsAppEndMails} />
         </>
       )}
-      <p className="quiet">
-        Is a device showing you a code? <a href={pages.connect.path}>Connect it</a>
-      </p>
       {read && <EndedApps ended={read.endedApps} apps={apps} />}
     </section>
   );
@@ -61,7 +56,7 @@ function EndedApps({ ended, apps }: { ended: EndedApp[]; apps: Session[] }) {
   const isBack = ({ name, app_origin }: EndedApp) =>
     apps.some((app) => app.name === name && app.app_origin === app_origin);
   return (
-    <details className="fold" open>
+    <details className="fold" open={apps.length === 0}>
       <summary>Ended in the last {sessionDays.ended} days</summary>
       <ul className="rows">
         {ended.map((app) => (

@@ -3,7 +3,7 @@ export function CopyLine({ text, label }: { text: string; label: string }) {
   return (
     <div className="copy-line">
       <code>{text}</code>
-      <button type="button" className="plain with-script" aria-label={`Copy ${label}`} data-copies="">
+      <button type="button" className="plain small with-script" aria-label={`Copy ${label}`} data-copies="">
         Copy
       </button>
       <span role="status" data-kept="" />

@@ -1,18 +1,17 @@
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 
-/** A collapsed section for developers: a token to try the API with. */
+/** A token to try the API with. */
 export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal: boolean }) {
   return (
-    <details className="fold">
-      <summary>For developers: a token for a program</summary>
+    <>
       <p>
         With a token, your program can check whether the company may run, and its credits. A token is valid
-        for an hour at most and ends when you {isLocal && "sign out or "}end it above. It cannot make an
+        for an hour at most and ends when you {isLocal && "sign out or "}end it here. It cannot make an
         assistant send, publish, deploy or charge: those steps wait for your approval in the app.
       </p>
       <div className="stack">
-        <button type="button" data-mints={forms.mintToken.path} data-account={accountId}>
+        <button type="button" className="plain" data-mints={forms.mintToken.path} data-account={accountId}>
           Copy a token
         </button>
         <noscript>
@@ -25,6 +24,6 @@ export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal
         Treat a token like a password. Never put it into a chat, an issue or a log.{" "}
         <a href={pages.quickStart.path}>How to use it</a>
       </p>
-    </details>
+    </>
   );
 }

@@ -8,7 +8,7 @@ import { Apps } from "./apps";
 import { ConnectSomething } from "./connect-something";
 import { ForPrograms } from "./for-programs";
 import { findSessionGroup } from "./session-groups";
-import { BrowsersAndTokens, readSessions } from "./sessions";
+import { Browsers, readSessions, Tokens } from "./sessions";
 import { readSignInMethods, SignInMethodList } from "./sign-in-methods";
 
 const problems: Record<string, Problem> = {
@@ -46,9 +46,11 @@ export const { GET } = toPlatform(
             {read && <ConnectSomething sessions={read.sessions} nowMs={nowMs} />}
           </div>
           <div>
-            <BrowsersAndTokens {...shown} isLocal={isLocal} />
-            <ForPrograms accountId={account.id} isLocal={isLocal} />
+            <Browsers {...shown} isLocal={isLocal} />
             {isLocal && <SignInMethodList {...visit} ways={ways} own={own} />}
+            <Tokens {...shown}>
+              <ForPrograms accountId={account.id} isLocal={isLocal} />
+            </Tokens>
           </div>
         </div>
       </>

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
@@ -9,6 +10,7 @@ import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { forms } from "@/lib/http/register/forms";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
+import { Icon, Monogram } from "../../icons";
 import { PostButton } from "../../post-form";
 import { readPart } from "../../read-part";
 import { sessionGroups } from "./session-groups";
@@ -26,43 +28,46 @@ export type SessionsProps = ListProps & {
   read: Awaited<ReturnType<typeof readSessions>>;
 };
 
-/** The browsers that the owner is signed in to, and the tokens that were copied for programs. */
-export function BrowsersAndTokens({ read, isLocal, ...shown }: SessionsProps & { isLocal: boolean }) {
-  const sessions = read?.sessions ?? [];
-  const browsers = sessions.filter(({ kind }) => kind === "browser");
-  const tokens = sessions.filter(({ kind }) => kind === "program");
+/** The browsers that the owner is signed in to. */
+export function Browsers({ read, isLocal, ...shown }: SessionsProps & { isLocal: boolean }) {
+  const browsers = read?.sessions.filter(({ kind }) => kind === "browser") ?? [];
   const others = browsers.filter(({ id }) => id !== shown.ownId);
+  return (
+    <section>
+      <h2>{isLocal ? "Where you are signed in" : "Browsers"}</h2>
+      <SessionList sessions={browsers} {...shown} />
+      {others.length > 0 && <EndAll {...shown} group="browsers" what={count(others, "browser")} />}
+      {!isLocal && (
+        <p className="quiet">
+          To see your browsers or sign them out, open your picture at the top, then Manage account, then
+          Security.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** The tokens that were copied for programs, folded away: few owners need one. */
+export function Tokens({ read, children, ...shown }: SessionsProps & { children: ReactNode }) {
+  const tokens = read?.sessions.filter(({ kind }) => kind === "program") ?? [];
   const copied = tokens.filter(({ isOperators }) => !isOperators);
   const operators = tokens.filter(({ isOperators }) => isOperators);
   return (
-    <>
-      <section>
-        <h2>{isLocal ? "Browsers you are signed in to" : "Browsers"}</h2>
-        <SessionList sessions={browsers} {...shown} />
-        {others.length > 0 && <EndAll {...shown} group="browsers" what={count(others, "browser")} />}
-        {!isLocal && (
-          <p className="quiet">
-            To see your browsers or sign them out, open your picture at the top, then Manage account, then
-            Security.
-          </p>
-        )}
-      </section>
-      <section>
-        <h2>Copied tokens</h2>
-        {read && read.crowdedOut > 0 && (
-          <p className="notice">
-            An account has at most {maxSessions} sessions. In the last day, the oldest{" "}
-            {read.crowdedOut === 1 ? "one" : read.crowdedOut} ended to make room for a new one.
-          </p>
-        )}
-        <SessionList sessions={copied} {...shown} />
-        {operators.length > 0 && <OperatorsTokens tokens={operators} {...shown} />}
-        {read && tokens.length === 0 && <p className="quiet">No program has a token.</p>}
-        {copied.length > 0 && tokens.length > 1 && (
-          <EndAll {...shown} group="tokens" what={count(tokens, "token")} />
-        )}
-      </section>
-    </>
+    <details className="fold" id="tokens">
+      <summary>For developers: tokens{tokens.length > 0 && ` (${tokens.length})`}</summary>
+      {children}
+      {read && read.crowdedOut > 0 && (
+        <p className="notice">
+          An account has at most {maxSessions} sessions. In the last day, the oldest{" "}
+          {read.crowdedOut === 1 ? "one" : read.crowdedOut} ended to make room for a new one.
+        </p>
+      )}
+      <SessionList sessions={copied} {...shown} />
+      {operators.length > 0 && <OperatorsTokens tokens={operators} {...shown} />}
+      {copied.length > 0 && tokens.length > 1 && (
+        <EndAll {...shown} group="tokens" what={count(tokens, "token")} />
+      )}
+    </details>
   );
 }
 
@@ -129,30 +134,38 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
   const isOwn = id === ownId;
   return (
     <li data-key={id}>
+      {kind === "app" ? <Monogram name={name} /> : <Icon name={kind} />}
       <div>
         <strong>{name}</strong> {app_origin && <span className="tag">{app_origin}</span>}
         {isOwn && <span className="tag">This browser</span>}
         {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}
         {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
-        <p className="quiet">
-          {begun_at_ms !== null && (
-            <>
-              {startWords[kind]} on <Clock atMs={begun_at_ms} shows="day and time" />
-              {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
-              {startedIn.network && ` from the address ${startedIn.network}`},{" "}
-            </>
-          )}
-          {isOwn ? "in use now" : usedInWords(session, nowMs)}, until{" "}
-          <Clock atMs={expires_at_ms} shows="day and time" />
-          {last_date_ms !== null && last_date_ms > expires_at_ms && (
-            <>
-              {" "}
-              without further use, <Clock atMs={last_date_ms} shows="date" /> at the latest
-            </>
-          )}
-          {renewedFrom.length > 0 &&
-            `. ${kind === "browser" ? "It was last used from" : "Its last tokens went to"} ${renewedFrom.join(", ")}`}
+        <p className="quiet line">
+          {isOwn ? "active now" : usedInWords(session, nowMs)} · until{" "}
+          <Clock atMs={expires_at_ms} shows={kind === "program" ? "time" : "date"} />
         </p>
+        <details className="more">
+          <summary aria-label={`Details of “${name}”`}>Details</summary>
+          <p className="quiet">
+            {begun_at_ms !== null && (
+              <>
+                {startWords[kind]} on <Clock atMs={begun_at_ms} shows="day and time" />
+                {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
+                {startedIn.network && ` from the address ${startedIn.network}`}.{" "}
+              </>
+            )}
+            It ends on <Clock atMs={expires_at_ms} shows="day and time" />
+            {last_date_ms !== null && last_date_ms > expires_at_ms && (
+              <>
+                {" "}
+                without further use, on <Clock atMs={last_date_ms} shows="date" /> at the latest
+              </>
+            )}
+            .
+            {renewedFrom.length > 0 &&
+              ` ${kind === "browser" ? "It was last used from" : "Its last tokens went to"} ${renewedFrom.join(", ")}.`}
+          </p>
+        </details>
         {session.in_turn_since_ms !== null && (
           <p className="quiet">
             Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it is used from several
@@ -164,7 +177,12 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
         )}
       </div>
       {!isOwn && (
-        <PostButton action={end.action} hidden={{ ...end.hidden, session: id }} label={`End “${name}”`}>
+        <PostButton
+          action={end.action}
+          hidden={{ ...end.hidden, session: id }}
+          label={`End “${name}”`}
+          look="danger small"
+        >
           End
         </PostButton>
       )}
@@ -203,13 +221,14 @@ export const isYes = (told: Session["told"]) => yeses.includes(told);
 /** The last check of an app, or else the last use of the session. */
 export function usedInWords({ checked_at_ms, told, last_seen_at_ms }: Session, nowMs: number): string {
   if (checked_at_ms === null || told === null) return seenInWords(last_seen_at_ms, nowMs);
-  return `checked ${describeDistance(checked_at_ms, nowMs)}, told ${isYes(told) ? "yes" : "no"}`;
+  const distance = describeDistance(checked_at_ms, nowMs);
+  return `checked ${distance === "now" ? "just now" : distance}: may ${isYes(told) ? "" : "not "}run`;
 }
 
 /** The last use is stored to the hour. */
 function seenInWords(lastSeenAtMs: number | null, nowMs: number): string {
   if (lastSeenAtMs === null) return "not used yet";
-  if (nowMs - lastSeenAtMs < hourMs) return "used within the last hour";
+  if (nowMs - lastSeenAtMs < hourMs) return "active this hour";
   return `used ${describeDistance(lastSeenAtMs, nowMs)}`;
 }
 
@@ -220,9 +239,13 @@ export function EndAll({ accountId, group, what }: EndAllProps) {
   const { summary, warning, verb } = sessionGroups[group];
   return (
     <details className="confirm">
-      <summary className="button plain">{summary}</summary>
+      <summary className="button plain small">{summary}</summary>
       <p>{warning}</p>
-      <PostButton action={forms.endSession.path} hidden={{ account: accountId, session: group }}>
+      <PostButton
+        action={forms.endSession.path}
+        hidden={{ account: accountId, session: group }}
+        look="danger"
+      >
         {`${verb} ${what}`}
       </PostButton>
     </details>

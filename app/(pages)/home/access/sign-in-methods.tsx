@@ -115,7 +115,12 @@ function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
         </PostForm>
       </details>
       {isConfirmed && (
-        <PostButton action={forms.removePasskey.path} hidden={hidden} label={`Remove “${name}”`}>
+        <PostButton
+          action={forms.removePasskey.path}
+          hidden={hidden}
+          label={`Remove “${name}”`}
+          look="danger small"
+        >
           Remove
         </PostButton>
       )}

@@ -1,4 +1,5 @@
 import { formatInstant } from "../../instant";
+import { bringUpToDate } from "./keep-current";
 import { onPress } from "./press";
 
 /** Copies the line next to a pressed button, or a new token. What the browser does not copy can be selected. */
@@ -16,6 +17,7 @@ export function copyOnClick(): void {
     const minted = await mint(button.dataset.mints ?? "", button.dataset.account ?? "");
     if (typeof minted === "string") return say(minted);
     const until = formatInstant(Date.parse(minted.expiresAt), "time");
+    await bringUpToDate();
     if (await copy(minted.token)) return say(`Copied. Valid until ${until}.`);
     field.value = minted.token;
     field.hidden = false;
