@@ -32,7 +32,7 @@ export function Billing({ account, bought, terms, standing, hasOpenInvoice }: Bi
   return (
     <>
       {(state || bought.hasBought || isLeaving || account.plan === "licensed") && (
-        <section className="card" aria-labelledby="billing">
+        <section className="card licence" aria-labelledby="billing">
           <h2 id="billing">Your licence</h2>
           {paid.length > 1 && (
             <Alert>
@@ -204,7 +204,13 @@ export function Packs({ offers, accountId }: PacksProps) {
               <p className="quiet">{offer.amount ?? "Price shown at checkout"}</p>
             </div>
             <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
-              <button type="submit" name="credits" value={offer.priceId} aria-label={`Buy ${offer.name}`}>
+              <button
+                type="submit"
+                className="plain small"
+                name="credits"
+                value={offer.priceId}
+                aria-label={`Buy ${offer.name}`}
+              >
                 Buy
               </button>
             </PostForm>

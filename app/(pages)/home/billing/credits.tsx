@@ -8,7 +8,9 @@ import {
   toCredits,
 } from "@/lib/accounts/ledger";
 import { readNextCredits } from "@/lib/accounts/plan-credits";
+import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
 import { readPart } from "../../read-part";
@@ -96,10 +98,16 @@ export function Balance({ account }: { account: Account }) {
         Credits pay for what your assistants use.{" "}
         {credits > 0 ? "What costs more than is left" : "Without any, what costs some"} is refused until you
         have more. Your company keeps running either way.
+        {credits <= 0 && account.plan !== "licensed" && ` ${howToGetCredits()}`}
       </p>
     </>
   );
 }
+
+const howToGetCredits = () =>
+  (settings().billing?.creditPrices ?? []).length > 0
+    ? "With a licence you can buy some."
+    : `To get some, ${askUs()}.`;
 
 function parseEntry(text = ""): LedgerPosition | undefined {
   const [, created_at_ms, place, id] = /^(\d{1,15})\.(\d{1,9})\.([\w-]{1,64})$/.exec(text) ?? [];
@@ -171,6 +179,13 @@ function StepLine({ entries, balance, nowMs }: StepLineProps) {
           d={`M${wide} ${y(balance)} ${steps}`}
         />
       </svg>
+      <p className="axis" aria-hidden="true">
+        <Clock atMs={sinceMs} shows="date" />
+        <span>
+          {formatCredits(lowest)} to {formatCredits(highest)}
+        </span>
+        <span>today</span>
+      </p>
       {isCut && <p className="quiet">The line shows the latest {maxDrawn} entries.</p>}
     </>
   );

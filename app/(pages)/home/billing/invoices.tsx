@@ -10,11 +10,7 @@ export function Invoices({ read }: { read: Read | undefined }) {
     <section className="card" id="invoices" aria-labelledby="invoices-heading">
       <h2 id="invoices-heading">Invoices</h2>
       {read ? (
-        <ol className="entries">
-          {read.listed.map((invoice) => (
-            <InvoiceEntry key={invoice.id} {...invoice} />
-          ))}
-        </ol>
+        <Entries listed={read.listed} />
       ) : (
         <p>We cannot show your invoices at the moment; “Manage billing” does.</p>
       )}
@@ -24,6 +20,32 @@ export function Invoices({ read }: { read: Read | undefined }) {
         </p>
       )}
     </section>
+  );
+}
+
+const shownAtOnce = 4;
+
+/** The first of them, and the others folded away. */
+function Entries({ listed }: Pick<Read, "listed">) {
+  const more = listed.slice(shownAtOnce);
+  return (
+    <>
+      <ol className="entries">
+        {listed.slice(0, shownAtOnce).map((invoice) => (
+          <InvoiceEntry key={invoice.id} {...invoice} />
+        ))}
+      </ol>
+      {more.length > 0 && (
+        <details>
+          <summary>Show {more.length} more</summary>
+          <ol className="entries">
+            {more.map((invoice) => (
+              <InvoiceEntry key={invoice.id} {...invoice} />
+            ))}
+          </ol>
+        </details>
+      )}
+    </>
   );
 }
 

@@ -34,10 +34,10 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
   const mayChange = (offer: Offer) => changes?.offers.includes(offer) && account.deletes_at_ms === null;
   const act = (offer: Offer): ReactNode =>
     buysLicences ? (
-      <BuyForm offer={offer} accountId={account.id} />
+      <BuyForm offer={offer} accountId={account.id} isFirst={offer === licences[0]} />
     ) : mayChange(offer) ? (
       <a
-        className="button plain"
+        className="button plain small"
         href={`${pages.billing.path}?change=${offer.priceId}#change`}
         aria-label={`What it costs now: ${describe(offer)}`}
       >
@@ -86,10 +86,18 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
 
 const describe = ({ name, amount }: Offer) => (amount ? `${name} for ${amount}` : name);
 
-function BuyForm({ offer, accountId }: { offer: Offer; accountId: string }) {
+type BuyFormProps = { offer: Offer; accountId: string; isFirst: boolean };
+
+function BuyForm({ offer, accountId, isFirst }: BuyFormProps) {
   return (
     <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
-      <button type="submit" name="licence" value={offer.priceId} aria-label={`Buy ${describe(offer)}`}>
+      <button
+        type="submit"
+        className={isFirst ? "small" : "plain small"}
+        name="licence"
+        value={offer.priceId}
+        aria-label={`Buy ${describe(offer)}`}
+      >
         Buy
       </button>
     </PostForm>
@@ -121,5 +129,5 @@ function retiredWords({ title }: Plan, bought: Purchases | undefined): string {
 function beforeOffers({ subscriptions }: Purchases): string {
   return liveOf(subscriptions).length > 0
     ? "If you choose a licence here, the one that Stripe still has is ended first, so you never pay for two."
-    : "You are charged nothing at present.";
+    : "Nothing is charged until you choose a plan.";
 }
