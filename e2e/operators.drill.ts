@@ -96,7 +96,7 @@ test("an account's changes keep their width next to a long name", async ({ page,
   await enrol(page, office, "-of-the-office-in-the-north");
   const email = await addAccount(office, "--plan", "hobby");
   await page.goto(`/account?email=${email}`);
-  await page.getByLabel("Amount to add").fill("7.5");
+  await page.getByLabel("Credits to add").fill("7.5");
   await page.getByLabel("Reason").fill("for patience");
   await page.getByRole("button", { name: "Change the balance" }).click();
   await page.setViewportSize({ width: 1000, height: 800 });
@@ -137,13 +137,13 @@ test("a session that runs out in the middle of a form loses nothing that was typ
   await enrol(page, office);
   const email = await addAccount(office, "--plan", "licensed");
   await page.goto(`/account?email=${email}`);
-  await page.getByLabel("Amount to add").fill("7.5");
+  await page.getByLabel("Credits to add").fill("7.5");
   await page.getByLabel("Reason").fill("for “patience” & more");
   office.passTime(61 * 60_000);
   await page.getByRole("button", { name: "Change the balance" }).click();
   await expect(page.getByRole("heading", { name: "Your session has ended" })).toBeVisible();
   await expectAccessible(page);
-  await page.getByRole("button", { name: "Use passkey and go on" }).click();
+  await page.getByRole("button", { name: "Confirm with passkey" }).click();
   await expect(page.getByRole("status")).toHaveText("The balance is changed.");
   await expect(page.getByRole("cell", { name: "Reason: for “patience” & more", exact: true })).toBeVisible();
 });
@@ -160,7 +160,7 @@ test("the keyboard alone is enough", async ({ page, office }) => {
   await page.getByRole("link", { name: email }).focus();
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: email })).toBeVisible();
-  await page.getByLabel("Amount to add").focus();
+  await page.getByLabel("Credits to add").focus();
   await page.keyboard.type("3");
   await page.keyboard.press("Tab");
   await page.keyboard.type("by keyboard");

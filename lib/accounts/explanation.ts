@@ -175,7 +175,7 @@ function explainSignIn(facts: Facts): string {
     code.created_at_ms < Math.max(0, ...sessions.map(({ confirmed_at_ms }) => confirmed_at_ms ?? 0))
   ) {
     if (browsers > 0) return `They are signed in, in ${browsers} browser${browsers === 1 ? "" : "s"}.`;
-    return `Nothing stops them, and no code of theirs is open: they can sign in, at ${appUrl}${pages.signIn.path}.`;
+    return `They can sign in; no code is pending. Sign-in is at ${appUrl}${pages.signIn.path}.`;
   }
   const isAbout = mail !== undefined && mail.at_ms >= code.created_at_ms;
   if (isAbout && mail.state !== "sent") {

@@ -239,7 +239,7 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
         hidden={{ email: account.email, once: randomUUID() }}
         className="filter"
       >
-        <Field call={call} name="amount" label="Amount to add, or to take with a minus" inputMode="decimal" />
+        <Field call={call} name="amount" label="Credits to add (−5 removes)" inputMode="decimal" />
         <Field call={call} name="reason" label="Reason, which the owner reads" maxLength={500} />
         <button type="submit">Change the balance</button>
       </PostForm>

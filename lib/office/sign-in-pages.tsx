@@ -73,7 +73,7 @@ export function askAgain(
           ))}
         </form>
         <Ceremony kind="get" path={isOut ? signInPaths.enter : signInPaths.proof} form={form}>
-          Use passkey and go on
+          Confirm with passkey
         </Ceremony>
         <p>
           <a href={addressOf(page.path, { email })}>Go back without it</a>

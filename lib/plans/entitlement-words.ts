@@ -77,7 +77,7 @@ export function wordsOf(status: Status, licence: LicenceState | undefined, end: 
 
 const isEnd = (licence: LicenceState): licence is LicenceEnd => Object.hasOwn(ends, licence);
 
-const payIt = stepTo("Pay it");
+const payIt = stepTo("Update payment");
 
 /** What a licence that runs asks for, and how it is called. */
 const goingOn = (): Record<Exclude<LicenceState, LicenceEnd>, Partial<StateWords>> => ({

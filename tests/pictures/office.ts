@@ -101,7 +101,7 @@ async function inviteMany(page: Page): Promise<void> {
 }
 
 async function mistype(page: Page): Promise<void> {
-  await page.getByLabel("Amount to add").fill("many");
+  await page.getByLabel("Credits to add").fill("many");
   await page.getByLabel("Reason").fill("For the outage of Monday");
   await page.getByRole("button", { name: "Change the balance" }).click();
 }

@@ -33,14 +33,14 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
   it("confirms first who they are, and reads what goes and what stays", async () => {
     const buyer = await shop.admit();
     const text = await page(buyer);
-    for (const words of ["What goes:", "What stays:", "Delete it in a day"]) expect(text).toContain(words);
+    for (const words of ["What goes:", "What stays:", "Delete in 24 hours"]) expect(text).toContain(words);
     await shop.stage.query(`UPDATE local_sessions SET confirmed_at_ms = 0 WHERE account_id = '${buyer.id}'`);
     const { status, headers } = await leave(buyer);
     expect([status, headers.location]).toEqual([303, "/home/account?problem=confirm#ways"]);
     expect((await exported(buyer)).deletesAt).toBeNull();
     const asked = await page(buyer);
     expect(asked).toContain("To delete your account, confirm that it is you:");
-    expect(asked).not.toContain("Delete it in a day");
+    expect(asked).not.toContain("Delete in 24 hours");
   });
 
   it("comes back to the deletion once the code is typed, and to no address but our own", async () => {
@@ -57,7 +57,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
       expect(await browser.redeem(email, { back })).toBe(to);
       expect(browser.valueOf("office-back")).toBe("");
     }
-    expect(await page(buyer)).toContain("Delete it in a day");
+    expect(await page(buyer)).toContain("Delete in 24 hours");
   });
 
   it("has a day, which a second press does not move, and in which nothing else changes", async () => {

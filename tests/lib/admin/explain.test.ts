@@ -39,7 +39,7 @@ describe.each(engines)("what an operator is told, on $name", async (engine) => {
 
   it("says that no code is open", async () => {
     expect((await explain()).signIn).toBe(
-      "Nothing stops them, and no code of theirs is open: they can sign in, at https://office.example/sign-in.",
+      "They can sign in; no code is pending. Sign-in is at https://office.example/sign-in.",
     );
   });
 

@@ -111,7 +111,7 @@ describe.each(engines)("the office on $name", async (engine) => {
   describe("an account", () => {
     it("says in a sentence why someone cannot sign in, and what the API answers", async () => {
       const { text } = await ann.open(accountPage);
-      expect(text).toContain("no code of theirs is open");
+      expect(text).toContain("no code is pending");
       expect(text).toContain("The API answers trial, so apps may run.");
       expect(text).toContain("The owner reads: “Your company may run.");
       expect(text).toContain("&quot;status&quot;: &quot;trial&quot;");
@@ -124,7 +124,7 @@ describe.each(engines)("the office on $name", async (engine) => {
       const words = async () => (await ann.open(`/account?email=${owner}`)).text;
       expect(await words()).toContain("They are signed in, in 1 browser.");
       await browser.submit("/sign-in/out");
-      expect(await words()).toContain("Nothing stops them, and no code of theirs is open");
+      expect(await words()).toContain("They can sign in; no code is pending");
       await service.adminJson("account", "delete", owner);
     });
 

@@ -29,10 +29,12 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
       {isLocal && !isConfirmed && <Confirm account={account} ways={ways} place="leave" />}
       {isLocal && isConfirmed && (
         <details className="confirm">
-          <summary className="button plain">Delete my account</summary>
+          <summary className="button danger">Delete my account</summary>
           <PostForm action={forms.leave.path} hidden={{ account: id }}>
             <p>You have a day to change your mind. We send you a mail with a link that keeps the account.</p>
-            <button type="submit">Delete it in a day</button>
+            <button type="submit" className="danger">
+              Delete in 24 hours
+            </button>
           </PostForm>
         </details>
       )}
@@ -72,7 +74,7 @@ function Consequences({ bought, nowMs }: Pick<ProvingVisit, "bought" | "nowMs">)
         <strong>What stays:</strong> the history of credits and mails under another id, which names no one,
         and a hash of your email. <a href={settings().privacyUrl ?? pages.privacy.path}>Privacy</a> has the
         details.
-        {settings().billing && " Stripe keeps its invoices, as the law asks of it."}
+        {settings().billing && " Stripe keeps its invoices, as the law requires."}
       </p>
       {licence && (
         <p>
