@@ -5,6 +5,7 @@ import type { AdminCommand } from "@/lib/admin/command";
 import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { describeUnclaimed, listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import { reconcile } from "@/lib/billing/reconciler";
+import { readVariable } from "@/lib/config/setting-files";
 import { settings } from "@/lib/config/settings";
 import { backedUp, recordAudit } from "@/lib/db/audit";
 import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
@@ -119,10 +120,11 @@ async function restore({ engine: madeOn, appSecret, madeAt, readCopy }: Backup, 
 const engine = () => (settings().databaseUrl ? "postgresql" : "embedded");
 
 function passphrase(): string {
-  const { BACKUP_PASSPHRASE = "" } = process.env;
-  if (BACKUP_PASSPHRASE.length >= minPassphrase) return BACKUP_PASSPHRASE;
+  const faults: string[] = [];
+  const given = readVariable(process.env, "BACKUP_PASSPHRASE", faults) ?? "";
+  if (given.length >= minPassphrase) return given;
   throw refused(
-    "BACKUP_PASSPHRASE is missing or too short.",
+    faults[0] ?? "BACKUP_PASSPHRASE is missing or too short.",
     `Set it to ${minPassphrase} characters or more.`,
   );
 }

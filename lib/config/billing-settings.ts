@@ -12,13 +12,20 @@ const others = [
   "STRIPE_PROMOTION_CODES",
 ];
 
+export const billingNames = [
+  ...needed,
+  ...others,
+  "STRIPE_LICENCE_PRICES",
+  "STRIPE_CREDIT_PRICES",
+  "STRIPE_API_URL",
+];
+
 const maxPrices = 10; // each is read at Stripe to show it
 
 /** Parses the settings of Stripe that need each other, and adds one line per problem to `faults`; no line contains a secret. */
 export function parseBilling(env: Environment, faults: string[]) {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret, STRIPE_API_URL } = env;
-  const all = [...needed, ...others, "STRIPE_LICENCE_PRICES", "STRIPE_CREDIT_PRICES", "STRIPE_API_URL"];
-  if (all.every((name) => !env[name])) return undefined;
+  if (billingNames.every((name) => !env[name])) return undefined;
   const missing = needed.filter((name) => !env[name]);
   if (!secretKey || !webhookSecret || missing.length > 0) {
     faults.push(`${missing.join(", ")}: missing, while other settings of billing are set`);

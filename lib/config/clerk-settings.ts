@@ -6,19 +6,27 @@ import { isForDevelopment } from "@/lib/config/loopback";
 /** The settings that sign-in by Clerk needs. */
 export type ClerkSettings = NonNullable<ReturnType<typeof parseClerk>>;
 
-export const clerkNames = [
+/** What is set all together or not at all. */
+export const neededNames = [
   "CLERK_PUBLISHABLE_KEY",
   "CLERK_SECRET_KEY",
   "CLERK_JWT_KEY",
   "CLERK_WEBHOOK_SIGNING_SECRET",
 ] as const;
 
+export const clerkNames = [
+  ...neededNames,
+  "CLERK_AUTHORIZED_PARTIES",
+  "CLERK_API_URL",
+  "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY",
+];
+
 /** Parses Clerk's settings and adds one line per problem to `faults`; no line contains a secret. */
 export function parseClerk(env: Environment, appUrl: string, faults: string[]) {
   const given: Environment = { CLERK_PUBLISHABLE_KEY: env.NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY, ...env };
-  const [publishableKey, secretKey, jwtKey, webhookSecret] = clerkNames.map((name) => given[name]);
-  const missing = clerkNames.filter((name) => !given[name]);
-  if (missing.length === clerkNames.length) return undefined;
+  const [publishableKey, secretKey, jwtKey, webhookSecret] = neededNames.map((name) => given[name]);
+  const missing = neededNames.filter((name) => !given[name]);
+  if (missing.length === neededNames.length) return undefined;
   if (!publishableKey || !secretKey || !jwtKey || !webhookSecret) {
     faults.push(`${missing.join(", ")}: missing, while other Clerk keys are set`);
     return undefined;

@@ -26,6 +26,8 @@ const needs = {
   DKIM_PRIVATE_KEY: "SMTP_URL",
 };
 
+export const mailNames = ["EMAIL_FROM", ...senderNames, ...Object.keys(needs)];
+
 /** Parses the mail settings and adds one line per problem to `faults`; no line contains a secret. */
 export function parseMail(env: Environment, appUrl: string, faults: string[]) {
   const from = parseFrom(env.EMAIL_FROM, appUrl, faults);

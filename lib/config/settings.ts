@@ -1,18 +1,26 @@
 import { resolve } from "node:path";
 import * as z from "zod";
 import { apps } from "@/lib/config/apps";
-import { parseBilling } from "@/lib/config/billing-settings";
-import { type ClerkSettings, clerkNames, parseClerk, warnOfTestKeys } from "@/lib/config/clerk-settings";
+import { billingNames, parseBilling } from "@/lib/config/billing-settings";
+import {
+  type ClerkSettings,
+  clerkNames,
+  neededNames,
+  parseClerk,
+  warnOfTestKeys,
+} from "@/lib/config/clerk-settings";
 import { clientDocuments } from "@/lib/config/client-documents";
 import { parseCased } from "@/lib/config/email-address";
+import type { Environment } from "@/lib/config/env-files";
 import { quotas } from "@/lib/config/limits";
 import { isLoopback } from "@/lib/config/loopback";
-import { parseMail } from "@/lib/config/mail-settings";
+import { mailNames, parseMail } from "@/lib/config/mail-settings";
 import { findMisspelt } from "@/lib/config/misspelt";
 import { networks } from "@/lib/config/networks";
 import { warnOfFewFiles } from "@/lib/config/open-files";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
+import { readVariable } from "@/lib/config/setting-files";
 import { perProcess } from "@/lib/process-singleton";
 
 export type Settings = ReturnType<typeof parseSettings>;
@@ -34,10 +42,15 @@ export class SettingsError extends Error {
 export const settings = perProcess("settings", (): Settings => parseSettings(process.env));
 
 /** Parses an environment; an empty value counts as unset. Throws a {@link SettingsError}. */
-export function parseSettings(environment: Record<string, string | undefined>) {
-  const given = Object.fromEntries(
-    Object.entries(environment).filter(([name, value]) => value?.trim() && !isServiceLink(name, value)),
+export function parseSettings(environment: Environment) {
+  const unreadable: string[] = [];
+  const given: Environment = Object.fromEntries(
+    settingNames.flatMap((name) => {
+      const value = readVariable(environment, name, unreadable);
+      return value === undefined || isServiceLink(name, value) ? [] : [[name, value]];
+    }),
   );
+  if (unreadable.length > 0) throw new SettingsError(unreadable);
   const checked = environmentSchema.safeParse(given, { jitless: true });
   if (!checked.success) {
     throw new SettingsError(checked.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
@@ -52,7 +65,7 @@ export function parseSettings(environment: Record<string, string | undefined>) {
   const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
 
   if (signIn === "clerk" && !clerk && faults.length === 0) {
-    faults.push(`SIGN_IN: is clerk, which needs ${clerkNames.join(", ")}`);
+    faults.push(`SIGN_IN: is clerk, which needs ${neededNames.join(", ")}`);
   }
   if (!env.UPSTASH_REDIS_REST_URL !== !env.UPSTASH_REDIS_REST_TOKEN) {
     faults.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: set both or neither");
@@ -89,7 +102,10 @@ export function parseSettings(environment: Record<string, string | undefined>) {
     warnings: [
       ...(signIn === "clerk" && clerk ? warnOfTestKeys(clerk, appUrl) : []),
       ...warnOfFewFiles(),
-      ...findMisspelt(Object.keys(given), [...Object.keys(environmentSchema.shape), ...inGroups]),
+      ...findMisspelt(
+        [...Object.keys(environment).filter((name) => environment[name]?.trim()), ...Object.keys(given)],
+        [...settingNames, "BACKUP_PASSPHRASE"],
+      ),
     ],
     production,
     appUrl,
@@ -200,17 +216,6 @@ const postgresUrl = z
     "must be an address like postgres://user:password@db.example.com:5432/office or, with a standby, postgres://user:password@a:5432,b:5432/office?target_session_attrs=read-write",
   );
 
-/** The settings that are parsed in groups, and that of `backup`. */
-const inGroups = [
-  "BACKUP_PASSPHRASE",
-  ...clerkNames,
-  "CLERK_AUTHORIZED_PARTIES",
-  ...["EMAIL_FROM", "RESEND_API_KEY", "RESEND_WEBHOOK_SECRET", "RESEND_BASE_URL", "SMTP_URL", "SMTP_HELO"],
-  ...["DKIM_DOMAIN", "DKIM_SELECTOR", "DKIM_PRIVATE_KEY"],
-  ...["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET", "STRIPE_LICENCE_PRICES", "STRIPE_CREDIT_PRICES"],
-  "STRIPE_API_URL",
-];
-
 /** The settings that stand alone. Those of Clerk, of mail and of billing that need each other are parsed as groups. */
 const environmentSchema = z.object({
   NODE_ENV: z.string().optional(),
@@ -279,6 +284,17 @@ const environmentSchema = z.object({
   STRIPE_TAX: oneOf("none", "automatic").default("none"),
   STRIPE_PROMOTION_CODES: oneOf("off", "on").default("off"),
 });
+
+/** Every setting; `CONNECT_CLIENT_HOSTS` is refused. */
+export const settingNames = [
+  ...new Set([
+    ...Object.keys(environmentSchema.shape),
+    ...clerkNames,
+    ...mailNames,
+    ...billingNames,
+    "CONNECT_CLIENT_HOSTS",
+  ]),
+];
 
 function parseOrigin(text: string, context: z.RefinementCtx): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -250,6 +250,11 @@ describe.each(engines)("backup and restore on $name", async (engine) => {
     writeFileSync(`${file}.short`, readFileSync(file).subarray(0, 60));
     const refusals: [string[], Record<string, string>, string][] = [
       [["backup", `${file}.2`], { BACKUP_PASSPHRASE: "short" }, "BACKUP_PASSPHRASE is missing or too short"],
+      [
+        ["backup", `${file}.2`],
+        { BACKUP_PASSPHRASE: "", BACKUP_PASSPHRASE_FILE: "/nowhere" },
+        "BACKUP_PASSPHRASE_FILE: /nowhere cannot be read (ENOENT)",
+      ],
       [["restore", "package.json"], {}, "is not a backup"],
       [["restore", "/nowhere"], {}, "is not a backup"],
       [["restore", file], service.environment, "There is already a store here"],

@@ -1,7 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseSettings } from "@/lib/config/settings";
+import { parseSettings, settingNames } from "@/lib/config/settings";
 import { type Environment, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
 
@@ -347,24 +349,46 @@ it("the address that Kubernetes gives of a service named backend is no setting",
   });
 });
 
+describe("a setting in a file", () => {
+  const inFile = (text: string, more: Environment = {}) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "office-"));
+    const APP_SECRET_FILE = join(folder.path, "app-secret");
+    writeFileSync(APP_SECRET_FILE, text);
+    return parseSettings({ APP_SECRET_FILE, ...more }).appSecret;
+  };
+
+  it.each([secret, `${secret}\n`, `${secret}\r\n\r\n`, `\uFEFF${secret}`])("is read from %j", (text) => {
+    expect(inFile(text)).toBe(secret);
+  });
+
+  it("keeps the blanks at its end, and the line breaks within", () => {
+    expect(inFile(` ${secret}\n${secret}  \n`)).toBe(` ${secret}\n${secret}  `);
+  });
+
+  it("is refused if its file is empty or is not there, and next to the setting itself", () => {
+    expect(() => inFile(" \n")).toThrow(/^APP_SECRET_FILE: \S+ is empty$/);
+    expect(() => inFile(secret, { APP_SECRET: secret })).toThrow(
+      /^APP_SECRET, APP_SECRET_FILE: set one, not both$/,
+    );
+    expect(inFile(secret, { APP_SECRET: " " })).toBe(secret);
+    expect(() => parseSettings({ DKIM_PRIVATE_KEY_FILE: "/nowhere", SMTP_URL_FILE: "/" })).toThrow(
+      "SMTP_URL_FILE: / cannot be read (EISDIR)\nDKIM_PRIVATE_KEY_FILE: /nowhere cannot be read (ENOENT)",
+    );
+  });
+
+  it("may be any, and leaves variables of others alone", () => {
+    expect(parseSettings({ SSL_CERT_FILE: "/nowhere", PORT_FILE: "" }).port).toBe(3000);
+  });
+});
+
 describe(".env.example", () => {
   const lines = readFileSync(".env.example", "utf8").split("\n");
   const names = lines.flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
 
   it("contains exactly the settings, each with a comment above it", () => {
-    const sources = ["settings", "clerk-settings", "mail-settings", "billing-settings"];
-    const source = sources.map((name) => readFileSync(`lib/config/${name}.ts`, "utf8")).join("\n");
-    const read = source.matchAll(/\b(?:env|given)\.([A-Z_]+)\b|^ {2}([A-Z_]+): |"([A-Z]+_[A-Z_]+)"/gm);
-    const settings = new Set([...read].map(([, ...found]) => found.find(Boolean)));
-    // The platform sets these two; one is another name of a listed setting, one a name that is refused, one is of
-    // a command alone.
-    for (const notOurs of [
-      "NODE_ENV",
-      "VERCEL",
-      "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY",
-      "CONNECT_CLIENT_HOSTS",
-      "BACKUP_PASSPHRASE",
-    ])
+    const settings = new Set(settingNames);
+    // The platform sets these two; one is another name of a listed setting, one a name that is refused.
+    for (const notOurs of ["NODE_ENV", "VERCEL", "NEXT_PUBLIC_CLERK_PUBLISHABLE_KEY", "CONNECT_CLIENT_HOSTS"])
       settings.delete(notOurs);
     expect([...names].sort()).toEqual([...settings].sort());
     for (const name of names) {

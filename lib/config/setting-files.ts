@@ -1,0 +1,28 @@
+import { readFileSync } from "node:fs";
+import type { Environment } from "@/lib/config/env-files";
+
+/**
+ * The value of a variable, or what the file holds that `<name>_FILE` names: Docker, Kubernetes and systemd give secrets as
+ * files. The line breaks at its end, which editors and `echo` put there, are none of the value; blanks are.
+ *
+ * @param faults - gets a line if both are set, or if the file is empty or cannot be read
+ * @returns undefined if neither is set
+ */
+export function readVariable(environment: Environment, name: string, faults: string[]): string | undefined {
+  const isSet = (text = "") => text.trim() !== "";
+  const given = environment[name];
+  const file = environment[`${name}_FILE`]?.trim();
+  if (!file) return isSet(given) ? given : undefined;
+  if (isSet(given)) {
+    faults.push(`${name}, ${name}_FILE: set one, not both`);
+    return undefined;
+  }
+  try {
+    const text = readFileSync(file, "utf8").replace(/^\uFEFF|[\r\n]+$/g, "");
+    if (isSet(text)) return text;
+    faults.push(`${name}_FILE: ${file} is empty`);
+  } catch (failure) {
+    faults.push(`${name}_FILE: ${file} cannot be read (${(failure as NodeJS.ErrnoException).code})`);
+  }
+  return undefined;
+}
