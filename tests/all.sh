@@ -112,7 +112,7 @@ all() {
 }
 
 drills() {
-  install_missing "${both[@]}" age caddy curl debootstrap fish haproxy java=default-jre-headless /usr/share/java/com.android.json.jar=libandroid-json-java nginx pgbouncer promtool=prometheus pyflakes3 python3 python:cryptography=python3-cryptography zsh
+  install_missing "${both[@]}" age buildah caddy curl debootstrap fish haproxy ip=iproute2 java=default-jre-headless /usr/share/java/com.android.json.jar=libandroid-json-java mmdebstrap nginx pgbouncer promtool=prometheus pyflakes3 python3 python:cryptography=python3-cryptography zsh
   install_kotlin
   step programs check_programs || return
   has curl || leave_out curl "the tests of the demo and of curl samples" || return
