@@ -14,6 +14,7 @@ import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { auditEntries, findLastBackup } from "@/lib/db/audit";
+import { findToolFault, toolRemedy } from "@/lib/db/backup-copy";
 import { type Db, migratedStore, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
@@ -54,7 +55,7 @@ export function addCheckCommand(program: AdminCommand): void {
   program
     .add(
       "check",
-      "check the settings, the store, its disk and backup, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, providers' deliveries, the waitlist, keys and secrets, retirements, agents, and the contact",
+      "check the settings, the store, its disk and backup, the tools for that, the counters, mail and its domain, billing, sign-in, passkeys, operators, webhooks, providers' deliveries, the waitlist, keys and secrets, retirements, agents, and the contact",
     )
     .doesWithoutStore(async () => {
       const findings = await findAll();
@@ -138,11 +139,12 @@ function checks(): Check[] {
     (databaseUrl
       ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
       : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`);
-  const all: (Check | undefined)[] = [
+  const all: (Check | false | undefined)[] = [
     ["settings", checkSettings, noStore],
     ["store", checkStore, forStore],
     ["disk", checkDisk, "Check that DATA_DIR is a folder that this user can read."],
     ["backup", checkBackup, afterStore],
+    databaseUrl !== undefined && ["backup tools", checkBackupTools, afterStore],
     [
       "counters",
       checkCounters,
@@ -164,7 +166,7 @@ function checks(): Check[] {
     ["agents", checkAgents, noStore],
     ["contact", checkContact, noStore],
   ];
-  return all.filter((check) => check !== undefined);
+  return all.filter((check) => check !== undefined && check !== false);
 }
 
 async function checkSettings(): Promise<CheckResult> {
@@ -296,6 +298,13 @@ async function checkPostgres(db: Db): Promise<CheckResult> {
       "Set the clocks of both machines by NTP.",
     );
   return fine("PostgreSQL answers");
+}
+
+/** A backup may be made in another way, but ours must not fail in the night in which it is first made. */
+async function checkBackupTools(): Promise<CheckResult> {
+  const lack = await findToolFault(await store());
+  if (lack === undefined) return fine("pg_dump and pg_restore are of the server's major or newer");
+  return warning(`'backup' and 'restore' do not work here: ${lack}`, toolRemedy);
 }
 
 async function checkCounters(): Promise<CheckResult> {

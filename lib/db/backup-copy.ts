@@ -3,20 +3,35 @@ import { createWriteStream, existsSync, linkSync, mkdtempDisposableSync, mkdtemp
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { sql } from "kysely";
 import { toTlsVariables } from "@/lib/db/postgres/tls";
 import { lockedError, retryWhileLocked } from "@/lib/db/sqlite/file";
+import type { Db } from "@/lib/db/store";
 import { removeLeft } from "@/lib/runtime/data-dir";
 
 const writtenWithinMs = 60_000; // a minute, for another backup
 
-type StoreLocation = { dataDir: string; databaseUrl: string | undefined };
+/**
+ * Where a store is: a pooler is passed by, because the tools' settings of their session, such as an empty `search_path`,
+ * would stay on its connections for the next user.
+ */
+type StoreLocation = { dataDir: string; databaseDirectUrl: string | undefined };
+
+const tools = ["pg_dump", "pg_restore"] as const;
+
+export const toolRemedy =
+  "Install PostgreSQL's client of the server's major or newer, for example Debian's postgresql-client-17.";
 
 /**
  * Streams a consistent snapshot of the store while others write to it. It is encrypted as it is read, and never stored
  * in the clear. PostgreSQL needs `pg_dump`.
  */
-export async function* readStore({ dataDir, databaseUrl }: StoreLocation): AsyncGenerator<Buffer> {
+export async function* readStore({
+  dataDir,
+  databaseDirectUrl: databaseUrl,
+}: StoreLocation): AsyncGenerator<Buffer> {
   if (!databaseUrl) return yield* readFile(join(dataDir, "store.sqlite"));
   using folder = mkdtempDisposableSync(join(tmpdir(), "office-"));
   const parameters = ["--format=custom", "--no-owner"];
@@ -54,7 +69,10 @@ async function* outputOf({ child, ended }: Tool): AsyncGenerator<Buffer> {
 }
 
 /** Whether there is no store yet at this location. */
-export async function isEmptyLocation({ dataDir, databaseUrl }: StoreLocation): Promise<boolean> {
+export async function isEmptyLocation({
+  dataDir,
+  databaseDirectUrl: databaseUrl,
+}: StoreLocation): Promise<boolean> {
   if (!databaseUrl) return !existsSync(join(dataDir, "store.sqlite"));
   const { openUnlimitedPool } = await import("@/lib/db/postgres/hosts");
   const pool = await openUnlimitedPool(databaseUrl);
@@ -70,7 +88,7 @@ export async function isEmptyLocation({ dataDir, databaseUrl }: StoreLocation): 
 
 /** Creates a store from a snapshot, completely or not at all, at an empty location. PostgreSQL needs `pg_restore`. */
 export async function writeStore(
-  { dataDir, databaseUrl }: StoreLocation,
+  { dataDir, databaseDirectUrl: databaseUrl }: StoreLocation,
   copy: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -122,6 +140,29 @@ async function toEnvironment(databaseUrl: string, folder: string): Promise<Recor
     ...toTlsVariables(searchParams, folder),
   };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
+}
+
+/**
+ * What keeps this machine from backing up this PostgreSQL: a tool that is not installed, or one of an older major, which
+ * refuses the server. Undefined if nothing does.
+ */
+export async function findToolFault(db: Db): Promise<string | undefined> {
+  const { rows } = await sql<{ major: number }>`
+    SELECT current_setting('server_version_num')::int / 10000 AS major`.execute(db);
+  const server = Number(rows[0]?.major);
+  for (const tool of tools) {
+    // Debian's takes the newest that is installed where a host is given.
+    const { child, ended } = startTool(tool, ["--version"], { PGHOST: "localhost" });
+    try {
+      const said = await text(child.stdout);
+      await ended;
+      const major = Number(/\) (\d+)/.exec(said)?.[1]);
+      if (major < server) return `${tool} is of PostgreSQL ${major}, and the server of ${server}`;
+    } catch (failure) {
+      return (failure as Error).message;
+    }
+  }
+  return undefined;
 }
 
 type Tool = ReturnType<typeof startTool>;

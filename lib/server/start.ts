@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { keyRing } from "@/lib/auth/keys/key-ring";
 import { resealKeys } from "@/lib/auth/keys/signing-keys";
 import { settings } from "@/lib/config/settings";
-import { sweepDrafts } from "@/lib/db/backup-copy";
+import { findToolFault, sweepDrafts, toolRemedy } from "@/lib/db/backup-copy";
 import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
 import type { Call } from "@/lib/http/call";
@@ -71,6 +71,7 @@ export async function start(): Promise<void> {
   reportSunsets(Date.now());
   untilStoreIsPrepared()
     .then(loadRenderer)
+    .then(warnOfTools)
     .catch((failure) => log().error({ err: failure }, "no page can be rendered"));
   stops.push(...startBackgroundWork());
 }
@@ -130,6 +131,13 @@ async function untilStoreIsPrepared(): Promise<void> {
       await sleep(1000);
     }
   }
+}
+
+/** Says what a backup of PostgreSQL lacks here, before the night in which it fails. */
+async function warnOfTools(): Promise<void> {
+  if (!settings().databaseUrl) return;
+  const lack = await findToolFault(await migratedStore()).catch(() => undefined);
+  if (lack) log().warn({ lack, remedy: toolRemedy }, "'backup' and 'restore' do not work on this machine");
 }
 
 /** The error codes of a `HOST` that is not this machine's. Other errors concern the port. */
