@@ -42,9 +42,18 @@ const authorities = () => [...new Set([...getCACertificates("default"), ...getCA
 function tlsFiles(given: URLSearchParams): (string | undefined)[] {
   const usual = { sslrootcert: "root.crt", sslcert: "postgresql.crt", sslkey: "postgresql.key" };
   return Object.entries(usual).map(([name, file]) => {
-    const path = join(homedir(), ".postgresql", file);
+    const path = join(findHome(), ".postgresql", file);
     return given.get(name) || process.env[`PG${name.toUpperCase()}`] || (existsSync(path) ? path : undefined);
   });
+}
+
+/** A container's user may have no home. */
+function findHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return "/";
+  }
 }
 
 /** The same for PostgreSQL's own programs. `folder` gets the authorities that Node trusts, where libpq would know no other. */
