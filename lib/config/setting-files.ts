@@ -18,7 +18,7 @@ export function readVariable(environment: Environment, name: string, faults: str
     return undefined;
   }
   try {
-    const text = readFileSync(file, "utf8").replace(/^\uFEFF|[\r\n]+$/g, "");
+    const text = readFileSync(file, "utf8").replace(/^\uFEFF|(?<![\r\n])[\r\n]+$/g, "");
     if (isSet(text)) return text;
     faults.push(`${name}_FILE: ${file} is empty`);
   } catch (failure) {
