@@ -4,10 +4,11 @@ import { toPlatform } from "@/lib/http/platform";
 import { publications } from "@/lib/http/register/publications";
 import { readSiteBanner } from "@/lib/site-banner";
 import { readStatus } from "@/lib/status/parts";
+import { version } from "@/package.json";
 
 const states = { good: "works", soon: "degraded", stopped: "down", unknown: "unknown" } as const;
 
-/** What the status page shows, as data: `outages` is `null` while the store cannot be read. */
+/** What the status page shows, as data: `outages` is `null` while the store cannot be read. And the release, for who operates it. */
 export const { GET, HEAD, OPTIONS } = toPlatform(
   publish(publications.statusData, async () => {
     const nowMs = Date.now();
@@ -22,6 +23,7 @@ export const { GET, HEAD, OPTIONS } = toPlatform(
           endedAt: asIso(ended_at_ms),
         })) ?? null,
       notice: notice?.message ?? null,
+      version,
     };
     return { body };
   }),

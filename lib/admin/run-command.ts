@@ -45,7 +45,8 @@ export async function runCommand(): Promise<number> {
   }
 }
 
-function describeCommands(): AdminCommand {
+/** Every command, by its words. */
+export function describeCommands(): AdminCommand {
   const program = new AdminCommand("admin")
     .description("the operator's commands")
     .option("--json", "print one JSON document")

@@ -7,6 +7,7 @@ import { type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page
 import { officePages } from "@/lib/office/routes";
 import { UntrustedText } from "@/lib/office/values";
 import { toPrintable } from "@/lib/runtime/printable";
+import { version } from "@/package.json";
 
 const currentOf = (entry: OfficePage, page: OfficePage | undefined) =>
   entry === page ? "page" : entry.path === page?.section || undefined;
@@ -72,7 +73,7 @@ function Frame({ title, content, isNarrow, page, operator, problem, done }: Offi
             <form method="post" action={signInPaths.leave}>
               <p>
                 Signed in as <b>{operator.name}</b>. Everything that you change here is recorded under this
-                name.
+                name. This is release {version}.
               </p>
               <button type="submit" className="linklike">
                 Sign out

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { version } from "@/package.json";
 import { startStage } from "@/tests/support/block";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
@@ -61,6 +62,7 @@ describe.each(engines)("/status on $name", async (engine) => {
         ],
         outages: [],
         notice: "Friday is <quiet>.",
+        version,
       });
     });
   });

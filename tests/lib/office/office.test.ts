@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { officePages } from "@/lib/office/routes";
+import { version } from "@/package.json";
 import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
@@ -41,6 +42,7 @@ describe.each(engines)("the office on $name", async (engine) => {
         /^default-src 'none'; style-src 'self'; .*frame-ancestors 'none'; .*script-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'$/,
       );
       expect(text).toContain("Signed in as <b>ann</b>");
+      expect(text).toContain(`This is release ${version}.`);
     });
 
     it.each(paths)("GET %s without a session leads to sign-in and back", async (path) => {

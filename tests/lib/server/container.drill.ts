@@ -97,7 +97,10 @@ describe("the container", () => {
     patient,
     async () => {
       const PORT = String(await reservePort());
-      const [began, settings] = [performance.now(), { PORT, SIGN_IN: "local", DRAIN_SECONDS: "0", LOG_LEVEL: "warn" }];
+      const [began, settings] = [
+        performance.now(),
+        { PORT, SIGN_IN: "local", DRAIN_SECONDS: "0", LOG_LEVEL: "warn" },
+      ];
       const child = start(config().Cmd, settings);
       const ended = new Promise((resolve) => child.once("close", resolve));
       const ask = (path: string) => sendTo(Number(PORT), path, {}).catch(() => undefined);
