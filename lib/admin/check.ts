@@ -303,7 +303,7 @@ async function checkPostgres(db: Db): Promise<CheckResult> {
 /** A backup may be made in another way, but ours must not fail in the night in which it is first made. */
 async function checkBackupTools(): Promise<CheckResult> {
   const lack = await findToolFault(await store());
-  if (lack === undefined) return fine("pg_dump and pg_restore are of the server's major or newer");
+  if (lack === undefined) return fine("pg_dump, pg_restore and psql are of the server's major or newer");
   return warning(`'backup' and 'restore' do not work here: ${lack}`, toolRemedy);
 }
 

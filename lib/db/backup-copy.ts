@@ -19,7 +19,7 @@ const writtenWithinMs = 60_000; // a minute, for another backup
  */
 type StoreLocation = { dataDir: string; databaseDirectUrl: string | undefined };
 
-const tools = ["pg_dump", "pg_restore"] as const;
+const tools = ["pg_dump", "pg_restore", "psql"] as const;
 
 export const toolRemedy =
   "Install PostgreSQL's client of the server's major or newer, for example Debian's postgresql-client-17.";
@@ -86,7 +86,7 @@ export async function isEmptyLocation({
   }
 }
 
-/** Creates a store from a snapshot, completely or not at all, at an empty location. PostgreSQL needs `pg_restore`. */
+/** Creates a store from a snapshot, completely or not at all, at an empty location. PostgreSQL needs `pg_restore` and `psql`. */
 export async function writeStore(
   { dataDir, databaseDirectUrl: databaseUrl }: StoreLocation,
   copy: AsyncIterable<Buffer>,
@@ -109,20 +109,58 @@ export function sweepDrafts(dataDir: string): void {
 }
 
 async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
-  const parameters = ["--single-transaction", "--no-owner", "--dbname="];
   using folder = mkdtempDisposableSync(join(tmpdir(), "office-"));
   const environment = await toEnvironment(databaseUrl, folder.path);
-  const { child, ended } = startTool("pg_restore", parameters, environment);
+  const reader = startTool("pg_restore", ["--no-owner", "--file=-"], environment);
+  const writer = startTool(
+    "psql",
+    ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null"],
+    environment,
+  );
   try {
-    await pipeline(copy, child.stdin, { signal }).catch(async (failure) => {
-      if (failure.code === "EPIPE") await ended; // which throws the tool's error message
-      throw failure;
-    });
-    await ended;
+    await Promise.all([
+      pipeline(copy, reader.child.stdin, { signal }).catch(failureOf(reader)),
+      pipeline(inTransaction(reader), writer.child.stdin, { signal }).catch(failureOf(writer)),
+    ]);
+    await writer.ended;
   } finally {
-    child.kill();
+    reader.child.kill();
+    writer.child.kill();
   }
 }
+
+/** What to do when a pipe to a tool fails: if the tool ended it, its error message is thrown. */
+const failureOf = (tool: Tool) => async (failure: NodeJS.ErrnoException) => {
+  if (failure.code === "EPIPE") await tool.ended;
+  throw failure;
+};
+
+/** The script of pg_restore, which is committed only if it came to its end. */
+async function* inTransaction(reader: Tool): AsyncGenerator<Buffer | string> {
+  yield "BEGIN;\n";
+  let head: string | undefined = "";
+  for await (const chunk of outputOf(reader)) {
+    if (head === undefined) {
+      yield chunk;
+      continue;
+    }
+    head += chunk.toString("latin1");
+    if (head.length < headLength) continue;
+    yield Buffer.from(fitHead(head), "latin1");
+    head = undefined;
+  }
+  if (head) yield Buffer.from(fitHead(head), "latin1");
+  yield "COMMIT;\n";
+}
+
+const headLength = 4096;
+
+/** pg_restore sets what its own major has, which an older server refuses: it is set where there is such a setting. */
+const fitHead = (head: string) =>
+  head.replace(
+    /^SET (\w+_timeout) = 0;$/gm,
+    "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = '$1';",
+  );
 
 /** The connection settings are passed in the environment: process lists show command lines to other users. */
 async function toEnvironment(databaseUrl: string, folder: string): Promise<Record<string, string>> {
