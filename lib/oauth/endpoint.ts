@@ -86,7 +86,7 @@ function findMalformed({ path, query }: Call, form: URLSearchParams): string | u
 
 /** The request as the library gets it. */
 function requestFor(
-  { url, method }: Call,
+  { url, path, method }: Call,
   clientHeaders: Record<string, string>,
   form: URLSearchParams,
   uid: string | undefined,
@@ -98,6 +98,8 @@ function requestFor(
     url: targetFor(url, uid),
     headers: {
       ...clientHeaders,
+      // Its errors are JSON (RFC 6749 §5.2), also for programs that ask for HTML first, as Java's own client does.
+      ...(!isForBrowsers(path) && { accept: "application/json" }),
       host,
       "x-forwarded-proto": protocol.slice(0, -1),
       cookie: uid ? `_interaction_resume=${uid}` : "",

@@ -650,7 +650,8 @@ describe("a client that has a key", async () => {
       const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
       expect(claims.cnf.jkt).toMatch(/^[\w-]{43}$/);
       const thief = makeKeyHolder(service.url, clock.now);
-      const read = (headers: Record<string, string>) => service.ask("/api/entitlement", { headers });
+      const read = (headers: Record<string, string>) =>
+        service.ask("/api/entitlement", { from: "127.0.9.1", headers });
       expect((await read({ authorization: `Bearer ${token}` })).status).toBe(401);
       expect((await read({ authorization: `DPoP ${token}` })).status).toBe(401);
       expect((await read(thief.headers("GET", "/api/entitlement", token))).status).toBe(401);
@@ -663,6 +664,17 @@ describe("a client that has a key", async () => {
       const kinds = ["bound", "bound.key"].filter((name) => existsSync(join(folder, name)));
       for (const name of kinds) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
       for (const name of kinds) rmSync(join(folder, name));
+      // Another machine, with the vault's file alone: the client makes a key of its own there.
+      const [copied] = await drive<{ mayRun: boolean; token: string; kept: string }>(
+        client,
+        [],
+        [`bound at ${service.url} ${kept}`],
+      );
+      expect(copied).toEqual({ mayRun: false, token: "", kept: "" });
+      for (const name of kinds) rmSync(join(folder, name), { force: true });
+      const page = (await owner.open("/home/access")).text;
+      expect(page, "the copy ends nothing").not.toContain("Ended on");
+      expect(page).toContain("Bound to its device");
     },
     60_000,
   );
