@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, existsSync, readFileSync, writeFileSync } from
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { eventually } from "@/tests/support/databases";
+import { eventually, isInstalled } from "@/tests/support/databases";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 
 /** Makes a root's own mounts, and starts systemd there as the first process of its namespaces, without a network. */
@@ -32,20 +32,19 @@ exec unshare --cgroup bash -ec '
 
 const namespaces = ["--mount", "--pid", "--ipc", "--uts"];
 
-/** Why no Debian can be started here; `undefined` if one can. */
-export function whyNoDebian(): string | undefined {
+/** Why no root of its own can be started here by these programs; `undefined` if one can. */
+export function whyNoRoot(...programs: string[]): string | undefined {
   if (process.getuid?.() !== 0) return "it needs root";
-  if (!existsSync("/usr/sbin/debootstrap")) return "debootstrap is not installed";
-  const { status } = spawnSync("unshare", [
-    ...namespaces,
-    "--net",
-    "--fork",
-    "mount",
-    "-t",
-    "tmpfs",
-    "x",
-    "/mnt",
-  ]);
+  const missing = programs.find((program) => !isInstalled(program));
+  if (missing) return `${missing} is not installed`;
+  const probe = `
+    mount -t cgroup2 cgroup2 /mnt
+    mkdir "/mnt/office-probe-$$" && rmdir "/mnt/office-probe-$$"
+    mount -t tmpfs tmpfs /mnt
+    cd /mnt
+    mkdir lower upper work merged
+    mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged`;
+  const { status } = spawnSync("unshare", [...namespaces, "--net", "--fork", "bash", "-ec", probe]);
   return status === 0 ? undefined : "no namespace with mounts of its own can be made here";
 }
 

@@ -3,7 +3,7 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { eventually } from "@/tests/support/databases";
-import { Debian, whyNoDebian } from "@/tests/support/debian";
+import { Debian, whyNoRoot } from "@/tests/support/debian";
 import { createFolder } from "@/tests/support/leash";
 
 const readme = readFileSync("lib/server/README.md", "utf8");
@@ -13,7 +13,7 @@ const blocks = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, lines = ""]) =
 const [packages = "", build = "", users = "", settings = "", start = "", proxy = "", ...rest] = blocks;
 const [firstSteps = "", watching = "", toFile = "", upgrade = ""] = rest;
 
-const why = whyNoDebian();
+const why = whyNoRoot("debootstrap");
 const minutes = 60_000;
 
 describe("the page from an empty Debian to production", () => {
