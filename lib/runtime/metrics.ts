@@ -1,7 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { settings } from "@/lib/config/settings";
 import { perProcess } from "@/lib/process-singleton";
-import { version } from "@/package.json";
 
 export type Metrics = ReturnType<typeof makeMetrics>;
 
@@ -27,12 +26,9 @@ function makeMetrics() {
     new Gauge(about(name, help, labels));
   const histogram = <Label extends string>(name: string, help: string, label: Label) =>
     new Histogram({ ...about(name, help, [label]), buckets: fastSeconds });
-  gauge("build_info", "Always 1: the release and its Node.", "version", "node").set(
-    { version, node: process.versions.node },
-    1,
-  );
   return {
     registry,
+    buildInfo: gauge("build_info", "Always 1: the release and its Node.", "version", "node"),
     requests: counter("requests_total", "Requests by registered address and status.", "address", "status"),
     requestSeconds: histogram(
       "request_seconds",

@@ -16,11 +16,13 @@ import { measureDisk } from "@/lib/runtime/disk";
 import { log } from "@/lib/runtime/log";
 import type { Metrics } from "@/lib/runtime/metrics";
 import { withTimeout } from "@/lib/runtime/timeout";
+import { version } from "@/package.json";
 
 const waitAtMostMs = 1000;
 
 /** Serves the metrics in Prometheus' format at `/metrics`, without sign-in: its port is for the monitoring network. */
 export function createMetricsServer(metrics: Metrics): Server {
+  metrics.buildInfo.set({ version, node: process.versions.node }, 1);
   // A counter that appears with its first count has no increase.
   for (const { path: hook } of Object.values(hooks))
     for (const outcome of ["accepted", ...unsigned]) metrics.hookDeliveries.inc({ hook, outcome }, 0);

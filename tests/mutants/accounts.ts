@@ -3,9 +3,9 @@ import type { Mistakes } from "@/tests/mutants/mutant";
 export const accounts: Mistakes = {
   "tests/lib/plans/entitlement.test.ts": {
     "lib/plans/entitlement.ts": {
-      "a trial runs at its very end": ["leftMs <= 0", "leftMs < 0"],
+      "a trial runs at its very end": ["trial_ends_at_ms <= nowMs", "trial_ends_at_ms < nowMs"],
       "an app is told to ask again after its trial's end": [
-        "Math.min(askAgainSeconds, Math.floor(leftMs / 1000))",
+        "Math.min(askAgainSeconds, Math.floor((endMs - nowMs) / 1000))",
         "askAgainSeconds",
       ],
     },

@@ -61,8 +61,8 @@ export const connect: Mistakes = {
   "tests/app/connect-fooled.test.ts": {
     "lib/oauth/redirect-uri.ts": {
       "a stranger's app asks in our name": [
-        ' : protocol === "https:" && hostname === ours.hostname',
-        " : false",
+        'if (protocol === "https:") return hostname === new URL(appUrl).hostname;',
+        'if (protocol === "https:") return false;',
       ],
       "a dot at the end makes another host of one that the owner trusts":
         'if (hostname.endsWith(".")) return "has a dot at the end of its host";',

@@ -12,8 +12,8 @@ export const quotas: Mistakes = {
     "lib/rate-limit/client-address.ts": {
       "the entry that a client can send is believed": [".at(-trustedProxyHops)", ".at(0)"],
       "each address of a household's IPv6 network has a quota of its own": [
-        "groups.slice(0, prefixBits / 16)",
-        "groups.slice(0, 8)",
+        ".slice(0, Math.ceil(prefixBits / 16))",
+        ".slice(0, 8)",
       ],
     },
   },

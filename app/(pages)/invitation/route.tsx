@@ -10,7 +10,7 @@ import { findInvitationProblem, type InvitationProblem, isMailedProof } from "@/
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { ButtonLink } from "../button-link";
 import { Clerk } from "../clerk";
-import { EmailForm } from "../email-form";
+import { AboutEmail, EmailForm } from "../email-form";
 import { narrow } from "../html-page";
 import { findProblem, type Problem } from "../problem";
 import { readPart } from "../read-part";
@@ -64,6 +64,9 @@ function Accept({ token, proof, problem, typed }: AcceptProps) {
         typed={typed}
         hidden={isMailed ? { token, proof } : { token }}
       />
+      <p className="quiet">
+        <AboutEmail />
+      </p>
     </>
   );
 }
