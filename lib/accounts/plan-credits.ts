@@ -7,6 +7,7 @@ import { isOutage } from "@/lib/db/store-outage";
 import type { Tables } from "@/lib/db/tables";
 import { type CreditSource, giveMonths, nextMonth } from "@/lib/plans/credit-months";
 import { type Plans, readPlans } from "@/lib/plans/plan";
+import { isStripeUnread } from "@/lib/plans/purchases";
 import { readAfter } from "@/lib/plans/terms";
 import { log } from "@/lib/runtime/log";
 
@@ -81,15 +82,18 @@ export async function giveMissedCredits(
 }
 
 /**
- * Gives what is due by `nowMs`, to one account after the other. One that fails by our mistake is tried again in an hour;
- * throws in an outage of the store.
+ * Gives what is due by `nowMs`, to one account after the other; for what is paid at Stripe, once Stripe was read: a store that
+ * was restored does not know what has ended since. One that fails by our mistake is tried again in an hour; throws in an outage of
+ * the store.
  */
 export async function giveDueCredits(db: Db, nowMs: number, signal?: AbortSignal): Promise<void> {
+  const isUnread = await isStripeUnread(db, nowMs);
   for (let batch = 0; batch < batchesAtMost; batch++) {
     const due = await db
       .selectFrom("accounts")
       .select("id")
       .where("credits_due_ms", "<=", nowMs)
+      .$if(isUnread, (query) => query.where("paid_plan", "is", null))
       .orderBy("credits_due_ms")
       .limit(atOnce)
       .execute();

@@ -2,6 +2,15 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
+/** How long Stripe goes unread before what the store knows of it may be out of date: some rounds were missed, or it was restored. */
+export const behindAfterMs = 30 * 60 * 1000; // 30 minutes
+
+/** Whether what accounts paid for at Stripe may have changed since it was last read. */
+export function isStripeUnread(db: Db, nowMs: number): Promise<boolean> {
+  const progress = db.selectFrom("billing_progress").select("through_ms");
+  return hasRow(progress.where("through_ms", "<", nowMs - behindAfterMs));
+}
+
 /** The customer at Stripe of an account, by our id of the account. */
 export function findCustomer(db: Db, accountId: string): Promise<Tables["billing_customers"] | undefined> {
   const customers = db.selectFrom("billing_customers").selectAll();

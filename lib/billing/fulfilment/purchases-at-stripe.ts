@@ -8,11 +8,10 @@ import { findOldestPrice } from "@/lib/billing/prices/prices";
 import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
-import { findCustomer } from "@/lib/plans/purchases";
+import { behindAfterMs, findCustomer } from "@/lib/plans/purchases";
 
 /* What was bought, as Stripe lists it: an event may be lost, and a restored store knows nothing of what came after it. */
 
-const behindAfterMs = 30 * 60 * 1000; // 30 minutes: some rounds were missed, or the store is a restored one
 const overlapMs = 20 * 60 * 1000; // 20 minutes: what came during the round before
 const openForMs = dayMs + 60 * 60 * 1000; // 25 hours: a checkout is listed by when it was begun, and can be paid for a day
 const settlesWithinMs = 15 * dayMs; // a bank may take two weeks

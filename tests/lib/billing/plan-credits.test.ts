@@ -33,6 +33,8 @@ describe.each(engines)("the credits of a plan on $name", async (engine) => {
   /** Lets time pass and has two instances give what is due, next to the service that does it too. */
   async function pass(days: number): Promise<void> {
     shop.pass(days * dayMs);
+    // Rounds that found nothing new.
+    await stage.query(`UPDATE billing_progress SET through_ms = ${stripe.nowMs()}`);
     await Promise.all([giveDueCredits(db, stripe.nowMs()), giveDueCredits(another, stripe.nowMs())]);
   }
 
@@ -173,6 +175,24 @@ describe.each(engines)("the credits of a plan on $name", async (engine) => {
     await shop.reconcile();
     await pass(0);
     expect(await all()).toEqual(whole);
+  });
+
+  it("come in a store that is restored once Stripe was read, and not for what has ended since", async () => {
+    const { buyer, subscription } = await buyLicence("price_team");
+    const free = await shop.admit("--plan", "studio");
+    await shop.reconcile();
+    const copy = await copyStore(stage);
+    stripe.end(subscription);
+    await shop.reconcile();
+    shop.pass(70 * dayMs);
+    await replaceStore(stage, copy);
+    await giveDueCredits(db, stripe.nowMs());
+    const once = ["300 credits of the month, Team"];
+    expect(await ledgerOf(buyer)).toEqual(once);
+    expect(await ledgerOf(free)).toEqual(times(3, studio));
+    await shop.reconcile();
+    await pass(40);
+    expect(await ledgerOf(buyer)).toEqual(once);
   });
 
   it("of months that were missed come before a licence ends, or an operator gives another plan", async () => {
