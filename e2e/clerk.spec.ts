@@ -48,7 +48,9 @@ test("signs in by a code; cookie, bearer and copied token work until sign-out", 
   await expect(page).toHaveURL("/sign-in");
   await signIn(page, email);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Your company may run");
+  await page.getByRole("link", { name: "Account" }).click();
   await expect(page.getByText(email, { exact: true })).toBeVisible();
+  await page.goto("/home");
 
   expect((await page.request.get("/api/entitlement")).status(), "by the cookie").toBe(200);
   const session = (await context.cookies()).find(({ name }) => name === "__session")?.value;

@@ -7,7 +7,8 @@ import { startBareNode } from "@/tests/bench/bare";
 import { load, scriptOf } from "@/tests/bench/load";
 import { judge, print } from "@/tests/bench/verdict";
 import { Browser } from "@/tests/support/browser";
-import { connectApps, refresh } from "@/tests/support/owner";
+import { makeKeyHolder } from "@/tests/support/key-holder";
+import { connectApps, connectDevice, refresh } from "@/tests/support/owner";
 import { processorTimeOf } from "@/tests/support/process-accounts";
 import type { Service } from "@/tests/support/service";
 import type { EngineName } from "@/tests/support/stores";
@@ -115,6 +116,53 @@ export async function measureEntitlementCost(service: Service, engine: EngineNam
   const headers = { Authorization: `Bearer ${await service.token("ceo@example.com")}` };
   const most = { embedded: 2.2, postgres: 3 }[engine];
   await measureCost(service, `entitlement on ${engine}`, most, { path: entitlement.path, headers });
+}
+
+/** Each proof is good for one request, so they are made before. */
+const proofs = 2000;
+
+/** Measures what an entitlement costs more by a token that is bound to a key (RFC 9449), next to one that is not and to bare `node:http`. */
+export async function measureProofCost(service: Service, engine: EngineName): Promise<void> {
+  const email = "bound@example.com";
+  await service.adminJson("account", "add", email, "--plan", "licensed");
+  const { refresh_token } = await connectDevice(await Browser.signIn(service, email), service);
+  const { path } = entitlement;
+  const holder = makeKeyHolder(service.url);
+  const grant = { client_id: "native", grant_type: "refresh_token", refresh_token };
+  const bound = await service.submit("/oauth/token", grant, {
+    headers: { dpop: holder.prove("POST", "/oauth/token") },
+  });
+  const { access_token } = JSON.parse(bound.text);
+  const unbound = { authorization: `Bearer ${await service.token(email)}` };
+  const bare = await startBareNode(await service.ask(path, { headers: unbound }));
+  const send = async (pid: number, url: string, headers: Record<string, string>[]) => {
+    const before = processorTimeOf(pid);
+    const left = headers.entries();
+    const sendNext = async () => {
+      for (const [n, own] of left) {
+        const forwarded = `10.1.${n >> 8}.${n & 255}`;
+        const { status } = await fetch(url, { headers: { ...own, "x-forwarded-for": forwarded } });
+        if (status !== 200) throw new Error(`a request with a proof answered ${status}`);
+      }
+    };
+    await Promise.all(Array.from({ length: together }, sendNext));
+    return (processorTimeOf(pid) - before) / headers.length;
+  };
+  const [more, ratios]: [number[], number[]] = [[], []];
+  for (let round = 0; round <= rounds; round++) {
+    const proven = Array.from({ length: proofs }, () => holder.headers("GET", path, access_token));
+    const plain = Array.from({ length: proofs }, () => unbound);
+    const least = await send(bare.child.pid ?? 0, bare.url, plain);
+    const without = await send(service.pid, service.url + path, plain);
+    const found = await send(service.pid, service.url + path, proven);
+    if (round === 0) continue;
+    more.push(found - without);
+    ratios.push(found / least, without / least);
+  }
+  bare.child.kill();
+  const [withProof, withoutOne] = [0, 1].map((kind) => median(ratios.filter((_, at) => at % 2 === kind)));
+  const note = `${withProof?.toFixed(1)} × bare node:http, ${withoutOne?.toFixed(1)} × without`;
+  judge(`an entitlement's proof on ${engine}`, median(more), { most: 300 }, "µs", note);
 }
 
 const apps = 8;

@@ -4,6 +4,7 @@ import { probes } from "@/lib/http/register/probes";
 import {
   measureCosts,
   measureEntitlementCost,
+  measureProofCost,
   measureRefreshCost,
   measureRefusalCost,
   measureRenderedPages,
@@ -34,6 +35,7 @@ const parts: Record<string, () => Promise<void>> = {
     await withService({ RATE_LIMIT_HEALTH: "1" }, measureRefusalCost);
   },
   entitlement: () => onEach(measureEntitlementCost),
+  proofs: () => onEach(measureProofCost),
   refresh: () => onEach(measureRefreshCost),
   "sign-in": () => onEach(measureSignInCost),
   rendered: () => onEach(measureRenderedPages),

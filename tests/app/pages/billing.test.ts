@@ -458,11 +458,12 @@ describe.each(engines)("billing on /home, on $name", async (engine) => {
     other.pass(31_000);
     await buyer.browser.post("/sign-in/renew");
     expect((await buyer.browser.open("/home/billing")).text).toContain("€49.00 a month");
-    const known = prices().length;
+    other.stripe.faultOf = () => "500";
     other.pass(9 * 60_000);
     await buyer.browser.post("/sign-in/renew");
-    await buyer.browser.open("/home/billing");
-    expect(prices().length, "kept for ten minutes").toBe(known);
+    expect((await buyer.browser.open("/home/billing")).text, "kept for ten minutes").toContain(
+      "€49.00 a month",
+    );
   });
 });
 
