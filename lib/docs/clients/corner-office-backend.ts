@@ -1,4 +1,4 @@
-// Corner Office backend client 1.2.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
+// Corner Office backend client 1.3.0, for Node 22.18 and newer, which runs it as it is. Nothing else to install.
 import { createPrivateKey, type KeyObject, randomUUID, sign } from "node:crypto";
 
 const timeoutMs = 10_000; // for one attempt
