@@ -48,6 +48,8 @@ export default defineConfig({
       project("contract", { include: contract }, 1),
       // `npm run drills`.
       project("drills", { include: drills }, 2, embedded, postgres),
+      // `npm run walks`: a Debian and a container from nothing.
+      project("walks", { include: ["tests/**/*.walk.ts"] }, 3, postgres),
       project("postgres", { include: onEachEngine }, 2, postgres),
     ],
   },

@@ -112,7 +112,7 @@ all() {
 }
 
 drills() {
-  install_missing "${both[@]}" age buildah caddy curl debootstrap fish haproxy ip=iproute2 java=default-jre-headless /usr/share/java/com.android.json.jar=libandroid-json-java mmdebstrap nginx pgbouncer promtool=prometheus pyflakes3 python3 python:cryptography=python3-cryptography zsh
+  install_missing "${both[@]}" age caddy curl fish haproxy java=default-jre-headless /usr/share/java/com.android.json.jar=libandroid-json-java nginx pgbouncer promtool=prometheus pyflakes3 python3 python:cryptography=python3-cryptography zsh
   install_kotlin
   step programs check_programs || return
   has curl || leave_out curl "the tests of the demo and of curl samples" || return
@@ -124,6 +124,13 @@ drills() {
   step browser browser --project=drills --pass-with-no-tests "$@"
   wait $!
   cat "$notes/conformance.log"
+}
+
+# What leads to production, from an empty Debian and an empty image on: most of it is what mirrors of Debian and npm deliver.
+walks() {
+  install_missing "${both[@]}" buildah debootstrap ip=iproute2 mmdebstrap
+  step build npm run -s build || return
+  step walks vitest run --maxWorkers=1 --project walks --reporter=default --reporter=json --outputFile.json="$notes/drills.json" "$@"
 }
 
 "${@:-all}"

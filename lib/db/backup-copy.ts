@@ -118,10 +118,13 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
     environment,
   );
   try {
-    await Promise.all([
-      pipeline(copy, reader.child.stdin, { signal }).catch(failureOf(reader)),
-      pipeline(inTransaction(reader), writer.child.stdin, { signal }).catch(failureOf(writer)),
-    ]);
+    const given = feed(reader, copy, signal);
+    const script = inTransaction(reader, given);
+    const written = pipeline(script, writer.child.stdin, { signal }).catch(async (failure) => {
+      if (failure.code === "EPIPE") await writer.ended; // which throws the tool's error message
+      throw failure;
+    });
+    await Promise.all([given, written]);
     await writer.ended;
   } finally {
     reader.child.kill();
@@ -129,14 +132,23 @@ async function load(databaseUrl: string, copy: AsyncIterable<Buffer>, signal: Ab
   }
 }
 
-/** What to do when a pipe to a tool fails: if the tool ended it, its error message is thrown. */
-const failureOf = (tool: Tool) => async (failure: NodeJS.ErrnoException) => {
-  if (failure.code === "EPIPE") await tool.ended;
-  throw failure;
-};
+/** Gives a tool a copy, and reads it to its end, by which it is verified: the tool may have had enough before. */
+async function feed({ child }: Tool, copy: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+  const { stdin } = child;
+  stdin.on("error", () => {}); // its exit code says why
+  for await (const chunk of copy) {
+    signal.throwIfAborted();
+    if (child.exitCode || child.signalCode) return;
+    if (stdin.destroyed || stdin.write(chunk)) continue;
+    await new Promise<void>((resolve) => {
+      stdin.once("drain", resolve).once("close", resolve);
+    });
+  }
+  stdin.end();
+}
 
-/** The script of pg_restore, which is committed only if it came to its end. */
-async function* inTransaction(reader: Tool): AsyncGenerator<Buffer | string> {
+/** The script of pg_restore, which is committed only if it and what it was given came to their ends. */
+async function* inTransaction(reader: Tool, given: Promise<void>): AsyncGenerator<Buffer | string> {
   yield "BEGIN;\n";
   let head: string | undefined = "";
   for await (const chunk of outputOf(reader)) {
@@ -150,6 +162,7 @@ async function* inTransaction(reader: Tool): AsyncGenerator<Buffer | string> {
     head = undefined;
   }
   if (head) yield Buffer.from(fitHead(head), "latin1");
+  await given;
   yield "COMMIT;\n";
 }
 

@@ -83,7 +83,7 @@ describe.each(engines)("an APP_SECRET that changes three times, on $name", async
         attempts: number;
         sealed: string;
       }[];
-    expect(await waiting()).toHaveLength(1);
+    await eventually(async () => expect(await waiting()).toHaveLength(1));
     const app = await makeApp(service);
     const { address, redeem } = await app.ask();
     let tokens = await redeem(new URL(await answerApp(owner, service, address.href)));
