@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every check: lint, types, the built service over HTTP, a real browser; or with `drills` what is dear and rarely
 # breaks, all behaviours again on PostgreSQL, and MCP's conformance suite, or of these the files that the other words name.
-# Installs missing programs if it may (apt, as root or by sudo); otherwise it lists the skipped tests. Under CI only the
-# samples in Swift may be skipped, whose compiler is large (`tests/support/swift.sh` gets it). Ends with the time of each step, the ten
+# Installs missing programs if it may (apt, as root or by sudo); otherwise it lists the skipped tests. Samples in
+# Swift are left out without its compiler, which is large: `tests/support/swift.sh` gets it. Ends with the time of each step, the ten
 # slowest tests, the skipped ones, and "N passed, N failed".
 set -uo pipefail
 cd "$(dirname "$0")/.."

@@ -16,8 +16,8 @@ export type Account = Row &
   ({ plan: Exclude<AccountStatus, "trial"> } | { plan: "trial"; trial_ends_at_ms: number });
 
 /**
- * Parses a row as it is at `nowMs`, because SQLite checks no types; `undefined` if it is invalid. Written by hand because every entitlement
- * request parses one, and a schema takes three times as long.
+ * Parses a row as it is at `nowMs`, because SQLite checks no types; `undefined` if it is invalid. Written by hand because
+ * every entitlement request parses one, and a schema takes three times as long.
  */
 export function parseAccount(
   stored: Record<keyof Row, unknown> | undefined,

@@ -42,11 +42,12 @@ function labelOf(name: string): string {
     .replaceAll("_", " ");
 }
 
-/** Formats a recorded value: a time as ISO 8601, thousandths as credits. */
+/** Formats a recorded value: a time as ISO 8601, thousandths as credits, a column of JSON by its fields. */
 function formatValue(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (value === null) return "none";
   if (typeof value === "number" && name.endsWith("_ms")) return asIso(value) ?? undefined;
   if (typeof value === "number" && name.endsWith("_thousandths")) return String(toCredits(value));
+  if (typeof value === "string" && value.startsWith("{")) return formatValue(name, JSON.parse(value));
   return typeof value === "object" ? `(${describeChanges(null, value as Fields)})` : String(value);
 }

@@ -1,13 +1,8 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type Account, accountStatuses } from "@/lib/accounts/account";
-import {
-  type AccountTerms,
-  auditedAccount,
-  emailTaken,
-  openAccount,
-  requireOffered,
-} from "@/lib/accounts/accounts";
+import { auditedAccount, emailTaken, openAccount, requireOffered } from "@/lib/accounts/accounts";
+import type { AccountTerms } from "@/lib/accounts/gift";
 import { validateTerms } from "@/lib/accounts/trial";
 import { accountBy } from "@/lib/db/account-by";
 import { type AuditedChange, auditedTransaction } from "@/lib/db/audit";

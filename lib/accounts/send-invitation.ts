@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { AccountTerms } from "@/lib/accounts/accounts";
+import type { AccountTerms } from "@/lib/accounts/gift";
 import { auditedInvitation, invite, withdrawInvitation } from "@/lib/accounts/invitations";
 import { findWaiting } from "@/lib/accounts/waitlist";
 import { hourMs } from "@/lib/config/durations";

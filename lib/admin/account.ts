@@ -1,13 +1,7 @@
 import { Option } from "commander";
 import { type Account, describeAccount } from "@/lib/accounts/account";
-import {
-  type AccountTerms,
-  deleteAccount,
-  findAccount,
-  listAccounts,
-  setAccount,
-  termsOfPlan,
-} from "@/lib/accounts/accounts";
+import { deleteAccount, findAccount, listAccounts, setAccount, termsOfPlan } from "@/lib/accounts/accounts";
+import type { AccountTerms } from "@/lib/accounts/gift";
 import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
 import { defaultTrialDays } from "@/lib/accounts/trial";

@@ -1,10 +1,16 @@
-import { join } from "node:path";
-import { sql } from "kysely";
 import { countWaiting } from "@/lib/accounts/waitlist";
 import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
 import type { AdminCommand } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
+import {
+  checkBackup,
+  checkBackupTools,
+  checkDisk,
+  checkStore,
+  codeOf,
+  remedyForStore,
+} from "@/lib/admin/store-check";
 import { areCodesLonger } from "@/lib/auth/codes/wrong-codes";
 import { findSecret, openKey, readSigningKeys, sealedAnew, verifies } from "@/lib/auth/keys/signing-keys";
 import type { RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
@@ -13,10 +19,8 @@ import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { auditEntries, findLastBackup } from "@/lib/db/audit";
-import { findToolFault, toolRemedy } from "@/lib/db/backup-copy";
-import { type Db, migratedStore, store } from "@/lib/db/store";
-import { transact } from "@/lib/db/transaction";
+import { auditEntries } from "@/lib/db/audit";
+import { store } from "@/lib/db/store";
 import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { findRefusing } from "@/lib/http/hook-deliveries";
 import { listRetirements } from "@/lib/http/retirement";
@@ -28,12 +32,9 @@ import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { askForProxies } from "@/lib/rate-limit/proxy-chain";
 import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
-import { measureDisk, sizeOf } from "@/lib/runtime/disk";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const answerWithinMs = 5000; // 5 seconds, the connection included
-
-const maxSkewMs = 60_000; // 1 minute
 
 const warnBeforeSunsetMs = 30 * dayMs;
 
@@ -86,38 +87,6 @@ async function findAll(): Promise<Finding[]> {
   return findings;
 }
 
-/** The code of an error or of what caused it: of the system, of PostgreSQL (SQLSTATE) or of SQLite. */
-function codeOf(failure: unknown): string {
-  const { code, errcode, cause } = (failure ?? {}) as { code?: string; errcode?: number; cause?: unknown };
-  if (errcode !== undefined) return `SQLITE_${errcode}`;
-  return code ?? (cause ? codeOf(cause) : "");
-}
-
-const compareLogin =
-  "Compare the user and password in DATABASE_URL with the roles of PostgreSQL and its pg_hba.conf.";
-const correctHost = "Correct the host in DATABASE_URL: DNS does not know it here.";
-const makeRoom = "Make room on the store's disk.";
-
-/** What to do where the store does not answer or takes no writes, by the code of its error. */
-const storeRemedies: Record<string, string> = {
-  ECONNREFUSED: "Start PostgreSQL, or correct the host and port in DATABASE_URL.",
-  ENOENT: "Start PostgreSQL, or correct the socket's folder in DATABASE_URL.",
-  ENOTFOUND: correctHost,
-  EAI_AGAIN: correctHost,
-  "28P01": compareLogin,
-  "28000": compareLogin,
-  "3D000": "Create the database, or correct its name in DATABASE_URL.",
-  "25006": "Let PostgreSQL accept writes: is it a standby, or default_transaction_read_only on?",
-  "42501":
-    "Run 'migrate' as the owner of the tables, and grant this role the rights that lib/server/README.md grants.",
-  "53100": makeRoom,
-  "53300": "Lower DATABASE_POOL, or raise max_connections: each instance opens that many.",
-  SQLITE_11: "Restore a backup: the file is damaged.",
-  SQLITE_13: makeRoom,
-  SQLITE_26: "Restore a backup: the file is damaged.",
-  ENOSPC: makeRoom,
-};
-
 const marks = { fine: "✓", warning: "!", fault: "✗" } as const;
 
 function asText({ what, level, detail, remedy }: Finding): string {
@@ -126,7 +95,7 @@ function asText({ what, level, detail, remedy }: Finding): string {
 }
 
 function checks(): Check[] {
-  const { mail, billing, office, databaseUrl, dataDir } = settings();
+  const { mail, billing, office, databaseUrl } = settings();
   const dns = "Check the DNS resolver of this machine, then try again.";
   const ofMailDomain: Check[] = [
     ["spf", () => checkSpf(mail), dns],
@@ -134,14 +103,9 @@ function checks(): Check[] {
     ["dmarc", () => checkDmarc(mail), dns],
   ];
   const stripe = "Check STRIPE_SECRET_KEY, and that Stripe can be reached from here.";
-  const forStore = (failure: Error) =>
-    storeRemedies[codeOf(failure)] ??
-    (databaseUrl
-      ? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes."
-      : `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`);
   const all: (Check | false | undefined)[] = [
     ["settings", checkSettings, noStore],
-    ["store", checkStore, forStore],
+    ["store", checkStore, remedyForStore],
     ["disk", checkDisk, "Check that DATA_DIR is a folder that this user can read."],
     ["backup", checkBackup, afterStore],
     databaseUrl !== undefined && ["backup tools", checkBackupTools, afterStore],
@@ -227,84 +191,6 @@ async function checkContact(): Promise<CheckResult> {
     "no address for questions, and no security.txt for those who find a vulnerability",
     "Set SUPPORT_EMAIL to an address that a person reads.",
   );
-}
-
-async function checkStore(): Promise<CheckResult> {
-  const db = await migratedStore();
-  const { databaseUrl, dataDir } = settings();
-  if (!databaseUrl) {
-    const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db);
-    const [result] = rows;
-    if (result?.quick_check !== "ok") throw new Error(`it is damaged: ${result?.quick_check}`);
-  }
-  await transact(db.withoutPlugins(), async (transaction) => {
-    const probe = { email_hash: "check", created_at_ms: 0 };
-    await transaction.insertInto("email_suppressions").values(probe).execute();
-    await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
-  });
-  if (databaseUrl) return checkPostgres(db);
-  const { rows } = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db);
-  return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
-}
-
-/** Free space, of which a store needs as much again as it has: for a backup, a migration and its log of writes. */
-async function checkDisk(): Promise<CheckResult> {
-  const { dataDir, databaseUrl } = settings();
-  const { freeBytes, allBytes } = await measureDisk(dataDir);
-  const storeBytes = databaseUrl ? 0 : sizeOf(join(dataDir, "store.sqlite"));
-  const detail = `${asGigabytes(freeBytes)} of ${asGigabytes(allBytes)} GB free for ${dataDir}`;
-  if (freeBytes >= Math.max(allBytes / 20, storeBytes)) return fine(detail);
-  return warning(
-    detail,
-    "Make room: a full disk takes no writes, and a backup needs as much as the store has.",
-  );
-}
-
-const asGigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
-
-const oldBackupMs = 2 * dayMs;
-
-async function checkBackup(nowMs = Date.now()): Promise<CheckResult> {
-  const madeAtMs = await findLastBackup(await store());
-  const remedy = "Run 'backup' each night by a timer, unless another program makes backups.";
-  if (madeAtMs === undefined)
-    return settings().production ? warning("none was made", remedy) : fine("none was made");
-  const detail = `the last was made ${asIso(madeAtMs)}`;
-  return nowMs - madeAtMs > oldBackupMs
-    ? warning(detail, "See why the timer's last 'backup' failed.")
-    : fine(detail);
-}
-
-/** Whether the role may read and write every table, and the clocks agree, by which trials and tokens end. */
-async function checkPostgres(db: Db): Promise<CheckResult> {
-  const { rows: missing } = await sql<{ what: string }>`
-    SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
-    FROM pg_class, unnest(CASE relkind WHEN 'r' THEN ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] ELSE ARRAY['USAGE', 'SELECT'] END) AS privilege
-    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S') AND relname NOT LIKE 'kysely%'
-      AND NOT CASE relkind WHEN 'r' THEN has_table_privilege(pg_class.oid, privilege)
-        ELSE has_sequence_privilege(pg_class.oid, privilege) END
-    GROUP BY relname ORDER BY relname`.execute(db);
-  if (missing.length > 0)
-    return fault(
-      `PostgreSQL answers, but the role lacks ${missing.map(({ what }) => what).join("; ")}`,
-      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES and USAGE, SELECT ON ALL SEQUENCES to it, and ALTER DEFAULT PRIVILEGES for those of later migrations.",
-    );
-  const { rows: clocks } = await sql<{ ms: string }>`
-    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`.execute(db);
-  const aheadMs = Date.now() - Number(clocks[0]?.ms);
-  if (Math.abs(aheadMs) > maxSkewMs)
-    return fault(
-      `this clock is ${Math.round(Math.abs(aheadMs) / 1000)} seconds ${aheadMs < 0 ? "behind" : "ahead of"} PostgreSQL's`,
-      "Set the clocks of both machines by NTP.",
-    );
-  return fine("PostgreSQL answers");
-}
-
-/** A backup may be made in another way, but ours must not fail in the night in which it is first made. */
-async function checkBackupTools(): Promise<CheckResult> {
-  const lack = await findToolFault(await store());
-  if (lack === undefined) return fine("pg_dump, pg_restore and psql are of the server's major or newer");
-  return warning(`'backup' and 'restore' do not work here: ${lack}`, toolRemedy);
 }
 
 async function checkCounters(): Promise<CheckResult> {

@@ -1,4 +1,4 @@
-import type { AccountTerms } from "@/lib/accounts/accounts";
+import type { AccountTerms } from "@/lib/accounts/gift";
 import { sendInvitation } from "@/lib/accounts/send-invitation";
 import { findWaiting, listWaitlist, removeFromWaitlist } from "@/lib/accounts/waitlist";
 import { type TermOptions, toTerms, withInvitedTerms } from "@/lib/admin/account";

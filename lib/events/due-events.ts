@@ -9,8 +9,8 @@ const atOnce = 200;
 const roundsAtMost = 50;
 
 /**
- * Tells what time alone ended by `nowMs`: what operators gave, trials, sessions of apps, and holds. A mark in the row is what the trigger tells,
- * so each is told once. The conditions are those of partial indexes, in the same literal words.
+ * Tells what time alone ended by `nowMs`: what operators gave, trials, sessions of apps, and holds. A mark in the row is what
+ * the trigger tells, so each is told once. The conditions are those of partial indexes, in the same literal words.
  */
 export async function tellDueEvents(db: Db, nowMs: number): Promise<void> {
   await endGifts(db, nowMs);

@@ -11,7 +11,8 @@ import { RecentCache } from "@/lib/runtime/recent-cache";
 
 /**
  * Logs and counts a request when its response is ready: one line without client address, query, headers and body. Static
- * files, and polls of /ready whose answer has not changed, are logged at `debug`. Requests to a site other than the public one are named apart, and the office's are not counted.
+ * files, and polls of /ready whose answer has not changed, are logged at `debug`. Requests to a site other than the public
+ * one are named apart, and the office's are not counted.
  */
 export function logRequest(call: Call, status: number): void {
   const { method, requestId, traceId, startedAtMs, subject, site } = call;

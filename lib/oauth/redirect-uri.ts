@@ -26,13 +26,16 @@ export function findRedirectFault(uri: string): string | undefined {
   return ofSystems.test(protocol) ? "has a scheme that opens no app" : undefined;
 }
 
-/** Whether it leads to us: by our name, or on this computer, where each loopback name leads to the same port, by any of our ports. */
+/**
+ * Whether it leads to us: by our name, or by any of our ports where we run on the owner's computer. There each loopback name leads
+ * to the same port; elsewhere the ports of that computer are not ours (RFC 8252 §7.3).
+ */
 function isOurs(protocol: string, hostname: string, port: string): boolean {
   const { appUrl, office, backend, metricsPort } = settings();
-  if (protocol === "https:") return hostname === new URL(appUrl).hostname;
-  const addresses = [appUrl, office?.url, backend?.url, metricsPort && `http://localhost:${metricsPort}`];
-  const isOurPort = (ours: URL) => loopback.includes(ours.hostname) && port === ours.port;
-  return protocol === "http:" && addresses.some((address) => address && isOurPort(new URL(address)));
+  const own = new URL(appUrl);
+  if (protocol === "https:") return hostname === own.hostname;
+  if (protocol !== "http:" || !loopback.includes(own.hostname)) return false;
+  return [own.port, office?.port, backend?.port, metricsPort].some((ours) => String(ours) === port);
 }
 
 /** The other spelling of a redirect URI without a path: with the slash that the URL standard adds, or without. */

@@ -1,6 +1,7 @@
 import type { InputHTMLAttributes, ReactNode } from "react";
 import { isInstant } from "@/lib/accounts/account";
-import { type AccountTerms, termsOfPlan } from "@/lib/accounts/accounts";
+import { termsOfPlan } from "@/lib/accounts/accounts";
+import type { AccountTerms } from "@/lib/accounts/gift";
 import { ApiError } from "@/lib/http/errors";
 import { hashContent } from "@/lib/http/etag";
 import { parseJson } from "@/lib/http/json";

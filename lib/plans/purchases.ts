@@ -2,7 +2,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 
-/** How long Stripe goes unread before what the store knows of it may be out of date: some rounds were missed, or it was restored. */
+/** How long Stripe goes unread before the store may be behind it: some rounds were missed, or the store was restored. */
 export const behindAfterMs = 30 * 60 * 1000; // 30 minutes
 
 /** Whether what accounts paid for at Stripe may have changed since it was last read. */

@@ -191,4 +191,15 @@ describe("where the office, the backend API and the metrics have ports of their 
   it("a native app may name any other port", async () => {
     expect(await statusFor(String(await reservePort()), "127.0.0.1")).toBe(303);
   });
+
+  it("a native app may name any port of a computer on which we do not run", async () => {
+    const OFFICE_PORT = String(await reservePort());
+    const APP_URL = "https://office.example.com";
+    const elsewhere = await startService({ SIGN_IN: "local", APP_URL, OFFICE_PORT });
+    const uri = `http://127.0.0.1:${OFFICE_PORT}/`;
+    const { status } = await elsewhere.ask(authorizePath("native", uri), {
+      headers: { host: "office.example.com" },
+    });
+    expect(status).toBe(303);
+  });
 });

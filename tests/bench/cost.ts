@@ -121,7 +121,10 @@ export async function measureEntitlementCost(service: Service, engine: EngineNam
 /** Each proof is good for one request, so they are made before. */
 const proofs = 2000;
 
-/** Measures what an entitlement costs more by a token that is bound to a key (RFC 9449), next to one that is not and to bare `node:http`. */
+/**
+ * Measures what an entitlement costs more by a token that is bound to a key (RFC 9449), next to one that is not and to bare
+ * `node:http`.
+ */
 export async function measureProofCost(service: Service, engine: EngineName): Promise<void> {
   const email = "bound@example.com";
   await service.adminJson("account", "add", email, "--plan", "licensed");

@@ -61,7 +61,7 @@ export const connect: Mistakes = {
   "tests/app/connect-fooled.test.ts": {
     "lib/oauth/redirect-uri.ts": {
       "a stranger's app asks in our name": [
-        'if (protocol === "https:") return hostname === new URL(appUrl).hostname;',
+        'if (protocol === "https:") return hostname === own.hostname;',
         'if (protocol === "https:") return false;',
       ],
       "a dot at the end makes another host of one that the owner trusts":

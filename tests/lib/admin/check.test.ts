@@ -185,7 +185,7 @@ describe("check", () => {
     await service.stop();
   });
 
-  it("names settings that differ from one of ours by a character", async () => {
+  it("names settings that differ from a known one by a character", async () => {
     expect(await check("settings", { DATABASE_URI: "postgres://secret@db/office" })).toMatchObject({
       level: "warning",
       remedy: "DATABASE_URI is not a setting: DATABASE_URL is, and is not set",

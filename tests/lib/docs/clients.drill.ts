@@ -343,10 +343,8 @@ const unavailable = Object.entries(clients).flatMap(([language, { needs }]) => {
 });
 
 // Swift's compiler is too large to install for a test run: `tests/support/swift.sh` does.
-it.skip.each(unavailable)(
-  "the complete client in $language, where a compiler is at hand: no $missing",
-  () => {},
-);
+for (const { language, missing } of unavailable)
+  process.stdout.write(`NOT TRIED: the complete client in ${language}, because ${missing} is missing\n`);
 
 describe.each(installed)("the complete client in %s", (_, client) => {
   const ask = (answers: Script[], moments: Moment[]) => drive(client, answers, moments);

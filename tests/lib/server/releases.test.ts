@@ -56,7 +56,7 @@ describe("lib/server/RELEASES.md", () => {
     expect(settingNames).toEqual(expect.arrayContaining(named("Settings")));
   });
 
-  it("has every metric of ours, and none that is gone", async () => {
+  it("has every metric, and none that is gone", async () => {
     const METRICS_PORT = String(await reservePort());
     const service = await Service.start({ METRICS_PORT });
     const scraped = await (await fetch(`http://127.0.0.1:${METRICS_PORT}/metrics`)).text();

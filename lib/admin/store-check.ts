@@ -1,0 +1,134 @@
+import { join } from "node:path";
+import { sql } from "kysely";
+import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
+import { dayMs } from "@/lib/config/durations";
+import { asIso } from "@/lib/config/instants";
+import { settings } from "@/lib/config/settings";
+import { findLastBackup } from "@/lib/db/audit";
+import { findToolFault, toolRemedy } from "@/lib/db/backup-copy";
+import { type Db, migratedStore, store } from "@/lib/db/store";
+import { transact } from "@/lib/db/transaction";
+import { measureDisk, sizeOf } from "@/lib/runtime/disk";
+
+/* What `check` says of the store, its disk and its backup. */
+
+const maxSkewMs = 60_000; // 1 minute
+
+export async function checkStore(): Promise<CheckResult> {
+  const db = await migratedStore();
+  const { databaseUrl, dataDir } = settings();
+  if (!databaseUrl) {
+    const { rows } = await sql<{ quick_check: string }>`PRAGMA quick_check(1)`.execute(db);
+    const [result] = rows;
+    if (result?.quick_check !== "ok") throw new Error(`it is damaged: ${result?.quick_check}`);
+  }
+  await transact(db.withoutPlugins(), async (transaction) => {
+    const probe = { email_hash: "check", created_at_ms: 0 };
+    await transaction.insertInto("email_suppressions").values(probe).execute();
+    await transaction.deleteFrom("email_suppressions").where("email_hash", "=", probe.email_hash).execute();
+  });
+  if (databaseUrl) return checkPostgres(db);
+  const { rows } = await sql<{ version: string }>`SELECT sqlite_version() AS version`.execute(db);
+  return fine(`embedded, SQLite ${rows[0]?.version}, in ${dataDir}`);
+}
+
+/** Free space, of which a store needs as much again as it has: for a backup, a migration and its log of writes. */
+export async function checkDisk(): Promise<CheckResult> {
+  const { dataDir, databaseUrl } = settings();
+  const { freeBytes, allBytes } = await measureDisk(dataDir);
+  const storeBytes = databaseUrl ? 0 : sizeOf(join(dataDir, "store.sqlite"));
+  const detail = `${asGigabytes(freeBytes)} of ${asGigabytes(allBytes)} GB free for ${dataDir}`;
+  if (freeBytes >= Math.max(allBytes / 20, storeBytes)) return fine(detail);
+  return warning(
+    detail,
+    "Make room: a full disk takes no writes, and a backup needs as much as the store has.",
+  );
+}
+
+const asGigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
+
+const oldBackupMs = 2 * dayMs;
+
+export async function checkBackup(nowMs = Date.now()): Promise<CheckResult> {
+  const madeAtMs = await findLastBackup(await store());
+  const remedy = "Run 'backup' each night by a timer, unless another program makes backups.";
+  if (madeAtMs === undefined)
+    return settings().production ? warning("none was made", remedy) : fine("none was made");
+  const detail = `the last was made ${asIso(madeAtMs)}`;
+  return nowMs - madeAtMs > oldBackupMs
+    ? warning(detail, "See why the timer's last 'backup' failed.")
+    : fine(detail);
+}
+
+/** Whether the role may read and write every table, and the clocks agree, by which trials and tokens end. */
+async function checkPostgres(db: Db): Promise<CheckResult> {
+  const { rows: missing } = await sql<{ what: string }>`
+    SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
+    FROM pg_class, unnest(CASE relkind WHEN 'r' THEN ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] ELSE ARRAY['USAGE', 'SELECT'] END) AS privilege
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'S') AND relname NOT LIKE 'kysely%'
+      AND NOT CASE relkind WHEN 'r' THEN has_table_privilege(pg_class.oid, privilege)
+        ELSE has_sequence_privilege(pg_class.oid, privilege) END
+    GROUP BY relname ORDER BY relname`.execute(db);
+  if (missing.length > 0)
+    return fault(
+      `PostgreSQL answers, but the role lacks ${missing.map(({ what }) => what).join("; ")}`,
+      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES and USAGE, SELECT ON ALL SEQUENCES to it, and ALTER DEFAULT PRIVILEGES for those of later migrations.",
+    );
+  const { rows: clocks } = await sql<{ ms: string }>`
+    SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`.execute(db);
+  const aheadMs = Date.now() - Number(clocks[0]?.ms);
+  if (Math.abs(aheadMs) > maxSkewMs)
+    return fault(
+      `this clock is ${Math.round(Math.abs(aheadMs) / 1000)} seconds ${aheadMs < 0 ? "behind" : "ahead of"} PostgreSQL's`,
+      "Set the clocks of both machines by NTP.",
+    );
+  return fine("PostgreSQL answers");
+}
+
+/** A backup may be made in another way, but ours must not fail in the night in which it is first made. */
+export async function checkBackupTools(): Promise<CheckResult> {
+  const lack = await findToolFault(await store());
+  if (lack === undefined) return fine("pg_dump, pg_restore and psql are of the server's major or newer");
+  return warning(`'backup' and 'restore' do not work here: ${lack}`, toolRemedy);
+}
+
+/** What to do where the store does not answer or takes no writes. */
+export function remedyForStore(failure: Error): string {
+  const known = storeRemedies[codeOf(failure)];
+  const { databaseUrl, dataDir } = settings();
+  if (known || databaseUrl)
+    return known ?? "Check that PostgreSQL runs, that DATABASE_URL is correct and that it accepts writes.";
+  return `Check that ${dataDir} is writable and its disk has space. Restore a damaged store from a backup.`;
+}
+
+/** The code of an error or of what caused it: of the system, of PostgreSQL (SQLSTATE) or of SQLite. */
+export function codeOf(failure: unknown): string {
+  const { code, errcode, cause } = (failure ?? {}) as { code?: string; errcode?: number; cause?: unknown };
+  if (errcode !== undefined) return `SQLITE_${errcode}`;
+  return code ?? (cause ? codeOf(cause) : "");
+}
+
+const compareLogin =
+  "Compare the user and password in DATABASE_URL with the roles of PostgreSQL and its pg_hba.conf.";
+const correctHost = "Correct the host in DATABASE_URL: DNS does not know it here.";
+const makeRoom = "Make room on the store's disk.";
+
+/** What to do by the code of the store's error. */
+const storeRemedies: Record<string, string> = {
+  ECONNREFUSED: "Start PostgreSQL, or correct the host and port in DATABASE_URL.",
+  ENOENT: "Start PostgreSQL, or correct the socket's folder in DATABASE_URL.",
+  ENOTFOUND: correctHost,
+  EAI_AGAIN: correctHost,
+  "28P01": compareLogin,
+  "28000": compareLogin,
+  "3D000": "Create the database, or correct its name in DATABASE_URL.",
+  "25006": "Let PostgreSQL accept writes: is it a standby, or default_transaction_read_only on?",
+  "42501":
+    "Run 'migrate' as the owner of the tables, and grant this role the rights that lib/server/README.md grants.",
+  "53100": makeRoom,
+  "53300": "Lower DATABASE_POOL, or raise max_connections: each instance opens that many.",
+  SQLITE_11: "Restore a backup: the file is damaged.",
+  SQLITE_13: makeRoom,
+  SQLITE_26: "Restore a backup: the file is damaged.",
+  ENOSPC: makeRoom,
+};
