@@ -151,13 +151,15 @@ export async function measureProofCost(service: Service, engine: EngineName): Pr
     await Promise.all(Array.from({ length: together }, sendNext));
     return (processorTimeOf(pid) - before) / headers.length;
   };
+  // Beside a database the service's own URL is another: proofs are about that one, requests go to its port.
+  const ours = `http://localhost:${service.port}${path}`;
   const [more, ratios]: [number[], number[]] = [[], []];
   for (let round = 0; round <= rounds; round++) {
     const proven = Array.from({ length: proofs }, () => holder.headers("GET", path, access_token));
     const plain = Array.from({ length: proofs }, () => unbound);
     const least = await send(bare.child.pid ?? 0, bare.url, plain);
-    const without = await send(service.pid, service.url + path, plain);
-    const found = await send(service.pid, service.url + path, proven);
+    const without = await send(service.pid, ours, plain);
+    const found = await send(service.pid, ours, proven);
     if (round === 0) continue;
     more.push(found - without);
     ratios.push(found / least, without / least);
