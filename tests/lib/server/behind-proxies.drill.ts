@@ -8,6 +8,7 @@ import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { certificate } from "@/tests/support/certificate";
 import { eventually, isInstalled } from "@/tests/support/databases";
+import { startLosingProxy } from "@/tests/support/http-proxy";
 import { makeKeyHolder } from "@/tests/support/key-holder";
 import { createFolder, spawnLeashed } from "@/tests/support/leash";
 import { connectDevice } from "@/tests/support/owner";
@@ -282,11 +283,12 @@ describe.runIf(fronts.length > 0)(
     const port = await reservePort();
     const url = `https://localhost:${port}`;
     const service = await startService({ APP_URL: url, SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+    const losing = await startLosingProxy(() => service.port);
     const holder = makeKeyHolder(url);
     const agent = new Agent({ rejectUnauthorized: false });
     let tokens = { access_token: "", refresh_token: "" };
     beforeAll(async () => {
-      for (const front of fronts) start(front, port, [service.port, service.port]);
+      for (const front of fronts) start(front, port, [Number(new URL(losing.url).port), service.port]);
       await service.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
       const { refresh_token } = await connectDevice(
         await Browser.signIn(service, "ceo@example.com"),
@@ -295,19 +297,22 @@ describe.runIf(fronts.length > 0)(
       tokens.refresh_token = refresh_token;
     });
 
+    type Said = { status: number | undefined; challenge: string; nonce: string; said: string };
     const ask = (
       { host }: (typeof fronts)[number],
       path: string,
       headers: Record<string, string>,
       body = "",
     ) =>
-      new Promise<{ status: number | undefined; challenge: string; said: string }>((resolve, reject) => {
+      new Promise<Said>((resolve, reject) => {
         const options = { host, port, path, agent, servername: "localhost", method: body ? "POST" : "GET" };
         const asked = request(
           { ...options, headers: { host: `localhost:${port}`, ...headers } },
           async (response) => {
-            const challenge = String(response.headers["www-authenticate"]);
-            resolve({ status: response.statusCode, challenge, said: await text(response) });
+            const { statusCode: status, headers: fields } = response;
+            const challenge = String(fields["www-authenticate"]);
+            const nonce = String(fields["dpop-nonce"]);
+            resolve({ status, challenge, nonce, said: await text(response) });
           },
         );
         asked.once("error", reject);
@@ -358,6 +363,47 @@ describe.runIf(fronts.length > 0)(
             `DPoP realm="corner-office", error="invalid_dpop_proof", error_description="htu is not ${right}"`,
           ]);
         }
+      },
+    );
+
+    // auth0/Auth0.Android#902: a library sends a request again by itself; danielfett/draft-dpop#91: a nonce that has become old.
+    it.each(fronts)(
+      "has the app go on with a new proof where one comes twice through $name, or with a nonce from before",
+      async (front) => {
+        const path = "/api/entitlement";
+        const prove = (claims: object = {}) => holder.headers("GET", path, tokens.access_token, { claims });
+        const sent = prove();
+        expect((await ask(front, path, sent)).status).toBe(200);
+        const again = await ask(front, path, sent);
+        expect([again.status, again.challenge.split(", algs")[0], again.nonce]).toEqual([
+          401,
+          'DPoP realm="corner-office", error="invalid_dpop_proof", error_description="The DPoP proof was used before"',
+          "undefined",
+        ]);
+        expect((await ask(front, path, prove())).status).toBe(200);
+        const late = await ask(front, path, prove({ nonce: "A".repeat(43) }));
+        expect([late.status, late.challenge.split(", algs")[0], late.nonce]).toEqual([
+          401,
+          'DPoP realm="corner-office", error="use_dpop_nonce", error_description="The DPoP proof is too old, or of a clock that differs: send the nonce"',
+          expect.stringMatching(/^[\w-]{43}$/),
+        ]);
+        const { nonce } = late;
+        expect((await ask(front, path, prove({ nonce, iat: 0 }))).status).toBe(200);
+      },
+    );
+
+    it.each(fronts)(
+      "has the app go on with a new proof where an instance behind $name ends before it answers",
+      async (front) => {
+        const path = "/api/entitlement";
+        const read = () => ask(front, path, holder.headers("GET", path, tokens.access_token));
+        losing.loseNext(path);
+        const [one, two] = [await read(), await read()];
+        const met = [one, two].find(({ status }) => status !== 200);
+        process.stdout.write(`behind ${front.name}: ${met?.status} ${met?.challenge}\n`);
+        expect(met && [401, 502].includes(met.status ?? 0), String(met?.status)).toBe(true);
+        if (met?.status === 401) expect(met.challenge).toContain("The DPoP proof was used before");
+        expect((await read()).status).toBe(200);
       },
     );
   },
