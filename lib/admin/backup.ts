@@ -12,7 +12,7 @@ import { isEmptyLocation, readStore, writeStore } from "@/lib/db/backup-copy";
 import { migratedStore } from "@/lib/db/store";
 import { resealWebhooks } from "@/lib/events/webhooks";
 import { ApiError } from "@/lib/http/errors";
-import { readLinkKeys } from "@/lib/mail/link-keys";
+import { ensureLinkKeys } from "@/lib/mail/link-keys";
 import { currentSecret, storeSecret } from "@/lib/runtime/app-secret";
 import { createFolder } from "@/lib/runtime/data-dir";
 
@@ -37,7 +37,7 @@ export function addBackupCommands(program: AdminCommand): void {
       const db = await migratedStore(); // brings the schema up to date
       // The backup has the current secret only.
       await resealKeys(db);
-      await readLinkKeys(db);
+      await ensureLinkKeys(db);
       await resealWebhooks(db, Date.now());
       const note = { engine: engine(), madeAt: new Date().toISOString(), appSecret: currentSecret() };
       await untilSignal((signal) =>

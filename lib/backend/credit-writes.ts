@@ -57,7 +57,7 @@ export async function executeWrites(
   requests: readonly WriteRequest[],
   now: () => number,
 ): Promise<WriteResult[]> {
-  const { draft, kept, nowMs } = await readDraft(transaction, requests, now);
+  const { draft, kept, nowMs } = await lockDraft(transaction, requests, now);
   const keptOf = ({ backend, keyHash }: WriteRequest) => kept.get(keyOf(backend, keyHash));
   const denials = await Promise.all(
     requests.map((request) => (keptOf(request) ? undefined : readDenial(transaction, request, nowMs))),
@@ -146,7 +146,7 @@ function accountOf(write: CreditWrite, { holds, entries, accounts }: LedgerDraft
 }
 
 /** Locks what the requests concern, then reads it, and what was answered to their keys before. */
-async function readDraft(transaction: Db, requests: readonly WriteRequest[], now: () => number) {
+async function lockDraft(transaction: Db, requests: readonly WriteRequest[], now: () => number) {
   const writes = requests.flatMap(({ writes }) => writes);
   const holdIds = writes.flatMap((write) => ("hold" in write ? [write.hold] : []));
   const entryIds = writes.flatMap((write) => ("entry" in write ? [write.entry] : []));

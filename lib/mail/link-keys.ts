@@ -18,7 +18,7 @@ const loaded = new WeakMap<Db, Buffer[]>();
  * The keys of unsubscribe links, oldest first; makes them if there are none. Throws an {@link ApiError} 503 if this process
  * cannot open the keys in the store.
  */
-export async function readLinkKeys(db: Db): Promise<Buffer[]> {
+export async function ensureLinkKeys(db: Db): Promise<Buffer[]> {
   const known = loaded.get(db);
   if (known) return known;
   await requireKeys(db);
@@ -34,7 +34,7 @@ export async function readLinkKeys(db: Db): Promise<Buffer[]> {
 
 /** The key that makes the links of mails. */
 export async function findLinkKey(db: Db): Promise<Buffer> {
-  return (await readLinkKeys(db)).at(-1) as Buffer;
+  return (await ensureLinkKeys(db)).at(-1) as Buffer;
 }
 
 const heldUntilMs = new WeakMap<Db, number>();

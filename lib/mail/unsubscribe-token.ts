@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from "node:crypto";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { operations } from "@/lib/http/register/operations";
-import { readLinkKeys } from "@/lib/mail/link-keys";
+import { ensureLinkKeys } from "@/lib/mail/link-keys";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { isSameSecret } from "@/lib/runtime/keyed-hash";
 
@@ -22,7 +22,7 @@ export async function readUnsubscribeToken(token: string): Promise<string | unde
   const isMadeBy = (key: Buffer | KeyObject) => isSameSecret(token, mintUnsubscribeToken(key, accountId));
   // The keys of earlier builds need no store.
   if (derivedKeys("unsubscribe:onboarding:v1").some(isMadeBy)) return accountId;
-  const keys = await readLinkKeys(await store());
+  const keys = await ensureLinkKeys(await store());
   return keys.some(isMadeBy) ? accountId : undefined;
 }
 

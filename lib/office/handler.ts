@@ -25,7 +25,7 @@ import {
 import { acceptPasskey, askForPasskey, finishPasskey, startPasskey } from "@/lib/office/passkey";
 import { isRecentlyProved } from "@/lib/office/proof";
 import { officePages } from "@/lib/office/routes";
-import { endSession, findSession, type OfficeSession } from "@/lib/office/session";
+import { continueSession, endSession, type OfficeSession } from "@/lib/office/session";
 import { askAgain, describeProblem, enrolView, showEnter } from "@/lib/office/sign-in-pages";
 import { today } from "@/lib/office/today";
 
@@ -58,7 +58,7 @@ function refuseUnknown(): never {
 type Shown = OfficeView & Place;
 
 const inOffice: PageOptions<Shown, OfficeSession> = {
-  identify: findSession,
+  identify: continueSession,
   hasProof: isRecentlyProved,
   lay,
   explain: showProblem,

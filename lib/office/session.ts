@@ -41,7 +41,7 @@ export async function startSession(
 }
 
 /** The session of a request, whose use it notes. Throws without one, after 8 hours, and after an hour without use. */
-export async function findSession({ headers, nowMs }: Call): Promise<OfficeSession> {
+export async function continueSession({ headers, nowMs }: Call): Promise<OfficeSession> {
   const id = readCookie(headers, "operator-session");
   if (id === undefined) throw hasEnded;
   const db = await store();

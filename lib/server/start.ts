@@ -10,7 +10,7 @@ import type { Call } from "@/lib/http/call";
 import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
-import { readLinkKeys } from "@/lib/mail/link-keys";
+import { ensureLinkKeys } from "@/lib/mail/link-keys";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
@@ -123,7 +123,7 @@ async function untilStoreIsPrepared(): Promise<void> {
       await resealKeys(db);
       // Loads the keys, so that no request waits for them.
       if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
-      await readLinkKeys(db);
+      await ensureLinkKeys(db);
       await resealWebhooks(db, Date.now());
       return storeReady();
     } catch (failure) {

@@ -3,7 +3,7 @@ import { listCustomersOf } from "@/lib/billing/customer/customer";
 import { type Buyer, keepCustomer } from "@/lib/billing/customer/purchases";
 import { listUnclaimed } from "@/lib/billing/customer/unclaimed-purchases";
 import type { Purchase } from "@/lib/billing/fulfilment/fulfilment";
-import { listSold, readLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { assignPlans, listSold } from "@/lib/billing/prices/licence-prices";
 import { findOldestPrice } from "@/lib/billing/prices/prices";
 import { idOf, listAtStripe, requireBilling } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
@@ -127,7 +127,7 @@ async function* listSubscriptions(db: Db, filter: Stripe.SubscriptionListParams,
   for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ ...all, ...page }))) {
     const ids: string[] = [];
     for (const subscription of page)
-      if ((await readLicenceItems(db, subscription.items.data, nowMs)).length > 0) ids.push(subscription.id);
+      if ((await assignPlans(db, subscription.items.data, nowMs)).length > 0) ids.push(subscription.id);
     if (ids.length > 0) yield ids;
   }
 }

@@ -4,7 +4,7 @@ import { giveMissedCredits } from "@/lib/accounts/plan-credits";
 import { alignEmail, resolveBuyer } from "@/lib/billing/customer/customer";
 import { changeAccount, keepPayments, tellOfSecond, tellOnce } from "@/lib/billing/customer/purchases";
 import { type Row, readTerms, termsOfGone } from "@/lib/billing/licence/grace-period";
-import { readLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { assignPlans } from "@/lib/billing/prices/licence-prices";
 import { callStripe, findAtStripe, hasEnded, listAtStripe, removeAtStripe } from "@/lib/billing/stripe/calls";
 import { accountBy } from "@/lib/db/account-by";
 import type { Db } from "@/lib/db/store";
@@ -24,7 +24,7 @@ export async function fulfilSubscription(db: Db, id: string, event: string, nowM
     const known = await findSubscription(db, id);
     const expand = ["customer", "latest_invoice"];
     const subscription = await findAtStripe((stripe) => stripe.subscriptions.retrieve(id, { expand }));
-    const items = subscription ? await readLicenceItems(db, subscription.items.data, nowMs) : [];
+    const items = subscription ? await assignPlans(db, subscription.items.data, nowMs) : [];
     if (subscription?.metadata.account && items.length === 0) {
       const prices = subscription.items.data.map(({ price }) => price.id).join(", ");
       await tellOnce(db, { what: "subscription for another price", whom: id, after: { prices } }, nowMs);
@@ -94,7 +94,7 @@ export async function refreshLive(db: Db, account: string, customer: string, now
   for await (const page of listAtStripe((stripe, page) => stripe.subscriptions.list({ customer, ...page })))
     for (const subscription of page) {
       if (hasEnded(subscription)) continue;
-      if ((await readLicenceItems(db, subscription.items.data, nowMs)).length === 0) continue;
+      if ((await assignPlans(db, subscription.items.data, nowMs)).length === 0) continue;
       await read(subscription.id);
     }
   const known = db.selectFrom("billing_subscriptions").select("id").where("account_id", "=", account);

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { limitOfItems, readLicenceItems } from "@/lib/billing/prices/licence-prices";
+import { assignPlans, limitOfItems } from "@/lib/billing/prices/licence-prices";
 import { readPrice } from "@/lib/billing/prices/prices";
 import { callStripe, hasEnded } from "@/lib/billing/stripe/calls";
 import { dayMs } from "@/lib/config/durations";
@@ -96,7 +96,7 @@ async function findReplaced(db: Db, { lines }: Stripe.Invoice, nowMs: number): P
     replaced.map(async (line) => ({ ...line, price: await readPrice(line.id, nowMs) })),
   );
   const priced = read.flatMap(({ price, ...line }) => (price ? { ...line, price } : []));
-  const items = await readLicenceItems(db, priced, nowMs);
+  const items = await assignPlans(db, priced, nowMs);
   const [first] = items;
   if (!first) return undefined;
   return {

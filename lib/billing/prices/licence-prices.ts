@@ -27,7 +27,7 @@ function soldOf(prices: PlanPrice[]): SoldPrice[] {
  * The items of a subscription that are for a licence: for a price of a plan, for one that we sell, or another one of its
  * product, which get a plan by that. So a price that is no longer sold goes on being a licence for who pays it.
  */
-export async function readLicenceItems<Item extends Pick<Stripe.SubscriptionItem, "price">>(
+export async function assignPlans<Item extends Pick<Stripe.SubscriptionItem, "price">>(
   db: Db,
   items: Item[],
   nowMs: number,
@@ -42,9 +42,9 @@ export async function readLicenceItems<Item extends Pick<Stripe.SubscriptionItem
   const found: LicenceItem<Item>[] = [];
   for (const item of items) {
     const { price } = item;
-    const isSold = !planOf(price.id) && (await readSold(price, prices, nowMs));
-    if (isSold) {
-      await makePlan(db, price, isSold, nowMs);
+    const sold = planOf(price.id) ? "nowhere" : await findWhereSold(price, prices, nowMs);
+    if (sold !== "nowhere") {
+      await makePlan(db, price, sold, nowMs);
       prices = await listPlanPrices(db, await readPlans(db));
     }
     const plan = planOf(price.id);
@@ -79,20 +79,20 @@ export async function makePlansOfSettings(db: Db, nowMs: number): Promise<void> 
 }
 
 /** Puts a price into the plan of its product, or into a new one with what Stripe says of it. */
-async function makePlan(db: Db, { id }: Stripe.Price, isSold: "here" | "elsewhere", nowMs: number) {
+async function makePlan(db: Db, { id }: Stripe.Price, sold: "here" | "elsewhere", nowMs: number) {
   const price = await readPrice(id, nowMs);
   if (!price) return;
   const { product, nickname, metadata } = price;
   const name = typeof product === "object" && !product.deleted ? product.name : undefined;
   const titles = [name, nickname].flatMap((title) => title || []);
   const limit = limitOf(metadata);
-  await addPriceToPlan(db, { id, titles, limit, isSold: isSold === "here" }, nowMs);
+  await addPriceToPlan(db, { id, titles, limit, isSold: sold === "here" }, nowMs);
 }
 
-/** Whether a price is sold here, or elsewhere because its product has one that is. */
-async function readSold(price: Stripe.Price, prices: PlanPrice[], nowMs: number) {
+/** Where a price that belongs to no plan is sold: elsewhere, if it is another price of its product that is sold here. */
+async function findWhereSold(price: Stripe.Price, prices: PlanPrice[], nowMs: number) {
   const sold = soldOf(prices);
   if (sold.some(({ id }) => id === price.id)) return "here";
   const read = await Promise.all(sold.map(({ id }) => readPrice(id, nowMs)));
-  return read.some((other) => other && idOf(other.product) === idOf(price.product)) && "elsewhere";
+  return read.some((other) => other && idOf(other.product) === idOf(price.product)) ? "elsewhere" : "nowhere";
 }
