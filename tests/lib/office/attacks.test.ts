@@ -211,6 +211,23 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       expect(kept).toEqual(["one@example.com", "two@example.com", ""]);
     });
 
+    it("keeps a list that was pasted: every line of it is invited afterwards", async () => {
+      await makeStale();
+      const pasted = ["pasted-1@example.com", "pasted-2@example.com", "pasted-3@example.com"];
+      const asked = await ann.submit("/waiting/invite", { emails: pasted.join("\r\n"), plan: "hobby" });
+      expect(asked.status).toBe(403);
+      expect((await ann.prove()).status).toBe(200);
+      // A browser reads line breaks of a page as LF, and sends those of a field as CRLF.
+      const kept = hiddenField({ text: asked.text.replace(/\r\n?/g, "\n") }, "emails");
+      const emails = kept.replaceAll("\n", "\r\n");
+      const { status, headers, text } = await ann.submit("/waiting/invite", { emails, plan: "hobby" });
+      expect([status, headers.location], text).toEqual([303, "/waiting?done=invite"]);
+      const invited = await stage.query(
+        "SELECT email FROM invitations WHERE email LIKE 'pasted-%' ORDER BY email",
+      );
+      expect(invited.map(({ email }) => email)).toEqual(pasted);
+    });
+
     it("is good for the session in which it was given, and for five minutes", async () => {
       await signedIn(bob);
       await makeStale();
