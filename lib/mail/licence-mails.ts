@@ -8,7 +8,8 @@ import { takeDueRows } from "@/lib/mail/due-rows";
 import { deriveMailId } from "@/lib/mail/mail";
 import { type DueMail, enqueueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/outbox";
 import type { AfterLicence } from "@/lib/mail/texts/licence";
-import { currentLicence, endStateOf } from "@/lib/plans/licence-state";
+import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
+import { readPlans } from "@/lib/plans/plan";
 
 /*
  * The mails about a licence from Stripe: when its payment has failed, three days before it ends if it was cancelled, and
@@ -78,13 +79,15 @@ type Kind<Name> = Extract<ScheduledMail, { kind: Name }>;
 export async function addressPaymentFailed(db: Db, mail: Kind<"payment failed">, nowMs: number) {
   const licence = await ownedSubscriptions(db)
     .select(["email", "licence_until_ms", "status_reason"])
+    .select(["amount_due", "subscription.currency", "open_invoices", "paid_plan"])
     .where("subscription.id", "=", mail.subscriptionId)
     .where("unpaid_since_ms", "=", mail.unpaidSinceMs)
     .where("licence_until_ms", ">", nowMs)
     .executeTakeFirst();
   if (!licence) return undefined;
-  const { email: to, licence_until_ms: stopsAtMs, status_reason } = licence;
-  return { ...mail, to, stopsAtMs, status_reason };
+  const { email: to, licence_until_ms: stopsAtMs, status_reason, paid_plan } = licence;
+  const planTitle = (await readPlans(db)).get(paid_plan ?? "licensed")?.title;
+  return { ...mail, to, stopsAtMs, status_reason, due: describeDue(licence), planTitle };
 }
 
 /** Addresses the mail before a licence ends; `undefined` if it goes on, or the account has another one. */

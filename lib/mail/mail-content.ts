@@ -65,8 +65,9 @@ function blockText(block: Block): string {
 }
 
 /**
- * Renders a mail as HTML in one column, light and dark, without external resources; the first link is the button.
- * Outlook needs tables, and some mailboxes drop `<style>`, so the important styles are attributes as well.
+ * Renders a mail as HTML in one framed column, light and dark, without external resources; the first link is the button.
+ * Outlook needs tables, and some mailboxes drop `<style>`, so the important styles are attributes as well. A mailbox that
+ * makes its own dark colours has a border around the frame and the button, and so never loses either.
  */
 export function renderHtml({ subject, heading = subject, preview, body, footer = [] }: MailContent): string {
   const button = body.find((block) => typeof block !== "string" && "url" in block);
@@ -80,14 +81,11 @@ export function renderHtml({ subject, heading = subject, preview, body, footer =
 <title>${escapeHtml(subject)}</title>
 <style>
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
+@media (max-width: 480px) { .frame { padding: 24px 20px 12px !important; } }
 @media (prefers-color-scheme: dark) {
-  .paper { background: ${dark.paper} !important; color: ${dark.ink} !important; }
-  .raised { background: ${dark.raised} !important; border-color: ${dark.line} !important; }
-  .quiet { color: ${dark.quiet} !important; border-color: ${dark.line} !important; }
-  .link { color: ${dark.link} !important; }
-  .button, .button a { background: ${dark.accent} !important; color: ${dark["on-accent"]} !important; }
-  .mark { border-color: ${dark.ink} ${dark.accent} !important; }
+${darkRules("")}
 }
+${darkRules("[data-ogsc] ", "[data-ogsb] ")}
 </style>
 ${forOutlook(`<style>td, p, a, li { font-family: 'Segoe UI', Arial, sans-serif !important; } h1 { font-family: Georgia, serif !important; }</style>`)}
 </head>
@@ -97,9 +95,11 @@ ${forOutlook(`<style>td, p, a, li { font-family: 'Segoe UI', Arial, sans-serif !
 ${forOutlook(`<table role="presentation" width="560" cellpadding="0" cellspacing="0"><tr><td>`)}
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width: 560px; text-align: left; font: 16px/1.6 ${type.mailSans};"><tr><td>
 ${mailHeader}
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td class="frame raised" bgcolor="${light.raised}" style="border: 1px solid ${light.line}; border-radius: 12px; padding: 32px 32px 16px; background: ${light.raised}; color: ${light.ink};">
 <h1 style="margin: 0 0 16px; font: 600 26px/1.2 ${type.mailSerif}; letter-spacing: -0.01em;">${escapeHtml(heading)}</h1>
 ${body.map((block) => (block === button ? renderButton(block as Link) : renderBlock(block))).join("\n")}
-<div class="quiet" style="margin-top: 32px; border-top: 1px solid ${light.line}; padding-top: 16px; font-size: 14px; color: ${light.quiet};">
+</td></tr></table>
+<div class="quiet" style="padding: 24px 4px 0; font-size: 13px; color: ${light.quiet};">
 ${footer.map(renderBlock).join("\n")}
 </div>
 </td></tr></table>
@@ -118,6 +118,19 @@ function forOutlook(html: string): string {
 const light = themeColours(0);
 const dark = themeColours(1);
 
+/** The dark colours. Outlook on the web and on phones knows no media query, but marks what it recoloured. */
+function darkRules(...within: string[]): string {
+  const of = (...classes: string[]) =>
+    within.flatMap((at) => classes.map((one) => `${at}.${one}`)).join(", ");
+  return `${of("paper")} { background: ${dark.paper} !important; color: ${dark.ink} !important; }
+${of("raised")} { background: ${dark.raised} !important; color: ${dark.ink} !important; border-color: ${dark.line} !important; }
+${of("sunken")} { background: ${dark.sunken} !important; border-color: ${dark.line} !important; }
+${of("quiet")} { color: ${dark.quiet} !important; }
+${of("link")} { color: ${dark.link} !important; }
+${of("button", "button a")} { background: ${dark.accent} !important; color: ${dark["on-accent"]} !important; border-color: ${dark.accent} !important; }
+${of("mark")} { border-color: ${dark.ink} ${dark.accent} !important; }`;
+}
+
 function themeColours(theme: 0 | 1): Record<keyof typeof colours, string> {
   const entries = Object.entries(colours).map(([name, colour]) => [name, colour[theme]]);
   return Object.fromEntries(entries);
@@ -131,7 +144,7 @@ const mailHeader = `<table role="presentation" cellpadding="0" cellspacing="0" s
 
 /** A cell with a background, because Outlook ignores the padding of a link. */
 function renderButton({ label, url }: Link): string {
-  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light["on-accent"]}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
+  return `<table role="presentation" cellpadding="0" cellspacing="0" style="margin: 8px 0 24px;"><tr><td class="button" bgcolor="${light.accent}" style="border: 1px solid ${light.accent}; border-radius: 6px; background: ${light.accent}; mso-padding-alt: 13px 24px;"><a href="${escapeHtml(url)}" style="display: inline-block; padding: 13px 24px; border-radius: 6px; background: ${light.accent}; color: ${light["on-accent"]}; font-weight: 600; text-decoration: none;">${escapeHtml(label)}</a></td></tr></table>`;
 }
 
 function renderBlock(block: Block): string {
@@ -146,7 +159,7 @@ function renderBlock(block: Block): string {
 function renderCode(code: string): string {
   const size = code.length > 8 ? "24px" : "38px";
   const spacing = code.length > 8 ? "0.06em" : "0.22em";
-  return `<p class="raised" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.raised}; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
+  return `<p class="sunken" style="margin: 8px 0 24px; border: 1px solid ${light.line}; border-radius: 10px; padding: 18px 20px; background: ${light.sunken}; font: 600 ${size}/1.2 ui-monospace, Menlo, Consolas, monospace; letter-spacing: ${spacing};">${escapeHtml(code)}</p>`;
 }
 
 function renderList(tag: "ol" | "ul", items: string[]): string {

@@ -3,6 +3,7 @@ import { type Expression, type ExpressionBuilder, type SqlBool, sql } from "kyse
 import { dayMs, hourMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { takeDueRows } from "@/lib/mail/due-rows";
@@ -58,7 +59,12 @@ export type Condition = (builder: ExpressionBuilder<Tables, "onboarding_emails">
 
 const giveUpAfterMs = 23 * hourMs; // because Resend forgets an idempotency key after 24
 
-type ClaimedEmail = Claimed & { account_id: string; recipient_hash: string; failure: string | null };
+type ClaimedEmail = Claimed & {
+  account_id: string;
+  recipient_hash: string;
+  failure: string | null;
+  due_at_ms: number;
+};
 
 /** The mails of the onboarding series. */
 export const onboardingOutbox: Outbox<ClaimedEmail> = {
@@ -93,7 +99,8 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
   },
 
   /**
-   * The recipient is looked up only after the lease is written, and the current address is written before it is looked up
+   * No one gets two in a day, also where the runner was away for long or a mail about the end of a trial has just come: the
+   * later one waits. The recipient is looked up only after the lease is written, and the current address is written before it is looked up
    * among the suppressed ones: a suppression that is missed then was written by someone who saw the lease and waits for it.
    */
   async address(db, mail, nowMs) {
@@ -113,8 +120,26 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
     const hasEnded = plan === "trial" && trial_ends_at_ms !== null && trial_ends_at_ms <= nowMs;
     if (hasEnded || (await isSuppressed(db, recipient_hash))) return settle("stopped");
     if (mail.triedUntilMs <= nowMs) return settle("failed", mail.failure ?? "delivery unknown");
+    const firstAttemptAtMs = mail.triedUntilMs - giveUpAfterMs;
+    const mailedAtMs = mail.attempts === 1 ? await lastMailed(db, mail, to, nowMs) : undefined;
+    if (mailedAtMs !== undefined) {
+      const again = { next_attempt_at_ms: mailedAtMs + apartMs, first_attempt_at_ms: null, attempts: 0 };
+      await updateLeased(db, mail)
+        .set({ ...again, state: "scheduled" satisfies EmailState, lease_until_ms: null })
+        .execute();
+      return undefined;
+    }
+    const isConnected = await hasRow(
+      db
+        .selectFrom("local_sessions")
+        .select("id")
+        .where("account_id", "=", account_id)
+        .where("kind", "=", "app")
+        .where("begun_at_ms", "<=", firstAttemptAtMs),
+    );
     const linkKey = await findLinkKey(db);
-    return { to, render: () => renderOnboarding(mail.kind as OnboardingKind, account_id, linkKey) };
+    const reader = { accountId: account_id, linkKey, isConnected };
+    return { to, render: () => renderOnboarding(mail.kind as OnboardingKind, reader) };
   },
 
   async record(db, mail, { failure, next }) {
@@ -129,6 +154,35 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
       .execute();
   },
 };
+
+const apartMs = 20 * hourMs; // so that mails due at one hour of two days both keep it
+
+/** When the account was last mailed, less than {@link apartMs} ago: an earlier mail of the series, or about its trial. */
+async function lastMailed(
+  db: Db,
+  { account_id, due_at_ms }: ClaimedEmail,
+  to: string,
+  nowMs: number,
+): Promise<number | undefined> {
+  const others = await db
+    .selectFrom("onboarding_emails")
+    .select("first_attempt_at_ms as at")
+    .where("account_id", "=", account_id)
+    .where("state", "in", ["sending", "sent"] satisfies EmailState[])
+    .where("due_at_ms", "<", due_at_ms)
+    .where("first_attempt_at_ms", ">", nowMs - apartMs)
+    .execute();
+  const ends = await db
+    .selectFrom("sign_in_mail_attempts")
+    .select("at_ms as at")
+    .where("email", "=", to)
+    .where("kind", "in", ["trial ending", "trial ended"])
+    .where("state", "=", "sent")
+    .where("at_ms", ">", nowMs - apartMs)
+    .execute();
+  const times = [...others, ...ends].flatMap(({ at }) => at ?? []);
+  return times.length > 0 ? Math.max(...times) : undefined;
+}
 
 /**
  * A newer version may have written kinds unknown to this one. `case` hides them from PostgreSQL's planner, which would

@@ -13,7 +13,7 @@ export function appEndMail({ apps }: { apps: EndingApp[] }): MailContent {
     body: [
       ...apps.map(
         ({ name, origin, endsAtMs }) =>
-          `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs)}.${origin ? ` We verified that it is: ${origin}.` : ""}`,
+          `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
       ),
       `To keep your apps, open your access page and press “Keep all for another ${sessionDays.app} days”. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
       linkTo(ownerPages.access),
@@ -24,11 +24,15 @@ export function appEndMail({ apps }: { apps: EndingApp[] }): MailContent {
   };
 }
 
+/** A site was verified by its host; of anything else only the kind is known, which is several words. */
+const describeOrigin = (origin: string) =>
+  origin.includes(" ") ? `Kind: ${origin}; we can’t verify which` : `We verified that it is: ${origin}`;
+
 /** Of an app, what was verified of it is told apart from its name, which is its own words. */
 type AppMail = { name: string; atMs: number; origin?: string | null | undefined };
 
 const describeApp = ({ name, origin }: AppMail) => ({
-  points: [`It calls itself: “${name}”`, ...(origin ? [`We verified that it is: ${origin}`] : [])],
+  points: [`It calls itself: “${name}”`, ...(origin ? [describeOrigin(origin)] : [])],
 });
 
 /** The mail about an app that the owner has approved. */

@@ -10,46 +10,60 @@ const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
   trial: "Your company goes on with the rest of your trial.",
 };
 
-type FailedPayment = { stopsAtMs: number; status_reason: string | null };
+/** `due`: what is to be paid, as “€49.00”, and `planTitle`, the plan's title, as far as they are known. */
+type FailedPayment = {
+  stopsAtMs: number;
+  status_reason: string | null;
+  due: string | undefined;
+  planTitle: string | undefined;
+};
 
 /** The mail when a payment for a licence has failed, while Stripe still tries to collect it. */
-export function paymentFailedMail({ stopsAtMs, status_reason }: FailedPayment): MailContent {
-  const stop = formatInstant(stopsAtMs);
-  const { subject, what, ifNot } = failures[status_reason ?? ""] ?? failedRenewal;
+export function paymentFailedMail(mail: FailedPayment): MailContent {
+  const stop = formatInstant(mail.stopsAtMs);
+  const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
+  const ofSum = mail.due ? ` of ${mail.due}` : "";
+  const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
   return {
     subject,
-    preview: `${ifNot}, your company stops on ${stop}.`,
+    preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your company stops on ${stop}.`,
     body: [
-      what,
+      what(ofSum, plan),
       `${ifNot}, your company stops on ${stop}. Until then your assistants go on working.`,
-      "To keep it running, open “Manage billing” on your billing page, and pay the invoice or change the card there. If you have done so already, you have nothing to do.",
-      linkTo(ownerPages.billing),
+      `To keep it running, press “${press}”, and on the page that opens “Manage billing”: pay the invoice or change the card there. If you have done so already, you have nothing to do.`,
+      { label: press, url: linkTo(ownerPages.billing).url },
     ],
   };
 }
 
 const failedRenewal = {
   subject: "Your payment failed",
-  what: "The payment for your licence failed.",
+  what: (ofSum: string, plan: string) => `The payment${ofSum} for ${plan} failed.`,
   ifNot: "If the card keeps failing",
+  press: "Update payment",
 };
 
 /** By the reason for which a subscription is past due. */
 const failures: Record<string, typeof failedRenewal> = {
   change: {
+    ...failedRenewal,
     subject: "The payment for your change failed",
-    what: "The payment for the change of your licence failed, so you have what you had before.",
+    what: (ofSum) =>
+      `The payment${ofSum} for the change of your licence failed, so you have what you had before.`,
     ifNot: "If the change stays unpaid",
   },
   invoice: {
+    ...failedRenewal,
     subject: "Your invoice is overdue",
-    what: "The invoice for your licence is overdue.",
+    what: (ofSum, plan) => `The invoice${ofSum} for ${plan} is overdue.`,
     ifNot: "If it stays unpaid",
   },
   trial: {
     subject: "The free trial of your licence has ended",
-    what: "The free trial of your licence has ended, and no card has paid what follows.",
+    what: (ofSum, plan) =>
+      `The free trial of ${plan} has ended, and no card has paid the first invoice${ofSum}.`,
     ifNot: "If no card pays it",
+    press: "Add a card",
   },
 };
 

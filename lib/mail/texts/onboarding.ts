@@ -5,8 +5,17 @@ import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { type OnboardingKind, onboardingDays, onboardingSeries } from "@/lib/mail/onboarding-series";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 
-/** Renders an onboarding mail. Every attempt has the same content, because Resend compares it with the id's first one. */
-export function renderOnboarding(kind: OnboardingKind, accountId: string, linkKey: Buffer): RenderedMail {
+type Reader = { accountId: string; linkKey: Buffer; isConnected: boolean };
+
+/**
+ * Renders an onboarding mail. Every attempt has the same content, because Resend compares it with the id's first one.
+ *
+ * @param isConnected - whether the account had an app when the mail was first tried
+ */
+export function renderOnboarding(
+  kind: OnboardingKind,
+  { accountId, linkKey, isConnected }: Reader,
+): RenderedMail {
   const { appUrl, supportEmail, operatorName, operatorAddress } = settings();
   const footer = [
     `You receive these ${onboardingSeries.length} emails over your first ${onboardingDays} days because you accepted an invitation to Corner Office.`,
@@ -18,7 +27,7 @@ export function renderOnboarding(kind: OnboardingKind, accountId: string, linkKe
     ...(operatorAddress ? [[operatorName, operatorAddress].filter(Boolean).join(", ")] : []),
   ];
   return renderMail(
-    { ...mailContents[kind](appUrl), footer },
+    { ...mailContents[kind](appUrl, isConnected), footer },
     {
       // Mail clients POST to the https URL (RFC 8058 §3.1); those that only know RFC 2369 can write to the address.
       "List-Unsubscribe": [
@@ -30,8 +39,19 @@ export function renderOnboarding(kind: OnboardingKind, accountId: string, linkKe
   );
 }
 
-const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent, "footer">> = {
-  welcome: (appUrl) => ({
+/** What a mail about work in apps says first to someone without one. */
+const connectFirst = (isConnected: boolean): MailContent["body"] =>
+  isConnected
+    ? []
+    : [
+        "No app is connected to your account yet, and assistants work in your apps. Connecting one takes a minute:",
+        { label: "Connect an app", url: `${settings().appUrl}${pages.access.path}` },
+      ];
+
+type WriteContent = (appUrl: string, isConnected: boolean) => Omit<MailContent, "footer">;
+
+const mailContents: Record<OnboardingKind, WriteContent> = {
+  welcome: (appUrl, isConnected) => ({
     subject: "Welcome to your corner office",
     preview: "You are the CEO now. Your first ten minutes, in three steps.",
     body: [
@@ -40,18 +60,21 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
       {
         steps: [
           "Sign in with the address that received this email.",
-          "Open your home page. It shows whether your company may run, how many assistants you can hire, and your credits.",
-          "Connect one app, for example Claude Code: one line on your access page.",
+          "Open your home page. It shows whether your company may run, and your next step.",
+          isConnected
+            ? "Ask the app that you have connected whether your company may run."
+            : "Connect one app, for example Claude Code: one line on your access page.",
         ],
       },
       { label: "Open your home page", url: `${appUrl}${pages.home.path}` },
-      "Tomorrow: your first assistant’s job.",
+      "In the next email: your first assistant’s job.",
     ],
   }),
-  "first-assistant": (appUrl) => ({
+  "first-assistant": (appUrl, isConnected) => ({
     subject: "Hire one assistant for one job",
     preview: "Which job to delegate first, and how to brief for it.",
     body: [
+      ...connectFirst(isConnected),
       "Start with a single assistant. Choose a job that comes back every week, that you know well, and whose result you can judge in five minutes: sorting an inbox, a weekly summary, first drafts of replies.",
       "Then brief it as you would brief a new colleague:",
       {
@@ -61,14 +84,15 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
           "Say when it must stop and ask you. At first, make that more often than seems necessary.",
         ],
       },
-      "After a week, decide: keep it as it is, change the brief, or let it go. Hire a second assistant once the first one needs no supervision. Your home page shows how many you can hire.",
+      "After a week, decide: keep it as it is, change the brief, or let it go. Hire a second assistant once the first one needs no supervision. Your billing page shows how many your plan has.",
       { label: "See how many you can hire", url: `${appUrl}${pages.billing.path}` },
     ],
   }),
-  approvals: (appUrl) => ({
+  approvals: (appUrl, isConnected) => ({
     subject: "Nothing leaves without your approval",
     preview: "Four kinds of step always wait for you. How to approve them quickly and carefully.",
     body: [
+      ...connectFirst(isConnected),
       "Your assistants prepare, and you decide. Four kinds of step always wait for your approval in the app: sending, publishing, deploying and charging. No session or token can approve them for you, ours included: our API only reads, or stops emails.",
       "How to approve quickly without being careless:",
       {
@@ -82,10 +106,11 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
       { label: "How sessions and tokens work", url: `${appUrl}${pages.authentication.path}` },
     ],
   }),
-  credits: (appUrl) => ({
+  credits: (appUrl, isConnected) => ({
     subject: "Your credits, and what they tell you",
     preview: "Where to see them, what uses them up, and how to notice early.",
     body: [
+      ...connectFirst(isConnected),
       "Credits measure the work of your assistants. They are a count, never money, and your balance never goes below zero.",
       "Two minutes a week are enough to keep track:",
       {
@@ -99,10 +124,11 @@ const mailContents: Record<OnboardingKind, (appUrl: string) => Omit<MailContent,
       { label: "See your balance", url: `${appUrl}${pages.billing.path}` },
     ],
   }),
-  "next-steps": (appUrl) => ({
+  "next-steps": (appUrl, isConnected) => ({
     subject: "Your first two weeks: what’s next?",
     preview: "A review in three questions, and where to go from here.",
     body: [
+      ...connectFirst(isConnected),
       "This is a good moment to review your company. Three questions are enough:",
       {
         steps: [

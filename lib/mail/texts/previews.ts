@@ -36,7 +36,9 @@ export function renderPreviews(): Map<string, RenderedMail> {
     "account-deletion": accountDeletionMail({ deletesAtMs: atMs + dayMs, token: "preview" }),
     "trial-ending": trialEndingMail({ endsAtMs: atMs + 3 * dayMs }),
     "trial-ended": trialEndedMail({ endsAtMs: atMs }),
-    "payment-failed": paymentFailedMail({ stopsAtMs: atMs + 14 * dayMs, status_reason: null }),
+    "payment-failed": paymentFailedMail({
+      ...{ stopsAtMs: atMs + 14 * dayMs, status_reason: null, due: "€49.00", planTitle: "Office" },
+    }),
     "licence-ending": licenceEndingMail({ endsAtMs: atMs + 3 * dayMs, after: "nothing" }),
     "low-credits": lowCreditsMail({ below: 20_000, left: 19_875, atMs }),
     "automatic-purchase-stopped": automaticPurchaseStoppedMail({ why: "confirmation" }),
@@ -45,7 +47,11 @@ export function renderPreviews(): Map<string, RenderedMail> {
   return new Map([
     ...Object.entries(contents).map(([name, content]) => [name, renderMail(content)] as const),
     ...onboardingKinds.map(
-      (kind) => [kind, renderOnboarding(kind, "acc_preview", Buffer.alloc(32))] as const,
+      (kind) =>
+        [
+          kind,
+          renderOnboarding(kind, { accountId: "acc_preview", linkKey: Buffer.alloc(32), isConnected: false }),
+        ] as const,
     ),
   ]);
 }

@@ -113,6 +113,20 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     expect(await mailed()).toHaveLength(1);
   });
 
+  it("is announced at a failed payment with the amount, the plan, and what to press", async () => {
+    await failRenewal();
+    const [{ text = "", html = "" } = {}] = await mailed();
+    expect(text).toContain("The payment of €49.00 for “Office licence” failed.\n");
+    expect(text).toContain(
+      "To keep it running, press “Update payment”, and on the page that opens “Manage billing”: pay the invoice or change the card there.",
+    );
+    expect(text).toMatch(/^Update payment:\nhttp:\S+\/home\/billing$/m);
+    expect(html).toMatch(/<a href="http:[^"]+\/home\/billing"[^>]*>Update payment<\/a>/);
+    buyer.browser = await Browser.signIn(shop.service, buyer.email);
+    const { text: page } = await buyer.browser.open("/home/billing");
+    expect(page, "there is what the mail says to press").toContain("Manage billing");
+  });
+
   it("is announced at a failed payment, once a period, with the day on which the company stops", async () => {
     for (const periods of [1, 2]) {
       const startMs = periodEndMs();

@@ -17,11 +17,12 @@ beforeAll(() => {
 
 const linkKey = Buffer.alloc(32);
 const accountId = `acc_${"x".repeat(22)}`;
+const reader = { accountId, linkKey, isConnected: false };
 const token = `v1\\.${accountId}\\.[\\w-]{43}`;
 
 describe("the onboarding series", () => {
   it("states the number of mails and days, and has a different subject for each", () => {
-    const mails = onboardingKinds.map((kind) => renderOnboarding(kind, accountId, linkKey));
+    const mails = onboardingKinds.map((kind) => renderOnboarding(kind, reader));
     expect(new Set(mails.map(({ subject }) => subject)).size).toBe(mails.length);
     const counts = `these ${onboardingKinds.length} emails over your first ${onboardingDays} days`;
     for (const { text } of mails) {
@@ -31,7 +32,7 @@ describe("the onboarding series", () => {
   });
 
   describe.each(onboardingKinds)("%s", (kind) => {
-    const mail = () => renderOnboarding(kind, accountId, linkKey);
+    const mail = () => renderOnboarding(kind, reader);
 
     it("has one-click unsubscribe (RFC 8058) and suppresses automatic replies (RFC 3834)", () => {
       expect(mail().headers).toEqual({
@@ -72,6 +73,15 @@ describe("the onboarding series", () => {
       expect(mail().subject.length).toBeLessThanOrEqual(50);
       expect(mail()).toEqual(mail());
     });
+
+    it("knows whether an app is connected, and leads to connecting one alone if none is", () => {
+      const { text, html } = renderOnboarding(kind, { ...reader, isConnected: true });
+      for (const part of [text, html])
+        expect(part).not.toMatch(/connect one app|no app is connected|Connect an app</i);
+      expect(mail().text).toMatch(
+        /^.*(No app is connected to your account yet|Connect one app, for example)/ms,
+      );
+    });
   });
 });
 
@@ -109,6 +119,20 @@ describe("a mail's content", () => {
       expect(html).toContain(light);
       expect(html).toContain(`${dark} !important`);
     }
+  });
+
+  it("stands in a frame, which each way in which a mailbox makes it dark keeps apart from the page", () => {
+    const html = renderHtml(content);
+    expect(html).toMatch(
+      /<td class="frame raised" bgcolor="#ffffff" style="border: 1px solid #e2dfd4;[^"]*">\n<h1/,
+    );
+    const rule = `{ background: ${colours.raised[1]} !important;`;
+    expect(html).toContain(`@media (prefers-color-scheme: dark) {\n.paper`);
+    expect(html).toContain(`\n.raised ${rule}`);
+    expect(html, "Outlook on the web and on phones").toContain(
+      `[data-ogsc] .raised, [data-ogsb] .raised ${rule}`,
+    );
+    expect(html, "where the button’s colour is taken away").toMatch(/class="button"[^>]*border: 1px solid/);
   });
 
   it("has a logo without an image, one button that Outlook draws, and a code once", () => {

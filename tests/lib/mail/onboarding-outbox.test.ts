@@ -84,13 +84,40 @@ describe.each(engines)("the outbox on $name", async (engine) => {
   it("stops the mails that come due while the trial has ended, and goes on when it is extended", async () => {
     const trialEndsAtMs = atMs + 4 * dayMs;
     await setAccount(db, email, { plan: "trial", trial_ends_at_ms: trialEndsAtMs }, atMs);
-    expect(kinds(await claim(trialEndsAtMs - 1)).sort()).toEqual(["first-assistant", "welcome"]);
+    await settle(await one(atMs));
+    expect(kinds(await claim(trialEndsAtMs - 1))).toEqual(["first-assistant"]);
     expect(await claim(trialEndsAtMs)).toEqual([]);
-    expect(await states()).toEqual(["sending", "sending", "stopped", ...all("scheduled").slice(3)]);
+    expect(await states()).toEqual(["sent", "sending", "stopped", ...all("scheduled").slice(3)]);
     await setAccount(db, email, { trial_ends_at_ms: atMs + 9 * dayMs }, trialEndsAtMs);
-    expect(await claim(atMs + 8 * dayMs), "the two that no one has settled").toEqual([]);
+    expect(await claim(atMs + 8 * dayMs), "the one that no one has settled").toEqual([]);
     expect(kinds(await claim(atMs + 8 * dayMs))).toContain("credits");
     expect(await claim(atMs + 14 * dayMs)).toEqual([]);
+  });
+
+  it("sends one a day, in their order, where the runner was away for two weeks", async () => {
+    const sent: string[] = [];
+    for (let hours = 0; hours < 6 * 24; hours++) {
+      const mails = await claim(atMs + 14 * dayMs + hours * hourMs);
+      for (const mail of mails) {
+        await settle(mail);
+        sent.push(`${mail.kind} after ${hours}`);
+      }
+    }
+    const days = [0, 20, 40, 60, 80];
+    expect(sent).toEqual(onboardingKinds.map((kind, at) => `${kind} after ${days[at]}`));
+  });
+
+  it("waits with a mail on the day on which one about the end of the trial was sent", async () => {
+    await settle(await one(atMs));
+    await stage.query(
+      `INSERT INTO sign_in_mail_attempts (id, email, kind, at_ms, state)
+       VALUES ('t', '${email}', 'trial ending', ${atMs + dayMs - hourMs}, 'sent')`,
+    );
+    expect(await claim(atMs + dayMs)).toEqual([]);
+    expect(await claim(atMs + dayMs + 19 * hourMs - 1)).toEqual([]);
+    const waited = await one(atMs + dayMs + 19 * hourMs);
+    expect(waited).toMatchObject({ kind: "first-assistant", attempts: 1 });
+    expect(waited.triedUntilMs, "its day of tries begins then").toBe(atMs + dayMs + 42 * hourMs);
   });
 
   it("ends before a trial of the default length does", () => {
