@@ -6,6 +6,7 @@ import { asIso } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
 import { findLastBackup } from "@/lib/db/audit";
 import { findToolFault, toolRemedy } from "@/lib/db/backup-copy";
+import { oldStore } from "@/lib/db/migrate";
 import { type Db, migratedStore, store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { measureDisk, sizeOf } from "@/lib/runtime/disk";
@@ -131,4 +132,5 @@ const storeRemedies: Record<string, string> = {
   SQLITE_13: makeRoom,
   SQLITE_26: "Restore a backup: the file is damaged.",
   ENOSPC: makeRoom,
+  [oldStore]: "lib/server/RELEASES.md says how.",
 };

@@ -29,8 +29,14 @@ const since = "(select since_ms from event_numbers where id = 1)";
 
 const statusOf = (row: "new" | "old") =>
   `case when ${row}.plan = 'trial' and ${row}.trial_end_told_ms = ${row}.trial_ends_at_ms then 'trial-ended' else ${row}.plan end`;
-const entitlementOf = (row: "new" | "old", limit = `${row}.assistant_limit`, more = "") =>
-  `json_object('status', ${statusOf(row)}, 'trialEndsAtMs', ${row}.trial_ends_at_ms, 'assistantLimit', ${limit}${more})`;
+const planOf = (row: "new" | "old") =>
+  `case when ${row}.plan = 'licensed' then coalesce(${row}.paid_plan, ${row}.given_plan, 'licensed') else ${row}.plan end`;
+const limitOf = (row: "new" | "old") =>
+  `coalesce(${row}.assistant_limit, (select cast(as_json(limits)->>'assistants' as bigint) from plans where name = ${planOf(row)}))`;
+const entitlementOf = (row: "new" | "old") =>
+  `json_object('status', ${statusOf(row)}, 'trialEndsAtMs', ${row}.trial_ends_at_ms, 'assistantLimit', ${limitOf(row)}, 'plan', ${planOf(row)}, 'ownFeatures', ${row}.own_features, 'ownLimits', ${row}.own_limits, 'givenEndsAtMs', ${row}.given_ends_at_ms)`;
+const contentsOf = (row: "new" | "old") =>
+  `json_object('plan', ${row}.name, 'features', ${row}.features, 'limits', ${row}.limits)`;
 const creditsOf = (row: "new" | "old") =>
   `json_object('balanceThousandths', ${row}.credit_thousandths - ${row}.held_thousandths, 'heldThousandths', ${row}.held_thousandths)`;
 const changed = (...expressions: ((row: "new" | "old") => string)[]) =>
@@ -48,7 +54,9 @@ const ended = { type: "app.ended", account: "old.account_id" };
 const endedByTime = (row: "new" | "old") =>
   `json_object('app', ${row}.id, 'reason', case when ${row}.expires_at_ms = coalesce(${row}.last_date_ms, ${row}.expires_at_ms) then 'last date' else 'idle' end)`;
 
-/** The triggers of migration 237, by name. Later ones are new migrations, because released ones never change. */
+const grants = ["given_ends_at_ms", "given_plan", "paid_plan", "own_features", "own_limits"];
+
+/** The triggers of the first migration, by name. Later ones are new migrations, because released ones never change. */
 export const eventTriggers: Record<string, EventTrigger> = {
   account_created: {
     after: "insert on accounts",
@@ -69,12 +77,24 @@ export const eventTriggers: Record<string, EventTrigger> = {
     account: "new.id",
   },
   entitlement_changed: {
-    after: "update of plan, trial_ends_at_ms, assistant_limit, trial_end_told_ms on accounts",
-    when: changed(statusOf, column("trial_ends_at_ms"), column("assistant_limit")),
+    after: `update of plan, trial_ends_at_ms, assistant_limit, trial_end_told_ms, ${grants.join(", ")} on accounts`,
+    when: changed(statusOf, ...["trial_ends_at_ms", "assistant_limit", ...grants].map(column)),
     where: `old.trial_end_told_ms is not distinct from new.trial_end_told_ms or new.trial_ends_at_ms > ${since}`,
     type: "entitlement.changed",
     account: "new.id",
     data: `json_object('before', ${entitlementOf("old")}, 'after', ${entitlementOf("new")})`,
+  },
+  plan_changed: {
+    after: "update of features, limits on plans",
+    when: changed(column("features"), column("limits")),
+    type: "entitlement.changed",
+    account: "accounts.id",
+    from: "accounts",
+    where: `not (${isAnonymous("accounts")}) and case accounts.plan
+      when 'licensed' then new.name in (coalesce(accounts.given_plan, accounts.paid_plan, 'licensed'), accounts.paid_plan)
+      when 'trial' then new.name = 'trial' and accounts.trial_end_told_ms is distinct from accounts.trial_ends_at_ms
+      else new.name = accounts.plan end`,
+    data: `json_object('before', ${contentsOf("old")}, 'after', ${contentsOf("new")})`,
   },
   credits_changed: {
     after: "update of credit_thousandths, held_thousandths on accounts",
@@ -144,57 +164,6 @@ export const eventTriggers: Record<string, EventTrigger> = {
     after: "update of status, unpaid_since_ms on billing_subscriptions",
     when: `${isPastDue} and (${changed(column("status"), column("unpaid_since_ms"))})`,
     ...failedLicence,
-  },
-};
-
-const planOf = (row: "new" | "old") =>
-  `case when ${row}.plan = 'licensed' then coalesce(${row}.paid_plan, ${row}.given_plan, 'licensed') else ${row}.plan end`;
-const limitOf = (row: "new" | "old") =>
-  `coalesce(${row}.assistant_limit, (select cast(as_json(limits)->>'assistants' as bigint) from plans where name = ${planOf(row)}))`;
-const withPlan = (row: "new" | "old", more = "") =>
-  entitlementOf(
-    row,
-    limitOf(row),
-    `, 'plan', ${planOf(row)}, 'ownFeatures', ${row}.own_features, 'ownLimits', ${row}.own_limits${more}`,
-  );
-const grants = ["given_plan", "paid_plan", "own_features", "own_limits"];
-const contentsOf = (row: "new" | "old") =>
-  `json_object('plan', ${row}.name, 'features', ${row}.features, 'limits', ${row}.limits)`;
-
-/** The triggers of migration 251, by name. */
-export const planTriggers: Record<string, EventTrigger> = {
-  entitlement_changed: {
-    ...(eventTriggers.entitlement_changed as EventTrigger),
-    after: `update of plan, trial_ends_at_ms, assistant_limit, trial_end_told_ms, ${grants.join(", ")} on accounts`,
-    when: changed(statusOf, ...["trial_ends_at_ms", "assistant_limit", ...grants].map(column)),
-    data: `json_object('before', ${withPlan("old")}, 'after', ${withPlan("new")})`,
-  },
-  plan_changed: {
-    after: "update of features, limits on plans",
-    when: changed(column("features"), column("limits")),
-    type: "entitlement.changed",
-    account: "accounts.id",
-    from: "accounts",
-    where: `not (${isAnonymous("accounts")}) and case accounts.plan
-      when 'licensed' then new.name in (coalesce(accounts.given_plan, accounts.paid_plan, 'licensed'), accounts.paid_plan)
-      when 'trial' then new.name = 'trial' and accounts.trial_end_told_ms is distinct from accounts.trial_ends_at_ms
-      else new.name = accounts.plan end`,
-    data: `json_object('before', ${contentsOf("old")}, 'after', ${contentsOf("new")})`,
-  },
-};
-
-const withEnd = (row: "new" | "old") => withPlan(row, `, 'givenEndsAtMs', ${row}.given_ends_at_ms`);
-
-/** The triggers of migration 224, by name. */
-export const givenTriggers: Record<string, EventTrigger> = {
-  entitlement_changed: {
-    ...(planTriggers.entitlement_changed as EventTrigger),
-    after: `update of plan, trial_ends_at_ms, assistant_limit, trial_end_told_ms, given_ends_at_ms, ${grants.join(", ")} on accounts`,
-    when: changed(
-      statusOf,
-      ...["trial_ends_at_ms", "assistant_limit", "given_ends_at_ms", ...grants].map(column),
-    ),
-    data: `json_object('before', ${withEnd("old")}, 'after', ${withEnd("new")})`,
   },
 };
 

@@ -2,7 +2,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import type pg from "pg";
-import { executeAll, type IndexChange, type SchemaChange } from "@/lib/db/migrations";
+import {
+  beforeRelease,
+  executeAll,
+  firstMigration,
+  type IndexChange,
+  type SchemaChange,
+} from "@/lib/db/migrations";
+import { StoreOutage } from "@/lib/db/store-outage";
 import { repeatConflicts } from "@/lib/db/transaction";
 import { log } from "@/lib/runtime/log";
 
@@ -14,8 +21,10 @@ import { log } from "@/lib/runtime/log";
  */
 export type MigrationDb = Kysely<{ kysely_migration: { name: string; timestamp: string } }>;
 
+/** The code of the error for a store of a build before the first release. */
+export const oldStore = "OLD_STORE";
+
 const lockName = "migration lock"; // a row that is no migration, which every build ignores
-const lockKey = 0x0ff1ce; // of the advisory lock, which is the only one of builds before the row
 const tableLockTimeout = "1s"; // if longer, queries that queue behind us would miss their deadline
 const maxTries = 60; // for a table lock: 90 seconds
 const retryDelayMs = 500;
@@ -60,7 +69,10 @@ export async function migratePostgres(url: string, changes: Record<string, Schem
   }
 }
 
-/** The names of the pending migrations, in order. */
+/**
+ * The names of the pending migrations, in order. A store of the last build before the first release has what the first
+ * migration makes. Throws a {@link StoreOutage} for one of an earlier build, which is not changed.
+ */
 export async function findPending(
   store: MigrationDb,
   changes: Record<string, SchemaChange>,
@@ -75,6 +87,13 @@ export async function findPending(
       throw failure;
     });
   const names = new Set(recorded.map(({ name }) => name));
+  const { until, count, commit } = beforeRelease;
+  const before = recorded.filter(({ name }) => name < until).length;
+  if (before > 0 && before < count) {
+    const message = `This store is of a build before ${commit}. Run 'migrate' of that commit on it, and then this build. Nothing was changed.`;
+    throw new StoreOutage(Object.assign(new Error(message), { code: oldStore }));
+  }
+  if (before > 0) names.add(firstMigration);
   return Object.keys(changes).filter((name) => !names.has(name));
 }
 
@@ -112,9 +131,6 @@ async function tryApply(
   // waits here.
   const row = transaction.selectFrom("kysely_migration").select("name").where("name", "=", lockName);
   if (!(await row.forUpdate().skipLocked().executeTakeFirst())) return "locked";
-  const { rows } = await sql<{ is_ours: boolean }>`
-    select pg_try_advisory_xact_lock(${sql.lit(lockKey)}) as is_ours`.execute(transaction);
-  if (!rows[0]?.is_ours) return "locked";
   if ((await findPending(transaction, { [name]: change })).length === 0) return "known";
   await sql.raw(`set local lock_timeout = '${tableLockTimeout}'`).execute(transaction);
   // Indexes are made outside the transaction, which only holds the lock. PostgreSQL waits for transactions that have
