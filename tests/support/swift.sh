@@ -10,7 +10,7 @@ if [ ! -x "$root/usr/bin/swiftc" ]; then
   command -v debootstrap >/dev/null || apt-get install -y --no-install-recommends debootstrap
   [ -x "$root/usr/bin/apt-get" ] || debootstrap --variant=minbase --include=ca-certificates trixie "$root"
   chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-    swiftlang gcc libc6-dev libstdc++-14-dev libcurl4-openssl-dev libxml2-dev
+    swiftlang gcc libc6-dev libstdc++-14-dev libcurl4-openssl-dev libxml2-dev openssl
 fi
 mkdir -p "$folder/bin"
 sed "s|@root@|$root|" >"$folder/bin/swiftc" <<'EOF'

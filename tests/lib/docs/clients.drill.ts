@@ -11,6 +11,7 @@ import { clientFiles, clientVersion } from "@/lib/http/register/publications";
 import { entitlementDenied } from "@/lib/http/schemas";
 import { badAnswers, badWaits, serveBadAnswers } from "@/tests/lib/docs/bad-answers";
 import { androidStubs } from "@/tests/support/android-stubs";
+import { appleStubs } from "@/tests/support/apple-stubs";
 import { startService } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
@@ -177,6 +178,7 @@ for moment in sys.argv[2:]:
     needs: ["swiftc"],
     files: {
       "client.swift": readClient("swift"),
+      ...appleStubs,
       "main.swift": `import Foundation
 struct Away: Error {}
 actor Keychain {
@@ -199,6 +201,14 @@ final class Kept: Vault, @unchecked Sendable {
   func read() throws -> String { token }
   func write(_ refreshToken: String) throws { token = refreshToken }
 }
+final class Bound: Vault, @unchecked Sendable {
+  var token: String
+  let key = makeKey()
+  init(_ token: String) { self.token = token }
+  func read() throws -> String { token }
+  func write(_ refreshToken: String) throws { token = refreshToken }
+  func openKey() throws -> ProofKey? { key }
+}
 func makeGate(_ url: String) -> CompanyGate { CompanyGate(url: URL(string: url)!) { try await keychain.read($0) } }
 var gate = makeGate(CommandLine.arguments[1])
 for moment in CommandLine.arguments.dropFirst(2) {
@@ -208,6 +218,16 @@ for moment in CommandLine.arguments.dropFirst(2) {
     let connection = Connection(url: URL(string: String(moment.dropFirst(9)))!, clientId: "native", vault: kept)
     let renewed = (try? await connection.readToken()) ?? "not now"
     print("said {\\"kept\\":\\"\\(kept.token)\\",\\"renewed\\":\\"\\(renewed)\\"}")
+    continue
+  }
+  if moment.hasPrefix("bound at ") {
+    let parts = moment.dropFirst(9).split(separator: " ").map(String.init)
+    let vault = Bound(parts[1])
+    let connection = Connection(url: URL(string: parts[0])!, clientId: "native", vault: vault)
+    let gate = CompanyGate(url: URL(string: parts[0])!) { try await connection.readToken(deadToken: $0) }
+    _ = await gate.ask()
+    let token = try await connection.readToken()
+    print("said {\\"mayRun\\":\\(await gate.mayRun()),\\"token\\":\\"\\(token)\\",\\"kept\\":\\"\\(vault.token)\\"}")
     continue
   }
   if moment == "renew" { await keychain.renew(); continue }
@@ -229,7 +249,12 @@ for moment in CommandLine.arguments.dropFirst(2) {
   print("said {\\"mayRun\\":\\(await gate.mayRun(now: now)),\\"why\\":\\"\\(await gate.why)\\",\\"seconds\\":\\(seconds)}")
 }`,
     },
-    build: ["swiftc", "client.swift", "main.swift", "-o", "drive-swift"],
+    build: [
+      "sh",
+      "-ec",
+      `swiftc -emit-module -module-name CryptoKit crypto-kit.swift
+      swiftc client.swift apple.swift main.swift -I . -o drive-swift`,
+    ],
     run: ["./drive-swift"],
   },
   Kotlin: {
@@ -632,9 +657,8 @@ describe("a client that has a key", async () => {
   const service = await startService({ SIGN_IN: "local", ...clock.environment });
   await service.adminJson("account", "add", email, "--plan", "licensed");
   const owner = await Browser.signIn(service, email);
-  const able = installed.filter(([language]) => language !== "Swift"); // it has one on Apple's systems alone
 
-  it.each(able)(
+  it.each(installed)(
     "in %s binds its tokens to it, and copies of them are worth nothing elsewhere",
     async (_, client) => {
       const { refresh_token } = await connectDevice(owner, service);
