@@ -72,6 +72,10 @@ export const roundBounds = {
   halvedAfterMs: 2000,
   /** How long strangers leave something to known callers after one was seen to wait. */
   knownForMs: 1000,
+  /** How long strangers then leave the loop free for each millisecond that they have used: they get a third of it. */
+  strangersRest: 2,
+  /** The longest of such rests, so that a newcomer's request begins within it. */
+  restMs: 100,
 };
 
 /** Maximum body sizes in bytes, counted as they arrive; beyond them the server answers 413. */

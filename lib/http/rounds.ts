@@ -5,7 +5,7 @@ import { findKnownCaller } from "@/lib/http/known-caller";
 import type { Circle } from "@/lib/rate-limit/client";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
-const { ms: roundMs, longMs, muchMs, halvedAfterMs, knownForMs } = roundBounds;
+const { ms: roundMs, longMs, muchMs, halvedAfterMs, knownForMs, strangersRest, restMs } = roundBounds;
 
 type Sender = { isKnown: boolean; network: Circle; client: Circle };
 
@@ -31,8 +31,22 @@ class Usage {
 class Lane {
   waiting = 0;
   inWork = 0;
-  restsUntilMs = 0;
+  private restsUntilMs = 0;
+  private tookAtMs = 0;
   private readonly levels: Map<Circle, Map<Circle, Turn[]>>[] = [];
+
+  /** @param rest - how long it rests for each millisecond that it has had of the loop */
+  constructor(private readonly rest = 0) {}
+
+  /** Rests after so many milliseconds of the loop, of which none was before `sinceMs`. */
+  restAfter(ms: number, sinceMs: number, nowMs: number): void {
+    this.restsUntilMs = Math.min(Math.max(this.restsUntilMs, sinceMs) + this.rest * ms, nowMs + restMs);
+  }
+
+  /** Whether its next request may begin. Some may always: those in work can have been charged for others' time. */
+  mayBegin(nowMs: number): boolean {
+    return this.waiting > 0 && nowMs >= Math.min(this.restsUntilMs, this.tookAtMs + restMs);
+  }
 
   add(turn: Turn, client: Circle, level: number): void {
     this.levels[level] ??= new Map();
@@ -45,7 +59,8 @@ class Lane {
     this.waiting++;
   }
 
-  take(): Turn | undefined {
+  take(nowMs: number): Turn | undefined {
+    this.tookAtMs = nowMs;
     const networks = this.levels.find((level) => level && level.size > 0);
     if (!networks) return undefined;
     for (const [network, clients] of networks)
@@ -71,15 +86,14 @@ function goBehind<Value>(map: Map<Circle, Value>, name: Circle, left: number): v
  * Begins requests in rounds, one in each turn of the event loop, and lets them wait once there are more than it can take.
  * libuv accepts one connection a turn (libuv/libuv#3696), so a round takes 2 ms, and begins so many requests that the turn is
  * not much longer. Known callers and strangers go alternately, and of these first those whose network has had least of the
- * loop lately. While known callers ask, strangers leave the loop free for as long as they have used it, and so does a known
- * caller that asks for much.
+ * loop lately. While known callers ask, strangers leave the loop free for twice as long as they have used it, and a known caller
+ * that asks for much for as long.
  */
 export class Rounds {
   private readonly known = new Lane();
-  private readonly much = new Lane();
-  private readonly strangers = new Lane();
-  private readonly restful = [this.much, this.strangers];
-  private lanes = [this.known, ...this.restful];
+  private readonly much = new Lane(1);
+  private readonly strangers = new Lane(strangersRest);
+  private lanes = [this.known, this.much, this.strangers];
   private readonly usage = new Usage();
   /** What one request in work has had since the start, if all in work at the same time have had equal shares. */
   private shareMs = 0;
@@ -101,25 +115,42 @@ export class Rounds {
     private readonly idleMs = () => performance.nodeTiming.idleTime,
   ) {}
 
-  /** Does the work of a request in its turn; at once if no one waits. */
-  run(sender: () => Sender, work: () => Promise<void> | undefined): Promise<void> | undefined {
+  /** Does the work of a request in its turn, which it is given; at once, and with none, if no one waits. */
+  run(sender: () => Sender, work: (turn?: Turn) => Promise<void> | undefined): Promise<void> | undefined {
     const waited = this.wait(sender)?.then(async (turn) => {
-      turn.sinceMs = this.shareMs;
-      turn.lane.inWork++;
-      this.inWork++;
+      this.enter(turn);
       try {
-        await work();
+        await work(turn);
       } finally {
-        // Its share is known when the turn of the loop ends.
-        this.done.push(turn);
-        if (!this.isOpen) this.open();
+        this.leave(turn);
       }
     });
     return waited ?? work();
   }
 
-  /** Waits for a turn, before others if it is in work already; `undefined` if no one has to wait. */
-  wait(sender: () => Sender, isInWork = false): Promise<Turn> | undefined {
+  /** Waits for another turn of a request that may have had one. It is not in work meanwhile, and has no share of the loop. */
+  async again(sender: () => Sender, turn?: Turn): Promise<void> {
+    if (turn) this.leave({ ...turn });
+    const next = await this.wait(sender);
+    if (turn) this.enter(Object.assign(turn, next));
+  }
+
+  private enter(turn: Turn): void {
+    turn.sinceMs = this.shareMs;
+    // From now on its network is behind newcomers, also for the rest of this request.
+    this.usage.add(turn.network, 0.01, this.nowMs());
+    turn.lane.inWork++;
+    this.inWork++;
+  }
+
+  /** Its share is known when the turn of the loop ends. */
+  private leave(turn: Turn): void {
+    this.done.push(turn);
+    if (!this.isOpen) this.open();
+  }
+
+  /** Waits for a turn; `undefined` if no one has to wait. */
+  private wait(sender: () => Sender): Promise<Turn> | undefined {
     if (!this.isOpen) this.open();
     if (this.waiting === 0 && this.hasTime()) return undefined;
     const { isKnown, network, client } = sender();
@@ -131,7 +162,7 @@ export class Rounds {
     if (lane === this.known) this.knownUntilMs = nowMs + knownForMs;
     return new Promise((resolve) => {
       const turn = { lane, network, begin: () => resolve(turn), sinceMs: 0 };
-      lane.add(turn, client, isInWork ? 0 : 1 + Math.floor(Math.log2(1 + usedMs)));
+      lane.add(turn, client, Math.ceil(Math.log2(1 + usedMs)));
     });
   }
 
@@ -167,8 +198,7 @@ export class Rounds {
     const eachMs = tookMs / Math.max(1, this.inWork);
     this.shareMs += eachMs;
     if (atMs < this.knownUntilMs)
-      for (const lane of this.restful)
-        lane.restsUntilMs = Math.max(lane.restsUntilMs, sinceMs) + eachMs * lane.inWork;
+      for (const lane of this.lanes) lane.restAfter(eachMs * lane.inWork, sinceMs, atMs);
     for (const turn of this.done) {
       turn.lane.inWork--;
       this.inWork--;
@@ -179,7 +209,7 @@ export class Rounds {
   }
 
   private async goOn(): Promise<void> {
-    const mayBegin = (lane: Lane) => lane.waiting > 0 && lane.restsUntilMs <= this.nowMs();
+    const mayBegin = (lane: Lane) => lane.mayBegin(this.nowMs());
     if (!this.lanes.some(mayBegin)) return this.goOnLater();
     this.open();
     while (this.hasTime()) {
@@ -187,7 +217,7 @@ export class Rounds {
       if (!lane) return;
       this.lanes = [...this.lanes.filter((other) => other !== lane), lane];
       this.waiting--;
-      lane.take()?.begin();
+      lane.take(this.nowMs())?.begin();
       // What it does at once counts.
       await undefined;
     }
@@ -213,15 +243,20 @@ const senderOf = (call: Call) => (): Sender => {
   return { isKnown: false, network, client: call.client.key };
 };
 
+const turns = new WeakMap<Call, Turn>();
+
 /** Does the work of a call in its turn at the event loop. */
 export function inRound(call: Call, work: () => Promise<void> | undefined): Promise<void> | undefined {
-  return rounds.run(senderOf(call), work);
+  return rounds.run(senderOf(call), (turn) => {
+    if (turn) turns.set(call, turn);
+    return work();
+  });
 }
 
 /** Waits for another turn if this reading has lasted longer than its own: it ends when others decide that the body comes. */
 export async function readInRound<Body>(call: Call, reading: Promise<Body>): Promise<Body> {
   const { count } = rounds;
   const body = await reading;
-  if (rounds.count !== count) await rounds.wait(senderOf(call), true);
+  if (rounds.count !== count) await rounds.again(senderOf(call), turns.get(call));
   return body;
 }

@@ -1,13 +1,13 @@
-import { Agent, request } from "node:http";
+import { Agent, type OutgoingHttpHeaders, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Service } from "@/tests/support/service";
 
-type Flood = {
+export type Flood = {
   path: string;
   /** The addresses that its requests come from in turn, as a proxy would say. */
   addresses: readonly string[];
   connections: number;
-  headers?: Record<string, string>;
+  headers?: OutgoingHttpHeaders | ((n: number) => OutgoingHttpHeaders);
   body?: (n: number) => string;
 };
 
@@ -20,7 +20,8 @@ export function flood(service: Service, { path, addresses, connections, headers 
   const send = () =>
     new Promise<number>((resolve) => {
       const n = sent++;
-      const sender = { "x-forwarded-for": addresses[n % addresses.length], ...headers };
+      const own = typeof headers === "function" ? headers(n) : headers;
+      const sender = { "x-forwarded-for": addresses[n % addresses.length], ...own };
       const to = { host: "127.0.0.1", port: service.port, path, agent, headers: sender };
       const sending = request({ ...to, method: body ? "POST" : "GET" }, (response) => {
         response.resume().once("close", () => resolve(response.statusCode ?? 0));

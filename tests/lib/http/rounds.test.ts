@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { roundBounds } from "@/lib/config/limits";
 import { Rounds } from "@/lib/http/rounds";
 
-type Asked = { by: string; client?: string; isKnown?: boolean; takesMs?: number };
+type Asked = { by: string; client?: string; isKnown?: boolean; takesMs?: number; bodyTakesMs?: number };
 
 /** Rounds on a clock of their own, which only work moves. */
 function start() {
@@ -13,14 +13,17 @@ function start() {
     () => 0,
   );
   const began: string[] = [];
-  const ask = ({ by, client = by, isKnown = false, takesMs = 0 }: Asked) =>
-    rounds.run(
-      () => ({ isKnown, network: by, client }),
-      async () => {
-        began.push(client);
-        nowMs += takesMs;
-      },
-    );
+  const ask = ({ by, client = by, isKnown = false, takesMs = 0, bodyTakesMs }: Asked) => {
+    const sender = () => ({ isKnown, network: by, client });
+    return rounds.run(sender, async (turn) => {
+      began.push(client);
+      nowMs += takesMs;
+      if (bodyTakesMs === undefined) return;
+      await rounds.again(sender, turn);
+      began.push(`body of ${client}`);
+      nowMs += bodyTakesMs;
+    });
+  };
   /** Makes requests wait: the turn has taken this long. */
   const hold = (ms = roundBounds.ms) => ask({ by: "holds", takesMs: ms });
   const pass = (ms: number) => {
@@ -88,7 +91,7 @@ describe("requests that the event loop cannot take at once", () => {
     await Promise.all(all);
   });
 
-  it("of strangers leave the loop free for as long as they have used it, while known callers ask", async () => {
+  it("of strangers leave the loop free for twice as long as they have used it, while known callers ask", async () => {
     const { ask, hold, pass, began } = start();
     hold();
     const app = ask({ by: "ceo", isKnown: true });
@@ -97,7 +100,7 @@ describe("requests that the event loop cannot take at once", () => {
     await nextTurn();
     await nextTurn();
     const count = began.length;
-    pass(10);
+    pass(15);
     await nextTurn();
     await nextTurn();
     expect(began, "they rest").toHaveLength(count);
@@ -107,6 +110,46 @@ describe("requests that the event loop cannot take at once", () => {
     const timer = setInterval(() => pass(5), 1);
     await Promise.all(others);
     clearInterval(timer);
+  });
+
+  it("of strangers begin within a tenth of a second, however much those before them have used", async () => {
+    const { ask, hold, pass, began, now } = start();
+    hold();
+    const app = ask({ by: "ceo", isKnown: true });
+    const dear = ask({ by: "dear", takesMs: 900 });
+    await Promise.all([app, dear]);
+    await nextTurn();
+    await nextTurn();
+    const endedAtMs = now();
+    const app2 = ask({ by: "ceo", isKnown: true });
+    const newcomer = ask({ by: "198.51.100.7" });
+    const timer = setInterval(() => pass(5), 1);
+    await Promise.all([app2, newcomer]);
+    clearInterval(timer);
+    expect(began.at(-1)).toBe("198.51.100.7");
+    expect(now() - endedAtMs).toBeLessThanOrEqual(roundBounds.restMs + 20);
+  });
+
+  it("wait with their bodies behind newcomers", async () => {
+    const { ask, hold, began } = start();
+    hold();
+    const flood = Array.from({ length: 50 }, (_, n) => ask({ by: `2001:db8:${n}::/48`, bodyTakesMs: 3 }));
+    while (began.length < 51) await nextTurn();
+    await Promise.all([...flood, ask({ by: "198.51.100.7" })]);
+    expect(began.indexOf("198.51.100.7")).toBeLessThan(55);
+  });
+
+  it("are charged for nothing while they wait with their bodies: strangers do not rest for an app's work", async () => {
+    const { ask, hold, pass, began, now } = start();
+    hold();
+    const flood = Array.from({ length: 50 }, (_, n) => ask({ by: `2001:db8:${n}::/48`, bodyTakesMs: 1 }));
+    while (began.length < 51) await nextTurn();
+    const beganAtMs = now();
+    const app = Array.from({ length: 20 }, () => ask({ by: "ceo", isKnown: true, takesMs: 5 }));
+    const timer = setInterval(() => pass(1), 1);
+    await Promise.all([...flood, ...app]);
+    clearInterval(timer);
+    expect(now() - beganAtMs).toBeLessThan(1000);
   });
 
   it("of one account that asks for much leave it to the others", async () => {
