@@ -167,6 +167,17 @@ describe.each(engines)("an app with a key, on $name", async (engine) => {
   });
 
   it.each([
+    ["first", 0],
+    ["second", 32],
+  ])("may have a signature whose %s number is short", async (_, from) => {
+    const signatureOf = ({ dpop }: { dpop: string }) => Buffer.from(dpop.split(".")[2] ?? "", "base64url");
+    let headers: ReturnType<KeyHolder["headers"]>;
+    do headers = holder.headers("GET", "/api/entitlement", tokens.access_token);
+    while (signatureOf(headers)[from] !== 0);
+    expect((await read(headers)).status).toBe(200);
+  });
+
+  it.each([
     ["a query", (url: string) => `${url}/api/entitlement?a=b`],
     ["a fragment", (url: string) => `${url}/api/entitlement#a`],
     ["a slash more", (url: string) => `${url}/api/entitlement/`],
@@ -363,10 +374,18 @@ describe.each(engines)("an app with a key, on $name", async (engine) => {
     expect(tokensOf(await ask(asked, proof())).token_type).toBe("DPoP");
   });
 
-  it.each(["EdDSA", "Ed25519"] as const)("may have a key for %s", async (alg) => {
+  it.each(["EdDSA", "Ed25519", "ES256"] as const)("may have a key for %s", async (alg) => {
     const other = makeKeyHolder(service.url, clock.now, alg);
     tokens = await connect(other);
     expect((await bound(other)).status).toBe(200);
+    const wrong = [Buffer.alloc(64), ...[1, 63, 64, 65].map((bytes) => Buffer.alloc(bytes, 0xff))];
+    for (const signature of wrong) {
+      const { authorization, dpop } = other.headers("GET", "/api/entitlement", tokens.access_token);
+      const forged = `${dpop.slice(0, dpop.lastIndexOf("."))}.${signature.toString("base64url")}`;
+      const answer = await read({ authorization, dpop: forged });
+      expect(answer.status).toBe(401);
+      expect(answer.headers["www-authenticate"]).toBe(challenge("invalid_dpop_proof", unsigned));
+    }
     tokens = await connect();
   });
 
