@@ -49,11 +49,11 @@ async function openBrowser(port: number): Promise<{ browser: Browser; close: () 
 }
 
 async function signIn(page: Page, { url, dataDir }: Service): Promise<void> {
-  const earlier = await codesTo([dataDir], email);
+  const earlier = await codesTo(dataDir, email);
   await page.goto(`${url}/sign-in`);
   await page.getByLabel("Email").fill(email);
   await page.keyboard.press("Enter");
-  await typeCode(page, await newCodeTo([dataDir], email, earlier));
+  await typeCode(page, await newCodeTo(dataDir, email, earlier));
   await page.waitForURL(`${url}/home`);
 }
 

@@ -1,6 +1,7 @@
 import { CookieJar } from "@/tests/support/cookie-jar";
 import { codesTo, newCodeTo } from "@/tests/support/mailbox";
 import type { Answer, Service } from "@/tests/support/service";
+import { makeCode } from "@/tests/support/sign-in-code";
 
 const chromium = {
   "user-agent":
@@ -26,26 +27,22 @@ export class Browser {
     readonly address: string = newAddress(),
   ) {}
 
-  /**
-   * Signs a new browser in to an account of local sign-in.
-   *
-   * @param dataDirs - folders to look for the mail in: any instance on the same store may send it
-   */
-  static async signIn(service: Service, email: string, dataDirs = [service.dataDir]): Promise<Browser> {
+  /** Signs a new browser in to an account of local sign-in, with a code that is not mailed. */
+  static async signIn(service: Service, email: string): Promise<Browser> {
     const browser = new Browser(service);
-    const location = await browser.redeem(email, { dataDirs });
+    const made = await makeCode(service, email);
+    browser.cookies.set("office-code", made.browser);
+    const { location } = (await browser.submit("/sign-in/redeem", { code: made.code })).headers;
     if (location !== "/home") throw new Error(`signed in to ${location}`);
     return browser;
   }
 
   /** Signs in with the code that is mailed, also where it is signed in already. Returns where that leads. */
-  async redeem(
-    email: string,
-    { back = "", dataDirs = [this.service.dataDir] } = {},
-  ): Promise<string | undefined> {
-    const earlier = await codesTo(dataDirs, email);
+  async redeem(email: string, { back = "" } = {}): Promise<string | undefined> {
+    const { dataDir } = this.service;
+    const earlier = await codesTo(dataDir, email);
     await this.submit("/sign-in/send", { email, ...(back && { back }) });
-    const code = await newCodeTo(dataDirs, email, earlier);
+    const code = await newCodeTo(dataDir, email, earlier);
     return (await this.submit("/sign-in/redeem", { code })).headers.location;
   }
 

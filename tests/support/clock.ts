@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createFolder } from "@/tests/support/leash";
 
@@ -6,7 +6,8 @@ import { createFolder } from "@/tests/support/leash";
 export function makeClock() {
   const file = join(createFolder(), "clock");
   let aheadMs = 0;
-  writeFileSync(file, "0");
+  const write = (flag: "w" | "r+") => writeFileSync(file, new Float64Array([aheadMs]), { flag });
+  write("w");
   return {
     environment: { NODE_OPTIONS: "--import ./tests/support/clock-ahead.mjs", TEST_CLOCK: file },
     /** Its time, in Unix milliseconds. */
@@ -14,8 +15,7 @@ export function makeClock() {
     /** Advances the clock. */
     pass(ms: number): void {
       aheadMs += ms;
-      writeFileSync(`${file}.new`, String(aheadMs));
-      renameSync(`${file}.new`, file);
+      write("r+");
     },
   };
 }

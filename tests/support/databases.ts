@@ -178,12 +178,12 @@ const patienceMs = 25_000;
 /** Retries until the attempt does not throw, or rethrows its last error after the timeout. */
 export async function eventually<T>(attempt: () => T | Promise<T>): Promise<T> {
   const giveUpAtMs = Date.now() + patienceMs;
-  for (;;) {
+  for (let pauseMs = 5; ; pauseMs = Math.min(2 * pauseMs, 50)) {
     try {
       return await attempt();
     } catch (error) {
       if (Date.now() > giveUpAtMs) throw error;
-      await sleep(50);
+      await sleep(pauseMs);
     }
   }
 }

@@ -37,21 +37,21 @@ export async function mailsTo(dataDir: string, email: string): Promise<Email[]> 
   return mails.filter((mail) => mail.to?.some(({ address }) => address?.replaceAll('"', "") === email));
 }
 
-/** The sign-in codes that were mailed to an email, oldest first, by the data folders of all who may send one. */
-export async function codesTo(dataDirs: string[], email: string): Promise<string[]> {
-  const mails = await Promise.all(dataDirs.map((dataDir) => mailsTo(dataDir, email)));
-  return mails.flat().flatMap(({ subject = "" }) => /^[\w-]+(?= is your)/.exec(subject)?.[0] ?? []);
+/** The sign-in codes that were mailed to an email, oldest first. */
+export async function codesTo(dataDir: string, email: string): Promise<string[]> {
+  const mails = await mailsTo(dataDir, email);
+  return mails.flatMap(({ subject = "" }) => /^[\w-]+(?= is your)/.exec(subject)?.[0] ?? []);
 }
 
 /** Waits for a sign-in code that is none of the earlier ones. */
-export function newCodeTo(dataDirs: string[], email: string, earlier: string[]): Promise<string> {
+export function newCodeTo(dataDir: string, email: string, earlier: string[]): Promise<string> {
   return eventually(async () => {
-    const made = (await codesTo(dataDirs, email)).findLast((code) => !earlier.includes(code));
+    const made = (await codesTo(dataDir, email)).findLast((code) => !earlier.includes(code));
     return made ?? Promise.reject(new Error(`no code for ${email}`));
   });
 }
 
 /** Waits for the newest sign-in code. */
 export function codeTo(dataDir: string, email: string): Promise<string> {
-  return newCodeTo([dataDir], email, []);
+  return newCodeTo(dataDir, email, []);
 }

@@ -7,32 +7,24 @@ import "./clock-ahead.mjs";
 import "./outside-fetch.mjs";
 
 /*
- * Runs operator's commands in sequence, each with its own environment and a fresh copy of our modules. It compiles the
- * modules once and loads the libraries once, which takes most of the time. An input line is `{args, environment}`, an
- * output line `{code, stdout, stderr}`.
+ * Runs operator's commands in sequence, each with its own environment and none of what an earlier one kept. It loads our
+ * modules and the libraries once, which takes most of the time. An input line is `{args, environment}`, an output line
+ * `{code, stdout, stderr}`.
  */
 const program = resolve("lib/admin/run-command.ts");
 const { outputFiles } = buildSync({
   ...{ entryPoints: [program], bundle: true, packages: "external", write: false },
   ...{ platform: "node", target: "node24", format: "cjs" },
 });
-// esbuild rebuilds the namespace of each library every time, which is a third of a command's time.
-const text = outputFiles[0].text.replace(
-  "var __toESM =",
-  "var __toESM = (library, ...how) => namespaces.get(library) ?? keep(library, makeNamespace(library, ...how));\nvar makeNamespace =",
-);
-const namespaces = new Map();
-function keep(library, namespace) {
-  namespaces.set(library, namespace);
-  return namespace;
-}
-const evaluate = new Script(`(function (module, exports, require, namespaces, keep) {${text}\n})`, {
+const evaluate = new Script(`(function (module, require) {${outputFiles[0].text}\n})`, {
   filename: program,
   importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
 }).runInThisContext();
 const require = createRequire(program);
 // A command parses with a schema once: compiling it first is an eighth of a command's time.
 require("zod").config({ jitless: true });
+const module = { exports: {} };
+evaluate(module, require);
 const answer = process.stdout.write.bind(process.stdout);
 
 for await (const line of createInterface({ input: process.stdin })) {
@@ -52,10 +44,8 @@ async function run(args, environment) {
   process.env = environment;
   process.exitCode = undefined;
   // Clears the last command's `processSingleton` values and exit listeners.
-  delete globalThis[Symbol.for("corner-office")];
+  globalThis[Symbol.for("corner-office")].values = new Map();
   process.removeAllListeners("exit");
-  const module = { exports: {} };
-  evaluate(module, module.exports, require, namespaces, keep);
   outcome.code = await module.exports.runCommand();
   return outcome;
 }

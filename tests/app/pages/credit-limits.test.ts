@@ -32,7 +32,7 @@ describe.each(engines)("an owner's limits of credits, on $name", async (engine) 
     const email = `ceo${people++}@example.com`;
     const terms = ["--plan", "licensed", "--credits", String(credits)];
     const { id } = await service.adminJson<{ id: string }>("account", "add", email, ...terms);
-    return { id, email, browser: await Browser.signIn(service, email, [service.dataDir, second.dataDir]) };
+    return { id, email, browser: await Browser.signIn(service, email) };
   };
   const set = ({ id, browser }: Owner, fields: { limit?: string; below?: string }, headers = {}) =>
     browser.submit("/home/credits/limits", { account: id, limit: "", below: "", ...fields }, headers);

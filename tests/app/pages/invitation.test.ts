@@ -95,7 +95,7 @@ describe.each(engines)("an invitation, on $name", async (engine) => {
     );
     const headers = { cookie: cookies.filter((cookie) => !cookie.endsWith("=")).join("; ") };
     expect((await service.ask("/home", { headers })).text).toContain("mailed@example.com");
-    expect(await codesTo([service.dataDir], "mailed@example.com")).toEqual([]);
+    expect(await codesTo(service.dataDir, "mailed@example.com")).toEqual([]);
 
     const again = await post("mailed@example.com");
     expect(again.headers.location).toBe(`/invitation?token=${token}&proof=${proof}`);

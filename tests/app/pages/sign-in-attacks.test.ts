@@ -35,11 +35,11 @@ describe.each(engines)("on $name", async (engine) => {
     await service.adminJson("account", "add", email, "--plan", "licensed");
     const known = new Browser(service);
     await signIn(known, email);
-    const before = await codesTo([service.dataDir], email);
+    const before = await codesTo(service.dataDir, email);
 
     const attackers = await flood(service, email, 12);
     const long = await eventually(async () => {
-      const mailed = (await codesTo([service.dataDir], email)).slice(before.length);
+      const mailed = (await codesTo(service.dataDir, email)).slice(before.length);
       expect(mailed, "five short codes and a long one").toHaveLength(6);
       return mailed.find((code) => code.includes("-")) ?? expect.fail("no long code");
     });

@@ -98,7 +98,8 @@ describe.each(engines)("a person's data on $name", async (engine) => {
   it("is exported completely and without secrets, by a command and on /home", async () => {
     await service.submit("/waitlist/join", { email });
     await service.adminJson("account", "add", email, "--plan", "licensed", "--credits", "3");
-    const browser = await Browser.signIn(service, email);
+    const browser = new Browser(service);
+    await browser.redeem(email);
     const exported = await eventually(async () => {
       const read = await service.adminJson("person", "export", email);
       // The one about the waitlist is sent only if the runner looks before the account is added.

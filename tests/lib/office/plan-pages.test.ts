@@ -200,7 +200,7 @@ describe.each(engines)("plans in the office on $name", async (engine) => {
       await BackendCaller.add(second, "other"),
     ];
     const token = await service.token(email);
-    const browser = await Browser.signIn(service, email, [service.dataDir, second.dataDir]); // either mails the code
+    const browser = await Browser.signIn(service, email);
     const headers = { authorization: `Bearer ${token}` };
     /** What each place says of the plan. */
     const told = async () => {

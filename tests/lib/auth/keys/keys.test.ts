@@ -34,7 +34,7 @@ describe.each(engines)("the keys of two instances on $name", async (engine) => {
   const one = await startService(environment);
   const other = await startService(environment);
   await one.adminJson("account", "add", "ceo@example.com", "--plan", "licensed");
-  const browser = await Browser.signIn(one, "ceo@example.com", [one.dataDir, other.dataDir]);
+  const browser = await Browser.signIn(one, "ceo@example.com");
 
   const listKeys = () => one.adminJson<Key[]>("keys", "list");
   /** Makes the newest key sign now instead of in a minute. */
