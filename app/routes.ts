@@ -1,4 +1,6 @@
 import { wellKnownHandlers } from "@/app/.well-known/handlers";
+import { POST as answerEmailChange } from "@/app/(pages)/change-email/answer/route";
+import { GET as emailChange } from "@/app/(pages)/change-email/route";
 import { GET as changes } from "@/app/(pages)/changes/route";
 import { connectHandlers } from "@/app/(pages)/connect/forms";
 import { GET as connect } from "@/app/(pages)/connect/route";
@@ -53,8 +55,8 @@ import { fileHandler } from "@/lib/http/static-files";
 
 const atApi = [health, siteBanner, entitlement, creditsBalance, unsubscribe, mcp, mcpUnderApi, mcpAccount];
 const ofSite = [front, waitlist, signIn, code, invitation, connect, search, changes, status, nothingHere];
-const ofOwner = [home, billing, access, account, keepAccountPage, unsubscribePage];
-const steps = [acceptInvitation, keepAccount, returnFromCheckout, findHits, dismissNotice];
+const ofOwner = [home, billing, access, account, keepAccountPage, emailChange, unsubscribePage];
+const steps = [acceptInvitation, keepAccount, answerEmailChange, returnFromCheckout, findHits, dismissNotice];
 const forPrograms = [openApi, llms, llmsFull, statusData, changesFeed, sitemap, robots];
 const forProviders = [clerk, resend, stripe, ready];
 

@@ -1,3 +1,4 @@
+import { findFormerEmails } from "@/lib/accounts/email-change";
 import { toCredits } from "@/lib/accounts/ledger";
 import { asIso } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
@@ -5,11 +6,12 @@ import type { AuditEntry, AuditFilter } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { hashEmail } from "@/lib/mail/suppressions";
 
-/** All identifiers of a person that an audit entry may use, by email. */
-export function namesOf(db: Db, email: string): AuditFilter["whom"] {
+/** All identifiers of a person that an audit entry may use, by email; former emails are among them. */
+export async function namesOf(db: Db, email: string): Promise<NonNullable<AuditFilter["whom"]>> {
   const account = accountBy(db, "email", email);
   const [id, subject] = [account.select("id"), account.select("subject")];
-  return [email, hashEmail(email), id.$asScalar(), subject.$asScalar()];
+  const former = await findFormerEmails(db, email);
+  return [email, hashEmail(email), id.$asScalar(), subject.$asScalar(), ...former];
 }
 
 /** The emails of the accounts that the entries name by id. */

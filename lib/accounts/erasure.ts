@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { keptColumns } from "@/lib/accounts/account-columns";
+import { findFormerEmails } from "@/lib/accounts/email-change";
 import { settings } from "@/lib/config/settings";
 import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
@@ -12,7 +13,7 @@ import { type Db, processStore } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 import { eraseMailFiles } from "@/lib/mail/file-sender";
 import { requireKeys } from "@/lib/mail/link-keys";
-import { deleteMailsTo } from "@/lib/mail/outbox";
+import { deleteMailsTo, enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
 
 /** The audit's name for an erasure; its entry contains the hash of the address. */
@@ -22,9 +23,19 @@ const erasure = "person erase";
  * Erases a person from every table, in one transaction, and from the files in `DATA_DIR`: the address in any spelling,
  * the account's id and subject, the sessions, the passkeys, and the apps' grants. The ledger, the outcomes of mails and
  * the audit stay under pseudonyms, and the suppression stays as a hash. Throws an {@link ApiError} if nothing is stored
- * about the address.
+ * about the address. So are the emails that the account had before. An owner who left gets a last mail.
  */
 export async function erasePerson(db: Db, email: string, by: Actor, nowMs: number): Promise<void> {
+  const former = await findFormerEmails(db, email);
+  await eraseEmail(db, email, by, nowMs);
+  for (const each of former)
+    await eraseEmail(db, each, by === "owner" ? "service" : by, nowMs).catch((failure) => {
+      if (!(failure instanceof ApiError && failure.code === "not_found")) throw failure; // nothing was left of it
+    });
+}
+
+/** Erases one of a person's emails, and the account that has it. */
+async function eraseEmail(db: Db, email: string, by: Actor, nowMs: number): Promise<void> {
   await requireKeys(db); // to find the waiting mails
   const hash = hashEmail(email);
   // The audit entry of the erasure must not contain the erased data.
@@ -53,6 +64,9 @@ export async function erasePerson(db: Db, email: string, by: Actor, nowMs: numbe
         hint: "Check the spelling.",
       });
     }
+    // Its attempts are not recorded: see `wanted-mails.ts`.
+    const farewell = { kind: "farewell", to: email, atMs: nowMs } as const;
+    if (by === "owner") await enqueueMail(transaction, farewell, { nowMs, untilMs: nowMs + securityMailMs });
   });
   const newMentions = await find();
   await auditedTransaction(db, about, nowMs, (transaction) => replaceMentions(transaction, newMentions));
@@ -77,11 +91,13 @@ function deleteRowsOf(transaction: Db, email: string): Promise<boolean[]> {
     "sign_in_emails",
     "sign_in_mail_attempts",
   ] as const;
-  return Promise.all(
-    tables.map((table) =>
+  const asked = transaction.deleteFrom("email_changes").where("to_email", "=", email);
+  return Promise.all([
+    ...tables.map((table) =>
       hasRow(transaction.deleteFrom(table).where("email", "=", email).returning("email")),
     ),
-  );
+    hasRow(asked.returning("id")),
+  ]);
 }
 
 /**

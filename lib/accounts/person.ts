@@ -1,6 +1,7 @@
 import { accountAt, exportAccount } from "@/lib/accounts/account-columns";
 import { namesOf } from "@/lib/accounts/audit-trail";
 import { exportCreditLimits } from "@/lib/accounts/credit-limits";
+import { selectEmailChanges } from "@/lib/accounts/email-change";
 import { listCreditEntries } from "@/lib/accounts/ledger";
 import { exportHolds } from "@/lib/accounts/spending";
 import { describePasskey, listPasskeys } from "@/lib/auth/passkeys/passkeys";
@@ -41,7 +42,7 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     .where("account_id", "=", id)
     .orderBy("seq")
     .execute();
-  const changes = await Array.fromAsync(listAudit(db, { whom: namesOf(db, email) }));
+  const changes = await Array.fromAsync(listAudit(db, { whom: await namesOf(db, email) }));
   return {
     email,
     exportedAt: asIso(nowMs),
@@ -59,6 +60,11 @@ export async function exportPerson(db: Db, email: string, nowMs: number) {
     })),
     wantsAppEndMails: row ? row.app_end_mails_stopped_at_ms === null : null,
     wantsNoMail: await isSuppressed(db, hashEmail(email)),
+    emailChanges: (await selectEmailChanges(db, id).execute()).map((change) => ({
+      ...{ from: change.from_email, to: change.to_email, askedAt: asIso(change.asked_at_ms) },
+      ...{ until: asIso(change.until_ms), changedAt: asIso(change.changed_at_ms) },
+      confirmedAt: { from: asIso(change.from_confirmed_at_ms), to: asIso(change.to_confirmed_at_ms) },
+    })),
     sessions: (await listSessions(db, id, nowMs)).map(describeSession),
     appAnswers: (await selectAppAnswers(db, id).execute()).map(({ app, told, at_ms }) => ({
       ...{ app, told, since: asIso(at_ms) },

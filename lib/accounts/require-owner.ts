@@ -21,6 +21,8 @@ export type Owner = {
   clerkSession: string | undefined;
   /** When they have last proved who they are. */
   confirmedAtMs: number | undefined;
+  /** Whether that was by something that was mailed to the account's email. */
+  isMailProved: boolean;
   /** The owner, or someone who is signed in for them at Clerk and may not grant access. */
   by: "owner" | `impersonator ${string}`;
 };
@@ -73,7 +75,7 @@ async function findAtClerk(call: Call): Promise<Found> {
   if (session?.kind !== "clerk") throw onlyInBrowser();
   const by = session.actor === undefined ? "owner" : (`impersonator ${session.actor}` as const);
   const { sessionId: clerkSession, confirmedAtMs } = session;
-  return { account, session: undefined, clerkSession, confirmedAtMs, by };
+  return { account, session: undefined, clerkSession, confirmedAtMs, isMailProved: false, by };
 }
 
 async function findBySecret(call: Call): Promise<Found> {
@@ -94,7 +96,9 @@ async function readOwner({ headers, client, nowMs }: Call): Promise<Found | unde
   recordBrowserNetwork(session.sessionId, session, client, nowMs);
   const row = await accountBy(db, "id", session.accountId).select(accountAt(nowMs)).executeTakeFirst();
   const confirmedAtMs = session.confirmed_at_ms ?? undefined;
-  return { account: parseAccount(row, nowMs), session, clerkSession: undefined, confirmedAtMs, by: "owner" };
+  const isMailProved = session.confirmed_by === "code" || session.confirmed_by === "invitation";
+  const account = parseAccount(row, nowMs);
+  return { account, session, clerkSession: undefined, confirmedAtMs, isMailProved, by: "owner" };
 }
 
 function onlyInBrowser(): ApiError {

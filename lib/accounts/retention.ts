@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { emailChangeMs } from "@/lib/accounts/email-change";
 import { findErased } from "@/lib/accounts/erasure";
 import { approvedKind } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
@@ -37,6 +38,14 @@ export async function deleteExpired(db: Db, nowMs: number, signal?: AbortSignal)
       key: ["session_id", "at_ms"],
       column: "at_ms",
       untilMs: nowMs - answerDays * dayMs,
+    },
+    { table: "email_changes", key, column: "changed_at_ms", untilMs: beforeMs },
+    {
+      table: "email_changes",
+      key,
+      column: "asked_at_ms",
+      untilMs: nowMs - emailChangeMs,
+      only: sql<boolean>`changed_at_ms is null`,
     },
     { table: "clerk_sessions_ended", key, column: "ended_at_ms", untilMs: beforeMs },
     { table: "onboarding_emails", key, column: "due_at_ms", untilMs: beforeMs, only: isSettled },

@@ -77,12 +77,12 @@ async function follow(
 }
 
 function list(db: Db, { of, who, what, since, until, limit }: Options): Listing {
-  const whom = of === undefined ? undefined : namesOf(db, of);
-  const filter = { whom, who, what, sinceMs: since, untilMs: until, maxRows: limit };
+  const filter = { who, what, sinceMs: since, untilMs: until, maxRows: limit };
   let listed = 0;
   let emails = new Map<string, string>();
   async function* pages() {
-    for await (const page of listAudit(db, filter)) {
+    const whom = of === undefined ? undefined : await namesOf(db, of);
+    for await (const page of listAudit(db, { ...filter, whom })) {
       listed += page.length;
       emails = await findEmails(db, page);
       yield page.map(toFullEntry);

@@ -1,5 +1,6 @@
 import type { ExpressionBuilder, NotNull } from "kysely";
 import { endCheckoutsOfLeavers } from "@/lib/billing/checkout";
+import { tellChangedEmails } from "@/lib/billing/customer/customer";
 import type { Buyer } from "@/lib/billing/customer/purchases";
 import { fulfil, type Purchase } from "@/lib/billing/fulfilment/fulfilment";
 import {
@@ -73,6 +74,7 @@ export async function reconcile(
   await endCheckoutsOfLeavers(db, nowMs).catch((err) =>
     log().warn({ err }, "a leaver's checkout is open yet"),
   );
+  await tellChangedEmails(db, nowMs).catch((err) => log().warn({ err }, "Stripe has an old email yet"));
   await endDueLicences(db, nowMs);
   if (!signal?.aborted) await buyDueCredits(db, nowMs);
   return reconciled;

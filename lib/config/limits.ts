@@ -205,6 +205,8 @@ export const rateLimits = {
   registrations: { perClient: 300, perNetwork: 1000, inAll: 6000, ...tenMinutes },
   /** Emails that join the waitlist, in a day. */
   waitlist: { perNetwork: 50, inAll: 5000, windowSeconds: 24 * 60 * 60 },
+  /** Emails that owners want for their accounts, in a day; each account has three. */
+  emailChanges: { perNetwork: 20, inAll: 2000, windowSeconds: 24 * 60 * 60 },
   /** Pages that are rendered for each request: enough for a whole office behind one address. */
   pages: { perClient: 300, perNetwork: 1200, ...minute },
   /** Calls to Clerk that requests cause. */

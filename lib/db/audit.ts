@@ -66,6 +66,7 @@ const progress: Columns = {
     "currency",
   ],
   credit_limits: ["top_up_due_ms"],
+  email_changes: ["told_at_ms"],
   local_sessions: [
     "last_seen_at_ms",
     "expires_at_ms",

@@ -42,4 +42,14 @@ export const migrations: Record<string, SchemaChange> = {
       await createTriggers(db, eventTriggers);
     },
   },
+  "270-email-changes": [
+    `create table email_changes (id text primary key, account_id text not null references accounts (id) on delete cascade,
+        from_email text not null, to_email text not null, mailbox_hash text not null, asked_at_ms bigint not null,
+        until_ms bigint not null, from_confirmed_at_ms bigint, to_confirmed_at_ms bigint, changed_at_ms bigint,
+        told_at_ms bigint)`,
+    "create index email_changes_account on email_changes (account_id, asked_at_ms)",
+    "create index email_changes_mailbox on email_changes (mailbox_hash, asked_at_ms)",
+    "create index email_changes_to on email_changes (to_email)",
+    "create index email_changes_untold on email_changes (changed_at_ms) where changed_at_ms is not null and told_at_ms is null",
+  ],
 };

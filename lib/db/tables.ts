@@ -48,6 +48,25 @@ export type Tables = {
     /** When its plan gives credits next; 0 in a new row, and null while something else has to change before. */
     credits_due_ms: number | null;
   };
+  /** Requests to change an account's email: of a day, and those that were carried out. */
+  email_changes: {
+    id: string;
+    account_id: string;
+    from_email: string;
+    to_email: string;
+    /** Of the new email's mailbox, however it is spelled. */
+    mailbox_hash: string;
+    asked_at_ms: number;
+    /** Until when its links work; the past once it was stopped or replaced. */
+    until_ms: number;
+    /** When each mailbox confirmed it; null until then. */
+    from_confirmed_at_ms: number | null;
+    to_confirmed_at_ms: number | null;
+    /** When the account got the new email. */
+    changed_at_ms: number | null;
+    /** When Stripe was told. */
+    told_at_ms: number | null;
+  };
   /** The month for which an account's plan gave credits last. */
   credit_months: {
     account_id: string;

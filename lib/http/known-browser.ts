@@ -34,13 +34,23 @@ export function findKnownBrowser(
   return exists(account).then((isThere) => (isThere ? { id, account } : undefined));
 }
 
+/** Whether the account is gone that this browser signed in to last. */
+export async function isAccountGone(headers: SentHeaders): Promise<boolean> {
+  const { account } = readKnown(headers) ?? {};
+  return account !== undefined && !(await askForAccount(account));
+}
+
+function askForAccount(id: string): Promise<boolean> {
+  return store()
+    .then((db) => hasRow(accountBy(db, "id", id).select("id")))
+    .catch(() => true);
+}
+
 /** Asked at most every ten seconds. While the store is away, an account is taken to exist. */
 function hasAccount(id: string): Promise<boolean> {
   const known = found().get(id);
   if (known && performance.now() < known.untilMs) return known.exists;
-  const exists = store()
-    .then((db) => hasRow(accountBy(db, "id", id).select("id")))
-    .catch(() => true);
+  const exists = askForAccount(id);
   found().set(id, { exists, untilMs: performance.now() + askedAgainAfterMs });
   return exists;
 }

@@ -73,6 +73,19 @@ const queuedMail = z.discriminatedUnion("kind", [
     atMs: z.number(),
   }),
   z.object({ kind: z.literal("account deletion"), to: z.string(), token: z.string(), deletesAtMs: z.int() }),
+  /** To one of the two mailboxes of a change of email: whether that is wanted. `other` is the new email. */
+  z.object({
+    kind: z.literal("email change"),
+    to: z.string(),
+    id: z.string(),
+    side: z.enum(["from", "to"]),
+    other: z.string(),
+    untilMs: z.int(),
+  }),
+  /** To the email that an account had. */
+  z.object({ kind: z.literal("email changed"), to: z.string(), email: z.string(), atMs: z.int() }),
+  /** To the email of an account that is gone. */
+  z.object({ kind: z.literal("farewell"), to: z.string(), atMs: z.int() }),
   ...scheduledMail.options,
 ]);
 

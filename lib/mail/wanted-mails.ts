@@ -5,6 +5,7 @@ import { transact } from "@/lib/db/transaction";
 import { addressAppEndMail, takeAppEndMails } from "@/lib/mail/app-end-mails";
 import { createClerkInvitation } from "@/lib/mail/clerk-invitations";
 import { printCode } from "@/lib/mail/code-terminal";
+import { findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
 import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/mail/invitation-token";
 import {
   addressLicenceEnded,
@@ -25,9 +26,10 @@ import {
 } from "@/lib/mail/outbox";
 import type { Outbox, WantedMail } from "@/lib/mail/outbox-runner";
 import { retryDelays } from "@/lib/mail/retry-delays";
-import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
+import { accountDeletionMail, farewellMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail, appInTurnMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
 import { automaticPurchaseStoppedMail, lowCreditsMail } from "@/lib/mail/texts/credits";
+import { emailChangedMail, emailChangeMail } from "@/lib/mail/texts/email-change";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import * as signIn from "@/lib/mail/texts/sign-in";
 import { trialEndedMail, trialEndingMail } from "@/lib/mail/texts/trial";
@@ -60,9 +62,10 @@ export const outbox: Outbox<ClaimedMail> = {
   },
 
   async record(db, claimed, { to, failure, next }, nowMs) {
-    await (next ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed));
-    const state = failure ? (next ? "retrying" : "failed") : "sent";
     const { id, kind } = claimed;
+    await (next ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed));
+    if (kind === "farewell") return; // nothing is kept about the address any more
+    const state = failure ? (next ? "retrying" : "failed") : "sent";
     await recordAttempt(db, { id, to, kind, state, failure: failure?.message }, nowMs);
   },
 };
@@ -115,6 +118,9 @@ const kinds: { [Kind in QueuedMail["kind"]]: Address<QueuedMail & { kind: Kind }
     signIn.confirmationMail({ url: confirmationUrl(token) }),
   ),
   "account deletion": wantedIf(isLeaving, accountDeletionMail),
+  "email change": about(addressEmailChange, emailChangeMail),
+  "email changed": wantedIf(async () => true, emailChangedMail),
+  farewell: wantedIf(async () => true, farewellMail),
   "trial ending": about(addressTrialMail, trialEndingMail),
   "trial ended": about(addressTrialMail, trialEndedMail),
   "app ending": about(addressAppEndMail, appEndMail),
@@ -167,6 +173,18 @@ async function addressStopped(db: Db, mail: Extract<QueuedMail, { kind: "automat
     .where("top_up_stopped", "=", mail.why)
     .executeTakeFirst();
   return owner && { ...mail, ...owner };
+}
+
+/** While the request waits, with whether its mailbox has given its word already, or the new email has an account. */
+async function addressEmailChange(
+  db: Db,
+  mail: Extract<QueuedMail, { kind: "email change" }>,
+  nowMs: number,
+) {
+  const change = await findEmailChange(db, mail.id);
+  if (!change || !isWaiting(change, nowMs)) return undefined;
+  const isTaken = mail.side === "to" && (await hasRow(accountBy(db, "email", mail.to).select("id")));
+  return { ...mail, isTaken, isConfirmed: change[`${mail.side}_confirmed_at_ms`] !== null };
 }
 
 function isLeaving(db: Db, { to, deletesAtMs }: { to: string; deletesAtMs: number }): Promise<boolean> {

@@ -49,7 +49,7 @@ async function show(call: OfficeCall) {
     onboarding: selectEmails(db, id),
     entries: selectLedger(db, id, "<").limit(maxRows),
     holds: openHolds(db, id, nowMs).limit(maxRows),
-    changes: auditEntries(db, { whom: namesOf(db, email) }).limit(maxRows),
+    changes: auditEntries(db, { whom: await namesOf(db, email) }).limit(maxRows),
   });
   const facts = toAccountFacts(found, nowMs);
   const explained = explain(facts);

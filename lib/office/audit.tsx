@@ -20,7 +20,7 @@ async function show(call: OfficeCall) {
   const day = Number.isNaN(dayStartMs) ? {} : { sinceMs: dayStartMs, untilMs: dayStartMs + dayMs };
   const [, atMs, id = ""] = /^(\d{1,15}) ([\w-]+)$/.exec(input("after") ?? "") ?? [];
   const { who, what } = filter;
-  const whom = filter.whom ? namesOf(db, filter.whom) : undefined;
+  const whom = filter.whom ? await namesOf(db, filter.whom) : undefined;
   const after = atMs ? { at_ms: Number(atMs), id } : undefined;
   const query = auditEntries(db, { who, whom, what, ...day, after });
   const rows = await query.limit(perPage + 1).execute();

@@ -13,6 +13,7 @@ export type Purpose =
   | "connect-refusal:v1"
   | "invitation-mail:v1"
   | "keep-account:v1"
+  | "email-change:v1"
   | "known-browser:v1"
   | "link-key:v1"
   | "log-subject:v1"

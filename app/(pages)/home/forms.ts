@@ -1,5 +1,6 @@
 import { switchAppEndMails } from "@/lib/accounts/app-end-switch";
 import { parseLimit, setCreditLimits } from "@/lib/accounts/credit-limits";
+import { askForEmail, stopEmailChange } from "@/lib/accounts/email-change";
 import { leave, stay } from "@/lib/accounts/leaving";
 import { finishPasskey, startPasskey } from "@/lib/accounts/own-passkeys";
 import { byOwner } from "@/lib/accounts/owner-form";
@@ -20,6 +21,8 @@ import { openLicenceChange } from "@/lib/billing/licence/price-change";
 import { openUnfinished } from "@/lib/billing/licence/subscription";
 import { endAutomaticPurchase } from "@/lib/billing/top-ups/automatic-purchase";
 import { startAutomaticPurchase } from "@/lib/billing/top-ups/start";
+import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
+import { rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { handleForm, withProblem } from "@/lib/http/form";
@@ -27,6 +30,7 @@ import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { ownerForms } from "@/lib/http/register/forms";
 import { ownerPages } from "@/lib/http/register/pages";
 import { keepApps } from "@/lib/oauth/extend-apps";
+import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 import { findSessionGroup } from "./access/session-groups";
 
@@ -131,6 +135,31 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
         mediaType: "application/json",
         headers: ["content-disposition", `attachment; filename="corner-office-${day}.json"`],
       };
+    },
+    byOwner,
+  ),
+
+  /** Asks both mailboxes. The answer is the same whether the new email has an account. */
+  askForEmail: handleForm(
+    ownerForms.askForEmail,
+    async (call, { account: owner, isMailProved }) => {
+      const { field, circles, nowMs } = call;
+      const to = parseTypedEmail(field("email"));
+      if (!to) return { to: `${withProblem(account, whyNotAnEmail(field("email")))}#email` };
+      const refused = await consumeLimit("emailChanges", rateLimits.emailChanges, circles);
+      const problem = refused
+        ? "often"
+        : await askForEmail(await store(), owner, { to, isMailProved }, nowMs);
+      return { to: problem ? `${withProblem(account, problem)}#email` : `${account}?asked#email` };
+    },
+    byOwner,
+  ),
+
+  stopEmailChange: handleForm(
+    ownerForms.stopEmailChange,
+    async ({ nowMs }, { account: owner }) => {
+      await stopEmailChange(await store(), owner, "owner", nowMs);
+      return { to: `${account}?stopped#email` };
     },
     byOwner,
   ),

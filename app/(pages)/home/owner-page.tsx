@@ -8,6 +8,7 @@ import type { SentHeaders } from "@/lib/http/call";
 import { sendsCookie } from "@/lib/http/cookies";
 import { redirectTo, withProblem } from "@/lib/http/form";
 import type { RouteHandler } from "@/lib/http/handler";
+import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";
 import { forms } from "@/lib/http/register/forms";
 import { ownerPages, type Page, pages } from "@/lib/http/register/pages";
@@ -27,6 +28,8 @@ import { CheckResult } from "./check-result";
 /** A visit by the owner in person, not by a program that has a token. */
 export type OwnVisit = {
   query: Record<string, string>;
+  /** What the address says that went wrong; the page shows it above its content. */
+  problem: Problem | undefined;
   headers: SentHeaders;
   state: Standing;
   account: Account;
@@ -58,7 +61,8 @@ export function ownerPage(
       const isLocal = settings().signIn.kind === "local";
       const query = Object.fromEntries(url.searchParams);
       const caller = await identifyCaller(call, undefined);
-      if (caller.is === "signed-out" && !isAway) {
+      const isGone = isLocal && caller.is === "unreadable" && (await isAccountGone(headers));
+      if ((caller.is === "signed-out" && !isAway) || isGone) {
         const hadSession = sendsCookie(headers, "office-client");
         return redirectTo(
           hadSession
@@ -97,6 +101,7 @@ export function ownerPage(
           {isOwn ? (
             await show({
               ...visit,
+              problem,
               account,
               contents,
               plans,

@@ -8,6 +8,9 @@ export const problems: Record<string, Problem> = {
   used: { words: "That code was already used. Request a new one." },
   longer: { words: "Someone is guessing at codes, so they are longer for now. Request a new one." },
   unasked: { words: "This browser has not requested a code yet. Request one here." },
+  gone: {
+    words: "The account that you used in this browser was deleted. To come back, join the waitlist.",
+  },
   ended: { words: "Your session has ended. Sign in again." },
 };
 

@@ -2,6 +2,7 @@ import { renewingSession } from "@/lib/auth/sessions/session-renewal";
 import { readPageCredential } from "@/lib/auth/tokens/credential";
 import { settings } from "@/lib/config/settings";
 import { redirectTo } from "@/lib/http/form";
+import { isAccountGone } from "@/lib/http/known-browser";
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
@@ -26,7 +27,9 @@ export const { GET } = toPlatform(
       const title = "Sign in";
       if (kind === "clerk")
         return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
-      const problem = findProblem(url, problems);
+      const asked = findProblem(url, problems);
+      const isGone = asked === problems.ended && (await isAccountGone(headers));
+      const problem = isGone ? problems.gone : asked;
       const mayBeSignedIn = !problem || problem === problems.used || problem === problems.unasked;
       const session = mayBeSignedIn && !isAway && (await call.once(readPageCredential));
       if (mayBeSignedIn && (!session || !("is" in session)))

@@ -24,7 +24,7 @@ async function findBySecret(db: Db, secret: string, nowMs: number) {
     .selectFrom("local_sessions")
     .innerJoin("accounts", "accounts.id", "local_sessions.account_id")
     .select(["local_sessions.id as sessionId", "local_sessions.expires_at_ms as endsAtMs", "confirmed_at_ms"])
-    .select(["renewed_from", "network"])
+    .select(["confirmed_by", "renewed_from", "network"])
     .select(["accounts.id as accountId", "accounts.subject", "client_hash", "former_until_ms"])
     .where(({ or, and, eb }) =>
       or([

@@ -80,17 +80,40 @@ export async function* listCustomersOf({ id, email }: Buyer): AsyncGenerator<Str
 
 /**
  * Tells Stripe an account's email when it has changed. The metadata has the one that we told last, so an address that the
- * owner prefers at Stripe stays. A customer that we did not make is left alone.
+ * owner prefers at Stripe stays. A customer that we did not make is left alone. Returns whether there is nothing to try again.
  */
 export async function alignEmail(
   { id, email: there, metadata }: Pick<Stripe.Customer, "id" | "email" | "metadata">,
   email: string,
-): Promise<void> {
-  if (!metadata.account || (metadata.email ?? there) === email) return;
+): Promise<boolean> {
+  if (!metadata.account || (metadata.email ?? there) === email) return true;
   try {
     await callStripe((stripe) => stripe.customers.update(id, { email, metadata: { email } }));
+    return true;
   } catch (failure) {
     log().warn({ err: failure, customer: id }, "a changed email did not reach Stripe");
+    return failure instanceof StripeFailure && failure.code === "email_invalid"; // it takes fewer emails than mail does
+  }
+}
+
+const maxToldAtOnce = 100;
+
+/** Tells Stripe the emails that owners have changed here and that it does not know yet. Throws if Stripe is away. */
+export async function tellChangedEmails(db: Db, nowMs: number): Promise<void> {
+  const untold = await db
+    .selectFrom("email_changes")
+    .innerJoin("billing_customers", "billing_customers.account_id", "email_changes.account_id")
+    .innerJoin("accounts", "accounts.id", "email_changes.account_id")
+    .select(["email_changes.id", "customer_id", "email"])
+    .where("changed_at_ms", "is not", null)
+    .where("told_at_ms", "is", null)
+    .orderBy("changed_at_ms")
+    .limit(maxToldAtOnce)
+    .execute();
+  for (const { id, customer_id, email } of untold) {
+    const customer = await findAtStripe((stripe) => stripe.customers.retrieve(customer_id));
+    if (customer && !customer.deleted && !(await alignEmail(customer, email))) continue;
+    await db.updateTable("email_changes").set({ told_at_ms: nowMs }).where("id", "=", id).execute();
   }
 }
 

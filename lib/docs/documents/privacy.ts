@@ -1,3 +1,4 @@
+import { emailChangeMs } from "@/lib/accounts/email-change";
 import { codesKeptMs } from "@/lib/auth/codes/sign-in-code-limits";
 import { codeCookieSeconds } from "@/lib/auth/local-sign-in";
 import { browserSecretSeconds } from "@/lib/auth/passkeys/passkey-challenge";
@@ -37,6 +38,9 @@ const isAtClerk = () => settings().signIn.kind === "clerk";
 const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   accounts:
     "Your account: email, plan and what it has beyond it, when what we give ends and what follows, end of the trial and the mails about it, assistant limit, credits, what is held of them, our reference for it, when it was opened, when its plan next gives credits, whether you want mails about the end of apps, and when it is deleted if you asked for that | Until your data is erased",
+  email_changes:
+    isLocal() &&
+    `That you asked for another email: the old and the new one with a hash of its mailbox, when you asked, each confirmed it and it was changed, and whether Stripe knows | ${describeSeconds(emailChangeMs / 1000)}; ${retention()} if it was changed`,
   credit_entries:
     "Every change of your credits: amount, reason and time, which of our systems spent them for what, and for bought ones what was paid, the price and Stripe's id of the checkout | With the account; after an erasure, without anything that names you",
   credit_months:
@@ -58,7 +62,7 @@ const keptIn = (): Record<keyof Tables, string | false | undefined> => ({
   sign_in_emails:
     isLocal() &&
     `That codes were requested for an email, and a hash of its long code | Until the long code expires, after at most ${describeSeconds(longCodeHours * 60 * 60)}`,
-  sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey, the end of your trial or licence, or credits that are few, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
+  sign_in_mails: `A mail with a code or an invitation, or about the waitlist, a sign-in, an app, a passkey, a change of email, the end of your account, the end of your trial or licence, or credits that are few, encrypted | Until it is delivered, or its code (${describeSeconds(codeMinutes * 60)}, a long one ${describeSeconds(longCodeHours * 60 * 60)}) or its link (${describeSeconds(invitationDays * 24 * 60 * 60)}) expires; one about access for at most ${describeSeconds(securityMailMs / 1000)}`,
   sign_in_mail_attempts: `When such a mail was sent to your email, and why not if it was not | ${retention()}`,
   local_sessions: `Your sessions: the kind of browser and system, or the app's name and where its answers go, the beginning with its coarse network (an IPv4 /24 or IPv6 /48), the hour of the last use, the minute and the answer of an app's last check, the last coarse networks that it got tokens from or was used from and when they were in turn, since when its tokens are bound to its key, and for a browser when and how you last confirmed that it is you, with hashes of its secrets | Until they end: after ${sessionDays.idle} days without use, and at most after ${sessionDays.browser} days for a browser and ${sessionDays.app} for an app. That an app ended and why: ${sessionDays.ended} days more`,
   app_answers: `What each of your apps was told about your account when that changed, and when | ${answerDays} days`,

@@ -48,6 +48,12 @@ export const ownerForms = {
   exportPerson: { path: "/home/export", ...onAccount },
   leave: { path: "/home/account/delete", ...ownAccount, needsProof: true },
   stay: { path: "/home/account/keep", ...ownAccount },
+  askForEmail: {
+    path: "/home/account/email",
+    ...ownAccount,
+    needsProof: true,
+  },
+  stopEmailChange: { path: "/home/account/email/stop", ...ownAccount },
   beginCheckout: { path: "/home/checkout", ...onBilling, notImpersonated: "checkout refused" },
   setCreditLimits: {
     ...owners,
@@ -76,6 +82,7 @@ export const forms = {
   answerApp: { path: "/connect/answer", ...onConnect },
   acceptInvitation: { path: "/invitation/accept", ...form, under: ["local"], needsCookies: true },
   keepAccount: { path: "/keep-account/confirm", ...form, under: ["local"] },
+  answerEmailChange: { path: "/change-email/answer", ...form, under: ["local"] },
   /** Where Stripe Checkout sends the browser back to. */
   returnFromCheckout: {
     path: "/home/checkout/return",

@@ -91,6 +91,13 @@ export const pages = {
     under: ["local"],
     loads: ["pages"],
   },
+  emailChange: {
+    path: "/change-email",
+    ...closed,
+    access: "signed link",
+    under: ["local"],
+    loads: ["pages"],
+  },
   connect: { path: "/connect", ...closed, under: ["local", "clerk"], loads: ["pages"] },
   search: { path: "/docs/search", ...closed, loads: ["documents"] },
   changes: { path: "/changes", ...open, isShared: true },

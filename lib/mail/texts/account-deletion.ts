@@ -18,3 +18,18 @@ export function accountDeletionMail({ deletesAtMs, token }: Deletion): MailConte
     ],
   };
 }
+
+/** The last mail to an owner, once the account is gone. */
+export function farewellMail({ atMs }: { atMs: number }): MailContent {
+  return {
+    subject: "Your account is deleted",
+    preview: "Nothing is left that names you.",
+    body: [
+      `Your account was deleted on ${formatInstant(atMs)}, as you asked: your email, sessions, apps, passkeys and credits. Your apps stop at their next check, and a licence that ran is not billed again.`,
+      "This is our last mail. The history of credits stays under an id that names no one, and a hash of your email.",
+      "If you come back, join the waitlist as anyone does. Thank you for having tried it.",
+      { label: "Join the waitlist", url: `${settings().appUrl}${pages.waitlist.path}` },
+    ],
+    footer: ["You received this email because this address had an account here until now."],
+  };
+}

@@ -3,9 +3,10 @@ import { settings } from "@/lib/config/settings";
 import type { RenderedMail } from "@/lib/mail/mail";
 import { type MailContent, renderMail } from "@/lib/mail/mail-content";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
-import { accountDeletionMail } from "@/lib/mail/texts/account-deletion";
+import { accountDeletionMail, farewellMail } from "@/lib/mail/texts/account-deletion";
 import { appEndMail, appInTurnMail, newAppMail, replayedAppMail } from "@/lib/mail/texts/apps";
 import { automaticPurchaseStoppedMail, lowCreditsMail } from "@/lib/mail/texts/credits";
+import { emailChangedMail, emailChangeMail } from "@/lib/mail/texts/email-change";
 import { licenceEndedMail, licenceEndingMail, paymentFailedMail } from "@/lib/mail/texts/licence";
 import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 import * as signIn from "@/lib/mail/texts/sign-in";
@@ -18,6 +19,14 @@ export function renderPreviews(): Map<string, RenderedMail> {
   const invitation = `${appUrl}/invitation?token=preview`;
   const app = { name: "Claude Code", origin: "a program on a computer", endsAtMs: atMs + 7 * dayMs };
   const other = { name: "Weekly reports", origin: "reports.example", endsAtMs: atMs + 7.5 * dayMs };
+  const change = {
+    id: "preview",
+    side: "to",
+    other: "new@example.com",
+    untilMs: atMs + dayMs,
+    isTaken: false,
+    isConfirmed: false,
+  } as const;
   const contents: Record<string, MailContent> = {
     invitation: signIn.invitationMail({ url: invitation, isOnWaitlist: false }),
     "invitation-waitlist": signIn.invitationMail({ url: invitation, isOnWaitlist: true }),
@@ -34,6 +43,11 @@ export function renderPreviews(): Map<string, RenderedMail> {
     "passkey-added": signIn.passkeyMail({ change: "added", name: "Chrome on macOS", atMs }),
     "passkey-removed": signIn.passkeyMail({ change: "removed", name: "Chrome on macOS", atMs }),
     "account-deletion": accountDeletionMail({ deletesAtMs: atMs + dayMs, token: "preview" }),
+    farewell: farewellMail({ atMs }),
+    "email-change-old": emailChangeMail({ ...change, side: "from" }),
+    "email-change-new": emailChangeMail(change),
+    "email-change-taken": emailChangeMail({ ...change, isTaken: true }),
+    "email-changed": emailChangedMail({ email: change.other, atMs }),
     "trial-ending": trialEndingMail({ endsAtMs: atMs + 3 * dayMs }),
     "trial-ended": trialEndedMail({ endsAtMs: atMs }),
     "payment-failed": paymentFailedMail({

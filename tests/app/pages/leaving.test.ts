@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
+import { Service } from "@/tests/support/service";
 import type { Buyer } from "@/tests/support/shop";
+import { startSmtpInbox } from "@/tests/support/smtp-inbox";
 
 describe.each(engines)("an owner who deletes their account, on $name", async (engine) => {
   const shop = await startShop(engine);
@@ -47,7 +50,7 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
     const buyer = await shop.admit();
     const { browser, email, id } = buyer;
     await shop.stage.query(`UPDATE local_sessions SET confirmed_at_ms = 0 WHERE account_id = '${id}'`);
-    const shown = /name="back" value="([^"]+)"/.exec(await page(buyer))?.[1] ?? "";
+    const shown = /name="back" value="([^"]+#leave)"/.exec(await page(buyer))?.[1] ?? "";
     for (const [back, planted, to] of [
       [shown, "", "/home/account#leave"],
       ["//evil.example", "", "/home/access#ways"],
@@ -144,7 +147,36 @@ describe.each(engines)("an owner who deletes their account, on $name", async (en
     await expect(exported(buyer)).resolves.toBeNull();
     expect(shop.stripe.subscriptions.get(subscription)?.status).toBe("canceled");
     expect((await shop.service.ask(link)).text).toContain("The account is deleted");
+    const { headers } = await buyer.browser.open("/home");
+    expect(headers.location).toBe("/sign-in?problem=ended");
+    const told = (await buyer.browser.open("/sign-in?problem=ended")).text;
+    expect(told).toContain("The account that you used in this browser was deleted.");
+    expect(told).not.toContain("Your session has ended");
     const left = `SELECT email FROM accounts WHERE deletes_at_ms IS NOT NULL OR email = '${buyer.email}'`;
     expect(await shop.stage.query(left)).toEqual([]);
+  });
+
+  it("gets a last mail, after which nothing has the address", async () => {
+    const inbox = await startSmtpInbox();
+    const stage = await engine.prepare();
+    const service = await Service.start({
+      ...stage.environment,
+      SMTP_URL: `smtp://127.0.0.1:${inbox.port}`,
+      EMAIL_FROM: "office@example.com",
+      APP_URL: "http://localhost:3000",
+    });
+    await service.adminJson("account", "add", "leaver@example.com");
+    await stage.query("UPDATE accounts SET deletes_at_ms = 1");
+    await eventually(async () => {
+      await service.adminJson("emails", "send-due");
+      const mails = inbox.received.map(({ to, raw }) => [to, /^Subject: (.*)\r$/m.exec(raw.toString())?.[1]]);
+      expect(mails).toContainEqual(["leaver@example.com", "Your account is deleted"]);
+    });
+    await service.stop();
+    expect(await stage.query("SELECT * FROM sign_in_mails")).toEqual([]);
+    const attempts = "SELECT * FROM sign_in_mail_attempts WHERE email = 'leaver@example.com'";
+    expect(await stage.query(attempts)).toEqual([]);
+    await inbox.stop();
+    await stage.clear();
   });
 });

@@ -16,7 +16,7 @@ const ours =
   /^(?:begun_by|ended_as|told|begun_in|network|renewed_from|challenge|confirmed_by|public_key|rp_id|credential_id|.*_hash|.*_id|id|kid|kind|state|plan|given_plan|paid_plan|own_features|own_limits|given_after|share|issuer|sealed|sealed_key|what|made_in|clerk_session|last_event|licence|part|plan_before|status|body_digest|may|closed_as|reverses|status_reason|invoice_status|currency|bought|checkout|dispute|top_up_price|top_up_stopped|type|types|data|lease_by|sealed_secret|sealed_former)$/;
 
 /** Columns that contain exactly one address or one subject. */
-const identities = ["email", "subject"];
+const identities = ["email", "from_email", "to_email", "subject"];
 
 const jsonColumns = ["before", "after", "payload", "redirect_uris"];
 
@@ -133,6 +133,13 @@ describe.each(engines)("an erased person on $name", async (engine) => {
         reference: "7",
       };
       await insert("holds", { ...held, id: crypto.randomUUID(), created_at_ms: 1, expires_at_ms: soonMs });
+      const change = { account_id: String(id), from_email: whose, to_email: email, mailbox_hash: "m" };
+      await insert("email_changes", {
+        ...change,
+        id: crypto.randomUUID(),
+        asked_at_ms: soonMs,
+        until_ms: soonMs,
+      });
       await insert("passkey_offers", { account_id: String(id), declined_at_ms: soonMs });
     }
   }

@@ -24,6 +24,9 @@ how many, and whether that was paid for | credit_months: thousandths is_paid is_
 whether you want mails about the end of apps | accounts: app_end_mails_stopped_at
 when it is deleted if you asked for that | accounts: deletes_at
 credits, what is held of them, our reference | accounts: held_thousandths reference
+That you asked for another email: the old and the new one | email_changes: from_email to_email
+with a hash of its mailbox, when you asked | email_changes: mailbox_hash asked_at until
+each confirmed it and it was changed, and whether Stripe knows | email_changes: from_confirmed_at to_confirmed_at changed_at told_at
 your credits: amount, reason and time | credit_entries: thousandths reason created_at place number
 for bought ones what was paid, the price and Stripe's id | credit_entries: amount currency price_id checkout
 which of our systems spent them for what | credit_entries: backend_id reference hold_id reverses reversed_thousandths

@@ -128,7 +128,12 @@ function PasskeyRow({ passkey, accountId, isConfirmed }: PasskeyRowProps) {
   );
 }
 
-const purposes = { ways: "add or remove a passkey", leave: "delete your account", automatic: "turn it on" };
+const purposes = {
+  ways: "add or remove a passkey",
+  email: "change your email",
+  leave: "delete your account",
+  automatic: "turn it on",
+};
 
 type ConfirmProps = Pick<ProvingVisit, "account" | "ways"> & { place: keyof typeof proofPlaces };
 

@@ -2,12 +2,18 @@ import { toPlatform } from "@/lib/http/platform";
 import { forms } from "@/lib/http/register/forms";
 import { pages } from "@/lib/http/register/pages";
 import { PostButton } from "../../post-form";
+import type { Problem } from "../../problem";
 import { readSessions } from "../access/sessions";
 import { readSignInMethods } from "../access/sign-in-methods";
 import { ownerPage } from "../owner-page";
+import { Email, readWaiting } from "./email";
 import { Leave } from "./leave";
 
-const problems = { confirm: { words: "Confirm first that it is you, then delete the account." } };
+const problems: Record<string, Problem> = {
+  confirm: { words: "Confirm first that it is you, then try again." },
+  same: { words: "That is your email already.", isTyped: true },
+  often: { words: "You have asked for three changes of your email in a day. Ask again tomorrow." },
+};
 
 /** The account itself: its email, the data that is kept about it, and its end. */
 export const { GET } = toPlatform(
@@ -16,15 +22,12 @@ export const { GET } = toPlatform(
     // One after the other, so that a page holds one connection to the store at a time.
     const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
     const ways = isLocal ? await readSignInMethods(account.id) : undefined;
+    const waiting = isLocal ? await readWaiting(account.id, nowMs) : undefined;
     const own = sessions?.find(({ id }) => id === sessionId);
     return (
       <>
         <h1>Account</h1>
-        <section className="card">
-          <h2>Your email</h2>
-          <p>{account.email}</p>
-          <p className="quiet">Sign-in codes and every mail about your account go to this address.</p>
-        </section>
+        <Email {...visit} ways={ways} own={own} waiting={waiting} />
         <section className="card">
           <h2>Your data</h2>
           <p>

@@ -1,0 +1,77 @@
+import { settings } from "@/lib/config/settings";
+import { ownerPages } from "@/lib/http/register/pages";
+import { emailChangeUrl } from "@/lib/mail/email-change-token";
+import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
+
+type EmailChange = {
+  id: string;
+  side: "from" | "to";
+  other: string;
+  untilMs: number;
+  isTaken: boolean;
+  isConfirmed: boolean;
+};
+
+/** The mail that asks one of the two mailboxes whether an account may change its email. */
+export function emailChangeMail(change: EmailChange): MailContent {
+  if (change.side === "from") return toOldEmail(change);
+  return change.isTaken ? toEmailWithAccount() : toNewEmail(change);
+}
+
+function toOldEmail({ id, side, other, untilMs, isConfirmed }: EmailChange): MailContent {
+  return {
+    subject: "Your account is to get another email",
+    preview: isConfirmed ? "You can stop it." : "It needs your word.",
+    body: [
+      `Someone who is signed in to your account asked us to change its email to ${other}. Nothing has changed yet: the new address has to confirm it too.`,
+      isConfirmed
+        ? "You have confirmed it from here with your sign-in code. If that wasn’t you, stop it:"
+        : "Confirm it if that was you, or stop it:",
+      { label: isConfirmed ? "See the change" : "Confirm or stop it", url: emailChangeUrl({ id, side }) },
+      `The link works until ${formatInstant(untilMs)}.`,
+      "If it wasn’t you, also sign out all other browsers on your access page, and change the password of your mailbox.",
+    ],
+  };
+}
+
+function toNewEmail({ id, side, untilMs }: EmailChange): MailContent {
+  return {
+    subject: "Confirm your new email",
+    preview: "For your account at Corner Office.",
+    body: [
+      "Someone who is signed in at Corner Office wants this address for their account. Confirm it only if that was you: sign-in codes and every mail about the account then come here.",
+      { label: "Confirm this address", url: emailChangeUrl({ id, side }) },
+      `The link works until ${formatInstant(untilMs)}.`,
+    ],
+    footer: ["If it wasn’t you, ignore this email: nothing changes without your word."],
+  };
+}
+
+/** Only who reads the mailbox of an account learns that there is one. */
+function toEmailWithAccount(): MailContent {
+  return {
+    subject: "This address has an account already",
+    preview: "So no other account can get it.",
+    body: [
+      "Someone who is signed in to another account at Corner Office wants this address for it. The address has an account already, so nothing changes.",
+      "If that was you: sign in here with this address, and delete the account that you no longer need on its account page. Then ask again.",
+      { label: "Sign in", url: settings().appUrl + ownerPages.account.path },
+    ],
+    footer: ["If it wasn’t you, ignore this email."],
+  };
+}
+
+/** The mail to the email that an account had until now. */
+export function emailChangedMail({ email, atMs }: { email: string; atMs: number }): MailContent {
+  const { supportEmail } = settings();
+  return {
+    subject: "Your account has another email",
+    preview: `It is ${email} now.`,
+    body: [
+      `The email of your account was changed to ${email} on ${formatInstant(atMs)}, after both addresses had confirmed it. Sign-in codes and every mail about the account go there. This is the last mail to this address.`,
+      "If that was you, you have nothing to do. You are still signed in where you were.",
+      `If it wasn’t, change the password of this mailbox${supportEmail ? ` and write to ${supportEmail}` : " and write to the people who run this service"}: someone could read it.`,
+    ],
+    footer: ["We always email the old address when an account changes its email."],
+  };
+}
