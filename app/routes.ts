@@ -36,6 +36,7 @@ import { GET as siteBanner } from "@/app/api/site-banner/route";
 import { GET as changesFeed } from "@/app/changes.atom/route";
 import { byPath } from "@/app/handlers-by-path";
 import { POST as clerk } from "@/app/hooks/clerk/route";
+import { GET as cron } from "@/app/hooks/cron/route";
 import { POST as resend } from "@/app/hooks/resend/route";
 import { POST as stripe } from "@/app/hooks/stripe/route";
 import { GET as llms } from "@/app/llms.txt/route";
@@ -58,7 +59,7 @@ const ofSite = [front, waitlist, signIn, code, invitation, connect, search, chan
 const ofOwner = [home, billing, access, account, keepAccountPage, emailChange, unsubscribePage];
 const steps = [acceptInvitation, keepAccount, answerEmailChange, returnFromCheckout, findHits, dismissNotice];
 const forPrograms = [openApi, llms, llmsFull, statusData, changesFeed, sitemap, robots];
-const forProviders = [clerk, resend, stripe, ready];
+const forProviders = [clerk, resend, stripe, cron, ready];
 
 /** The handlers of every address: of the same exports that a platform calls, and of its files, which Next answers itself. */
 const handlers = byPath([

@@ -84,6 +84,11 @@ export function parseSettings(environment: Environment) {
       "APP_SECRET: is required with DATABASE_URL, Upstash or REDIS_URL, because every instance must derive the same keys",
     );
   }
+  if (env.VERCEL === "1" && !env.DATABASE_URL) {
+    faults.push(
+      "DATABASE_URL: is required on Vercel, where the embedded store would be lost with each process",
+    );
+  }
   if ((env.OFFICE_URL || env.OFFICE_HOST) && !env.OFFICE_PORT) {
     faults.push("OFFICE_HOST, OFFICE_URL: need OFFICE_PORT");
   }
@@ -117,6 +122,8 @@ export function parseSettings(environment: Environment) {
       : undefined,
     appSecret: env.APP_SECRET,
     previousAppSecret: env.APP_SECRET_PREVIOUS,
+    /** What the scheduler of a platform sends; undefined if none may call. */
+    cronSecret: env.CRON_SECRET,
     dataDir: resolve(env.DATA_DIR),
     retentionDays: env.RETENTION_DAYS,
     databaseUrl: env.DATABASE_URL,
@@ -228,6 +235,11 @@ const environmentSchema = z.object({
   HSTS_INCLUDE_SUBDOMAINS: oneOf("true", "false").default("false"),
   APP_SECRET: secret.optional(),
   APP_SECRET_PREVIOUS: secret.optional(),
+  CRON_SECRET: z
+    .string()
+    .trim()
+    .regex(/^[!-~]{16,}$/, "must be 16 characters of ASCII or more, without blanks")
+    .optional(),
   DATA_DIR: z.string().default(".data"),
   RETENTION_DAYS: wholeNumber(30, 36_500).default(730), // 2 years
   DATABASE_URL: postgresUrl.optional(),

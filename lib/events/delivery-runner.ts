@@ -103,6 +103,10 @@ export class DeliveryRunner {
     for (const item of waiting) this.chainOf(item.event.account_id).push(item);
   }
 
+  get isSending(): boolean {
+    return this.inWork.size > 0;
+  }
+
   /** Reads what is new, unless enough waits, and sends what is due. */
   async take(db: Db): Promise<void> {
     const items = [...this.chains.values()].flat();

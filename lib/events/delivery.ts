@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Db } from "@/lib/db/store";
 import { DeliveryRunner, leaseHolder, readAtOnce, readWaiting } from "@/lib/events/delivery-runner";
 import { numberEvents } from "@/lib/events/event-list";
@@ -24,6 +25,16 @@ export async function deliverWebhooks(db: Db, nowMs: number, signal: AbortSignal
   if (running.length === 0) return;
   await numberEvents(db, readAtOnce);
   await Promise.all(running.map((webhook) => runOne(db, webhook, nowMs)));
+}
+
+/** Delivers all that is due, and gives the leases back: for a process that may not live until the next round. */
+export async function deliverDueWebhooks(db: Db, signal: AbortSignal): Promise<void> {
+  await deliverWebhooks(db, Date.now(), signal);
+  while (!signal.aborted && [...runners().values()].some(({ isSending }) => isSending)) {
+    await sleep(50);
+    await deliverWebhooks(db, Date.now(), signal);
+  }
+  await stopWebhooks(db);
 }
 
 /** Waits for what is being sent, notes it and gives the leases back. */

@@ -41,6 +41,8 @@ type Checked = {
   onlyInDevelopment?: true;
   /** The route exists only if apps may register themselves. */
   onlyWithRegistration?: true;
+  /** The route exists only if a scheduler may call it: if `CRON_SECRET` is set. */
+  onlyWithScheduler?: true;
   /** It refuses an `API-Version` that is not supported. */
   isVersioned?: true;
   host?: "ours" | "office";
@@ -50,7 +52,7 @@ type Checked = {
   /** The name of its body limit; without one, a POST has no body. */
   takes?: keyof typeof bodyLimits;
   /** Whose request it has to be: its handler gets who that is. */
-  credential?: "token" | "owner" | "operator" | "backend" | "signature" | "link";
+  credential?: "token" | "owner" | "operator" | "backend" | "scheduler" | "signature" | "link";
   /** Refuses someone who is signed in for the owner; the audit calls the attempt so. */
   notImpersonated?: string;
   /** The owner or operator must have proved in the last five minutes who they are. */

@@ -25,8 +25,9 @@ export const publicSite: Site = {
 };
 
 /** Whether a route is enabled: some depend on the kind of sign-in, on a setting, or on development mode. */
-function isEnabled({ under, onlyInDevelopment, onlyWithRegistration }: Route): boolean {
-  const { signIn, production, connectRegistration } = settings();
+function isEnabled({ under, onlyInDevelopment, onlyWithRegistration, onlyWithScheduler }: Route): boolean {
+  const { signIn, production, connectRegistration, cronSecret } = settings();
+  if (onlyWithScheduler && !cronSecret) return false;
   if ((onlyInDevelopment && production) || (onlyWithRegistration && !connectRegistration)) return false;
   return !under || under.includes(signIn.kind);
 }

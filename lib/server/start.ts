@@ -1,23 +1,20 @@
 import type { Server, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { keyRing } from "@/lib/auth/keys/key-ring";
-import { resealKeys } from "@/lib/auth/keys/signing-keys";
+import { prepareStore } from "@/lib/background/prepared-store";
+import { startBackgroundWork } from "@/lib/background/tasks";
 import { settings } from "@/lib/config/settings";
 import { findToolFault, sweepDrafts, toolRemedy } from "@/lib/db/backup-copy";
 import { migratedStore } from "@/lib/db/store";
-import { resealWebhooks } from "@/lib/events/webhooks";
 import type { Call } from "@/lib/http/call";
 import { loadRenderer } from "@/lib/http/render-html";
 import { listRetirements } from "@/lib/http/retirement";
 import { sweepMailDrafts } from "@/lib/mail/file-sender";
-import { ensureLinkKeys } from "@/lib/mail/link-keys";
 import { derivedKeys } from "@/lib/runtime/app-secret";
 import { captureOutput, logUncaught } from "@/lib/runtime/captured-output";
 import { log, logBeforeSettings } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 import { blockReadiness } from "@/lib/runtime/readiness";
 import { createBackendServer } from "@/lib/server/backend-server";
-import { startBackgroundWork } from "@/lib/server/background-tasks";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { createMetricsServer } from "@/lib/server/metrics-server";
 import { createOfficeServer } from "@/lib/server/office-server";
@@ -119,12 +116,7 @@ async function untilStoreIsPrepared(): Promise<void> {
   const storeReady = blockReadiness("the store has not answered yet");
   for (let attempt = 0; ; attempt++) {
     try {
-      const db = await migratedStore();
-      await resealKeys(db);
-      // Loads the keys, so that no request waits for them.
-      if (settings().signIn.kind !== "none") await keyRing().signing(Date.now());
-      await ensureLinkKeys(db);
-      await resealWebhooks(db, Date.now());
+      await prepareStore();
       return storeReady();
     } catch (failure) {
       if (attempt === 0) log().warn({ err: failure }, "not ready: the store or its keys cannot be used");

@@ -1,24 +1,20 @@
 import { Browser } from "@/tests/support/browser";
 import { makeClock } from "@/tests/support/clock";
 import type { Engine } from "@/tests/support/engines";
-import { type Answer, type Environment, Service } from "@/tests/support/service";
+import { type Answer, type Environment, Service, type ServiceOptions } from "@/tests/support/service";
 import { StripeStandIn } from "@/tests/support/stripe-stand-in";
 
 export type Buyer = { id: string; email: string; browser: Browser };
 
 /** A service that sells at a fake Stripe, with a clock that a test advances for both. */
-export async function openShop(engine: Engine, environment: Environment = {}) {
+export async function openShop(engine: Engine, environment: Environment = {}, options?: ServiceOptions) {
   const stage = await engine.prepare();
   const stripe = await StripeStandIn.start();
   const clock = makeClock();
   let aheadMs = 0;
   stripe.nowMs = () => Date.now() + aheadMs;
-  const service = await Service.start({
-    ...stage.environment,
-    ...stripe.environment,
-    ...clock.environment,
-    ...environment,
-  });
+  const settings = { ...stage.environment, ...stripe.environment, ...clock.environment, ...environment };
+  const service = await Service.start(settings, options);
   let buyers = 0;
 
   async function admit(...terms: string[]): Promise<Buyer> {

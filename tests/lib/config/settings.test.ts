@@ -381,6 +381,28 @@ describe("a setting in a file", () => {
   });
 });
 
+describe("on a platform", () => {
+  it("the store has to be one that lasts", () => {
+    expect(() => parseSettings({ VERCEL: "1" })).toThrow(
+      /^DATABASE_URL: is required on Vercel, where the embedded store would be lost with each process$/,
+    );
+  });
+
+  it("the scheduler's secret has no line break that a form left there, and is no short one", () => {
+    expect(parseSettings({ CRON_SECRET: "0123456789abcdef\n" }).cronSecret).toBe("0123456789abcdef");
+    expect(parseSettings({ CRON_SECRET: "" }).cronSecret).toBeUndefined();
+    for (const CRON_SECRET of [
+      "0123456789abcde",
+      "0123456789 abcdef",
+      "0123456789abcdef\nx",
+      "0123456789abcdé0",
+    ])
+      expect(() => parseSettings({ CRON_SECRET })).toThrow(
+        /^CRON_SECRET: must be 16 characters of ASCII or more, without blanks$/,
+      );
+  });
+});
+
 describe(".env.example", () => {
   const lines = readFileSync(".env.example", "utf8").split("\n");
   const names = lines.flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);

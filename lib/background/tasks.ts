@@ -1,12 +1,13 @@
 import { giveDueCredits } from "@/lib/accounts/plan-credits";
 import { deleteExpired } from "@/lib/accounts/retention";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
+import { prepareStore } from "@/lib/background/prepared-store";
 import { eraseLeavers } from "@/lib/billing/leavers";
 import { reconcile, reconcileEveryMs } from "@/lib/billing/reconciler";
 import { buyDueCredits } from "@/lib/billing/top-ups/top-up";
 import { settings } from "@/lib/config/settings";
 import { type Db, migratedStore, processStore } from "@/lib/db/store";
-import { deliverWebhooks, stopWebhooks } from "@/lib/events/delivery";
+import { deliverDueWebhooks, deliverWebhooks, stopWebhooks } from "@/lib/events/delivery";
 import { tellDueEvents } from "@/lib/events/due-events";
 import { sweepEvents } from "@/lib/events/event-sweep";
 import { onboardingOutbox } from "@/lib/mail/onboarding-outbox";
@@ -14,7 +15,8 @@ import { type Claimed, type Outbox, sendDueMails } from "@/lib/mail/outbox-runne
 import { sender } from "@/lib/mail/sender";
 import { outbox, scheduledOutbox } from "@/lib/mail/wanted-mails";
 import { sweepState } from "@/lib/oauth/sweep";
-import { startBackgroundLoop } from "@/lib/runtime/background-loop";
+import { processSingleton } from "@/lib/process-singleton";
+import { inBackground, startBackgroundLoop } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 import { watchOutages } from "@/lib/status/parts";
 
@@ -42,13 +44,10 @@ const endWebhooks = async () =>
     log().warn({ err: failure }, "what webhooks were answered last could not be noted; it is sent again"),
   );
 
-const tasks: Task[] = [
-  [
-    second / 5,
-    "webhooks could not be sent; they are when the store is back",
-    inStore(deliverWebhooks),
-    endWebhooks,
-  ],
+const webhooksFailed = "webhooks could not be sent; they are when the store is back";
+const webhooks: Task = [second / 5, webhooksFailed, inStore(deliverWebhooks), endWebhooks];
+
+const mails: Task[] = [
   // It polls apart from requests, so their timing does not show whether a mail was sent.
   [second / 4, "the outbox could not be read; the runner retries shortly", sendFrom(outbox)],
   [
@@ -61,6 +60,9 @@ const tasks: Task[] = [
     "the mails that are due could not be read; the runner retries shortly",
     sendFrom(scheduledOutbox),
   ],
+];
+
+const upkeep: Task[] = [
   [minute, "expired codes could not be deleted", inStore((db, nowMs) => sweepCodes(db, nowMs))],
   [minute, "the accounts to delete could not be read", inStore(eraseLeavers)],
   [5 * second, "the store's log of changes could not be emptied", () => processStore().boundLog()],
@@ -74,7 +76,12 @@ const tasks: Task[] = [
   [60 * minute, "expired data could not be deleted; it is in an hour", inStore(deleteExpired)],
   // Often, so that a flood cannot exceed the maximum by much.
   [2 * second, "expired OAuth state could not be deleted", inStore(sweepState)],
-  [10 * second, "outages could not be recorded; they are when the store is back", watchOutages],
+];
+
+const outages: Task = [
+  10 * second,
+  "outages could not be recorded; they are when the store is back",
+  watchOutages,
 ];
 
 const purchases: Task = [
@@ -94,9 +101,48 @@ const reconciliation: Task = [
  * to the store. Stopping it waits for the mails and webhooks that are being sent.
  */
 export function startBackgroundWork(): (() => Promise<void>)[] {
-  const all = [...tasks, ...(settings().billing ? [purchases, reconciliation] : [])];
+  const trade = settings().billing ? [purchases, reconciliation] : [];
+  const all = [webhooks, ...mails, ...upkeep, outages, ...trade];
   return all.map(([pauseMs, failed, round, end], place) => {
     const stop = startBackgroundLoop(round, { afterMs: place * apartMs, pauseMs, failed });
     return end ? () => stop().then(end) : stop;
   });
+}
+
+const beginsForMs = 20 * second; // what has begun by then takes ten seconds more at most
+
+/**
+ * Does all that is due, once, for a platform on which no process lives between two requests. Calls that come meanwhile
+ * share the round. What waits for others waits apart from the rest, and what did not have its turn has it in the next round.
+ *
+ * @returns whether none of it failed; the log says what did
+ */
+export function doDueWork(forMs = beginsForMs): Promise<boolean> {
+  const round = processSingleton("round of all work", (): { running?: Promise<boolean> | undefined } => ({}));
+  round.running ??= inBackground(() => doAll(AbortSignal.timeout(forMs))).finally(() => {
+    round.running = undefined;
+  });
+  return round.running;
+}
+
+async function doAll(signal: AbortSignal): Promise<boolean> {
+  await prepareStore();
+  let hasFailed = false;
+  const inTurn = async (...due: Task[]) => {
+    for (const [, failed, round] of due) {
+      if (signal.aborted) return;
+      await round(signal).catch((failure) => {
+        hasFailed = true;
+        log().warn({ err: failure }, failed);
+      });
+    }
+  };
+  await Promise.all([
+    inTurn([0, webhooksFailed, inStore((db, _, signal) => deliverDueWebhooks(db, signal))]),
+    ...mails.map((task) => inTurn(task)),
+    inTurn(...upkeep),
+    ...(settings().billing ? [inTurn(reconciliation)] : []),
+  ]);
+  await inTurn(outages);
+  return !hasFailed;
 }
