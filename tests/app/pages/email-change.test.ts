@@ -87,9 +87,9 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     const to = newEmail();
     const token = await service.token(buyer.email);
     const stale = new Browser(service);
-    const earlier = await codesTo([service.dataDir], buyer.email);
+    const earlier = await codesTo(service.dataDir, buyer.email);
     await stale.submit("/sign-in/send", { email: buyer.email });
-    const code = await newCodeTo([service.dataDir], buyer.email, earlier);
+    const code = await newCodeTo(service.dataDir, buyer.email, earlier);
     await ask(buyer, to);
     await press(await linkTo(to), "confirm", buyer.browser);
     expect(await emailOf(buyer)).toBe(to);
