@@ -1,12 +1,15 @@
 import { sql } from "kysely";
 import type { Db } from "@/lib/db/store";
+import { isOfKind } from "@/lib/mail/due-rows";
+import { onboardingKinds } from "@/lib/mail/onboarding-series";
+import { mailKinds } from "@/lib/mail/outbox";
 
 /** Mail that is due for longer is delayed, as people are told: runners look every few seconds. */
 export const delayedAfterMs = 2 * 60_000; // 2 minutes
 
 const maxCounted = 10_000; // high enough to show a problem, and quick to count
 
-/** The mails of each outbox that are due at `nowMs` and that no runner has claimed, counted up to {@link maxCounted}. */
+/** The mails of each outbox that are due at `nowMs`, that this build can send and that no runner has claimed, counted up to {@link maxCounted}. */
 export function findBacklogs(db: Db, nowMs: number) {
   return Promise.all([count(db, "onboarding", "scheduled", nowMs), count(db, "sign-in", "scheduled", nowMs)]);
 }
@@ -28,7 +31,10 @@ async function count(db: Db, outbox: "onboarding" | "sign-in", state: string, du
     .limit(maxCounted);
   if (outbox === "onboarding") rows = rows.where(sql`state`, "=", sql.lit(state)); // as in the partial indexes
   if (dueAtMs !== undefined)
-    rows = rows.where("next_attempt_at_ms", "<=", dueAtMs).orderBy("next_attempt_at_ms");
+    rows = rows
+      .where("next_attempt_at_ms", "<=", dueAtMs)
+      .where(isOfKind(outbox === "onboarding" ? onboardingKinds : Object.values(mailKinds).flat()))
+      .orderBy("next_attempt_at_ms");
   const found = await db
     .selectFrom(rows.as("counted"))
     .select(({ fn }) => [fn.countAll<number>().as("mails"), fn.min("next_attempt_at_ms").as("oldest")])

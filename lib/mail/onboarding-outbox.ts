@@ -6,7 +6,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
-import { takeDueRows } from "@/lib/mail/due-rows";
+import { isOfKind, takeDueRows } from "@/lib/mail/due-rows";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { type OnboardingKind, onboardingKinds, onboardingSeries } from "@/lib/mail/onboarding-series";
 import type { Claimed, Outbox } from "@/lib/mail/outbox-runner";
@@ -75,7 +75,7 @@ export const onboardingOutbox: Outbox<ClaimedEmail> = {
   /** Mails of runners that died come first. */
   async claim(db, { limit, leaseUntilMs, nowMs, isSettling }) {
     // Literals, so that both engines use the partial indexes.
-    const mails = db.selectFrom("onboarding_emails").select("id").where(isKnown);
+    const mails = db.selectFrom("onboarding_emails").select("id").where(isOfKind(onboardingKinds));
     const abandoned = mails.where(sql<boolean>`state = 'sending'`).where(({ not }) => not(isLeased(nowMs)));
     const scheduled = mails
       .where(sql<boolean>`state = 'scheduled'`)
@@ -183,12 +183,6 @@ async function lastMailed(
   const times = [...others, ...ends].flatMap(({ at }) => at ?? []);
   return times.length > 0 ? Math.max(...times) : undefined;
 }
-
-/**
- * A newer version may have written kinds unknown to this one. `case` hides them from PostgreSQL's planner, which would
- * take each one for rare and sort all due rows instead of reading the index in order.
- */
-const isKnown = sql<boolean>`case when kind in (${sql.join(onboardingKinds)}) then 1 else 0 end > 0`;
 
 /** Updates a mail only while this lease is its own: a later claim writes another expiry. */
 function updateLeased(db: Db, { id, leaseUntilMs }: Claimed) {

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
-import { takeDueRows } from "@/lib/mail/due-rows";
+import { isOfKind, takeDueRows } from "@/lib/mail/due-rows";
 import type { ClaimOptions } from "@/lib/mail/outbox-runner";
 import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
@@ -36,8 +36,6 @@ const scheduledMail = z.discriminatedUnion("kind", [
 
 export type ScheduledMail = z.infer<typeof scheduledMail>;
 
-const scheduledKinds = scheduledMail.options.flatMap(({ shape }) => [...shape.kind.values]);
-
 /** One that has come due, until when it is tried, and what its id is derived from. */
 export type DueMail = { mail: ScheduledMail; untilMs: number; about: string };
 
@@ -59,7 +57,7 @@ const queuedMail = z.discriminatedUnion("kind", [
   /** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
   z.object({ kind: z.literal("clerk invitation"), to: z.string() }),
   z.object({
-    kind: z.enum(["new browser", "new app", "replayed app", "app in turn", "browser in turn"]),
+    kind: z.literal(["new browser", "new app", "replayed app", "app in turn", "browser in turn"]),
     to: z.string(),
     name: z.string(),
     origin: z.string().nullish(),
@@ -88,6 +86,14 @@ const queuedMail = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("farewell"), to: z.string(), atMs: z.int() }),
   ...scheduledMail.options,
 ]);
+
+/** The kinds of mails that this build can send, apart for the two runners. */
+export const mailKinds = {
+  scheduled: scheduledMail.options.flatMap(({ shape }) => [...shape.kind.values]),
+  others: queuedMail.options
+    .filter((option) => !scheduledMail.options.some((scheduled) => scheduled === option))
+    .flatMap(({ shape }) => [...shape.kind.values]),
+};
 
 /** How long a mail about credits that are few is tried. */
 export const lowCreditsMailMs = 2 * dayMs;
@@ -144,7 +150,7 @@ export async function claimMails(
     .selectFrom("sign_in_mails")
     .select("id")
     .where("next_attempt_at_ms", "<=", nowMs)
-    .where("kind", isScheduled ? "in" : "not in", scheduledKinds)
+    .where(isOfKind(mailKinds[isScheduled ? "scheduled" : "others"]))
     .$if(isSettling, (query) => query.where("attempts", "=", 0))
     .orderBy("next_attempt_at_ms");
   const change = { next_attempt_at_ms: leaseUntilMs, attempts: sql<number>`attempts + 1` };
@@ -168,7 +174,7 @@ async function deleteStrangersCodes(db: Db, nowMs: number): Promise<void> {
       .orderBy("next_attempt_at_ms")
       .limit(sifted)
       .execute();
-    const mails = rows.map(({ id, sealed }) => ({ id, to: recipientOf(openMail(id, sealed)) }));
+    const mails = rows.map(({ id, sealed }) => ({ id, to: recipientOf(id, sealed) }));
     const emails = new Set(mails.flatMap(({ to }) => to ?? []));
     if (emails.size === 0) return;
     const owners = await db
@@ -187,15 +193,9 @@ async function deleteStrangersCodes(db: Db, nowMs: number): Promise<void> {
 /** Deletes every mail to an address, in the caller's transaction. Returns whether there was any. */
 export async function deleteMailsTo(transaction: Db, email: string): Promise<boolean> {
   const rows = await transaction.selectFrom("sign_in_mails").select(["id", "sealed"]).execute();
-  const ids = rows
-    .filter(({ id, sealed }) => recipientOf(openMail(id, sealed)) === email)
-    .map(({ id }) => id);
+  const ids = rows.filter(({ id, sealed }) => recipientOf(id, sealed) === email).map(({ id }) => id);
   if (ids.length > 0) await transaction.deleteFrom("sign_in_mails").where("id", "in", ids).execute();
   return ids.length > 0;
-}
-
-function recipientOf(mail: QueuedMail | undefined): string | undefined {
-  return mail && "to" in mail ? mail.to : undefined;
 }
 
 const purpose = "security-mail:v1";
@@ -203,11 +203,17 @@ const formerPurpose = "sign-in-mail:v1"; // of codes and invitations that an ear
 
 const sealMail = (id: string, mail: QueuedMail) => seal(purpose, id, JSON.stringify(mail));
 
-/** The mail; `undefined` if no current or previous secret decrypts it, or if its kind is of a later build. */
-function openMail(id: string, sealed: string): QueuedMail | undefined {
+function open(id: string, sealed: string): unknown {
   const opened = unseal(purpose, id, sealed) ?? unseal(formerPurpose, id, sealed);
-  return opened === undefined ? undefined : queuedMail.safeParse(JSON.parse(opened)).data;
+  return opened === undefined ? undefined : JSON.parse(opened);
 }
+
+/** The mail; `undefined` if no current or previous secret decrypts it, or if it is not as this build writes it. */
+const openMail = (id: string, sealed: string) => queuedMail.safeParse(open(id, sealed)).data;
+
+/** Also of a mail whose kind this build does not know. */
+const recipientOf = (id: string, sealed: string) =>
+  z.object({ to: z.string() }).safeParse(open(id, sealed)).data?.to;
 
 const maxCounted = 1000;
 

@@ -126,10 +126,10 @@ export const mails: Mistakes = {
     },
     "lib/mail/outbox.ts": {
       "codes wait behind the mails of a date":
-        '    .where("kind", isScheduled ? "in" : "not in", scheduledKinds)\n',
-      "a mail of an unknown kind stops all sign-in mails": [
-        ".safeParse(JSON.parse(opened)).data",
-        ".parse(JSON.parse(opened))",
+        '    .where(isOfKind(mailKinds[isScheduled ? "scheduled" : "others"]))\n',
+      "a mail that cannot be opened stops all sign-in mails": [
+        "queuedMail.safeParse(open(id, sealed)).data",
+        "queuedMail.parse(open(id, sealed))",
       ],
     },
   },
