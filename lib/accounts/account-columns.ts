@@ -36,7 +36,6 @@ export const accountColumns: { readonly [Name in keyof Row]: Column<Row[Name]> }
   created_at_ms: { exported: ["createdAt", asIso], kept: true, audited: true },
   app_end_mails_stopped_at_ms: { kept: true, audited: true },
   trial_mail_done_ms: { exported: ["lastTrialMailDueAt", asIso], kept: true, audited: true },
-  trial_mail_next_at_ms: { exported: ["nextTrialMailAttemptAt", asIso], kept: true, audited: true },
   deletes_at_ms: { exported: ["deletesAt", asIso], kept: false, audited: true },
   credits_due_ms: { exported: ["creditsDueAt", asIso], kept: false, audited: false },
   trial_end_told_ms: { exported: ["trialEndToldAs", asIso], kept: false, audited: false },

@@ -112,7 +112,7 @@ export type Customer = Awaited<ReturnType<typeof readCustomers>>[number];
 
 /**
  * Reads a page of customers, newest first: the state of each in the words of the account's page, and what was paid. Nothing
- * is asked of Stripe: payments count since a build that stores them has read them there.
+ * is asked of Stripe: payments count once they were read there.
  */
 export async function readCustomers(db: Db, search: CustomerSearch, most: number, nowMs: number) {
   const rows = await selectCustomers(db, search, nowMs).limit(most).execute();

@@ -195,7 +195,7 @@ async function readSources(
 
 type FreeTerms = Pick<Account, "plan" | "given_plan" | "paid_plan" | "trial_ends_at_ms">;
 
-/** The plan that an account has without paying; null if it has none. Rows of earlier builds do not name it. */
+/** The plan that an account has without paying; null if it has none. A licence of which no more is known does not name it. */
 function freePlanOf({ plan, given_plan, paid_plan }: FreeTerms): string | null {
   if (plan !== "licensed") return plan;
   return given_plan ?? (paid_plan === null ? plan : null);

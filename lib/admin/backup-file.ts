@@ -4,7 +4,6 @@ import { pipeline as pipelineOf, Readable, type Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ReadableStream as NodeStream } from "node:stream/web";
 import { createGunzip, createGzip } from "node:zlib";
-import { formerMagic, openFormerArchive } from "@/lib/admin/former-backup-file";
 import { ApiError } from "@/lib/http/errors";
 
 /*
@@ -49,15 +48,14 @@ export async function writeArchive(
  */
 export async function openArchive(file: string, passphrase: string) {
   const start = await readStart(file);
-  const isFormer = start.startsWith(formerMagic);
-  if (!isFormer && !start.startsWith(magic)) {
+  if (!start.startsWith(magic)) {
     throw new ApiError("invalid_request", {
       message: `${file} is not a backup.`,
       hint: "Pass a file that 'backup' wrote.",
     });
   }
   try {
-    const { note, gzipped } = await (isFormer ? openFormerArchive : openAge)(file, passphrase);
+    const { note, gzipped } = await openAge(file, passphrase);
     return { note, readCopy: () => chain(Readable.from(orDamaged(gzipped)), createGunzip()) };
   } catch {
     throw damaged();

@@ -103,7 +103,7 @@ export async function writeStore(
   }
 }
 
-/** Removes unencrypted copies left by a killed restore, or by a killed backup of an older build. */
+/** Removes unencrypted copies left by a killed restore. */
 export function sweepDrafts(dataDir: string): void {
   removeLeft(dataDir, (name) => /^copy-\w{6}$/.test(name));
 }

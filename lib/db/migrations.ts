@@ -33,7 +33,7 @@ export const beforeRelease = {
  * They expand the schema: during a rolling upgrade, builds before and after a migration run at the same time, and a build
  * that is rolled back finds the newer schema. So a migration may add tables, indexes and optional columns. It must not
  * update rows one by one, or lock a table for longer than the statement itself takes. A release drops a column only when
- * the release before neither reads nor writes it any more.
+ * the release before neither reads nor writes it any more: the one after 1.0.0 can drop `accounts.trial_mail_next_at_ms`.
  */
 export const migrations: Record<string, SchemaChange> = {
   [firstMigration]: {
@@ -51,5 +51,10 @@ export const migrations: Record<string, SchemaChange> = {
     "create index email_changes_mailbox on email_changes (mailbox_hash, asked_at_ms)",
     "create index email_changes_to on email_changes (to_email)",
     "create index email_changes_untold on email_changes (changed_at_ms) where changed_at_ms is not null and told_at_ms is null",
+  ],
+  // No build reads or writes them since a proof ends the old cookie.
+  "305-unread-columns": [
+    "alter table operator_sessions drop column former_hash",
+    "alter table operator_sessions drop column former_until_ms",
   ],
 };

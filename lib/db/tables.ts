@@ -13,9 +13,9 @@ export type Tables = {
     subject: string | null;
     /** What its entitlement reports as the status; which licence it is, the next two say. */
     plan: string;
-    /** The plan of the licence that an operator gives; null if they give none, and in rows of earlier builds. */
+    /** The plan of the licence that an operator gives; null if they give none, or give the licence of which no more is known. */
     given_plan: string | null;
-    /** The plan of the licence that Stripe gives; null while it gives none, and in rows of earlier builds. */
+    /** The plan of the licence that Stripe gives; null while it gives none. */
     paid_plan: string | null;
     trial_ends_at_ms: number | null;
     /** Its own limit of assistants; null if its plan says it. */
@@ -34,8 +34,6 @@ export type Tables = {
     app_end_mails_stopped_at_ms: number | null;
     /** When the last mail about the trial's end was due that was queued: at the end, or three days before. */
     trial_mail_done_ms: number | null;
-    /** The lease of such a mail in builds before the one outbox. */
-    trial_mail_next_at_ms: number | null;
     /**
      * What the rows of `holds` hold that are not closed, those that have expired included: never more than the credits. What
      * is held now is the sum of those that have not expired.
@@ -88,7 +86,7 @@ export type Tables = {
     thousandths: number;
     reason: string;
     created_at_ms: number;
-    /** Its place among the account's entries of one instant; 0 in rows of earlier builds. */
+    /** Its place among the account's entries of one instant; 0 for the first. */
     place: Generated<number>;
     /** Of credits that were bought: Stripe's id of the checkout (null after an erasure) and of the price. */
     checkout: Generated<string | null>;
@@ -255,7 +253,7 @@ export type Tables = {
     message: string;
     starts_at_ms: number | null;
     ends_at_ms: number | null;
-    /** When an operator set it, even if to the same words. Null if a build did that which did not store it. */
+    /** When an operator set it, even if to the same words. Null if that is not known. */
     announced_at_ms: number | null;
   };
   /** The outbox of onboarding mails. Rows outlive the account, without its address: links in mails keep working. */
@@ -289,7 +287,7 @@ export type Tables = {
     confirmation_hash: string | null;
     confirmation_mailed_at_ms: number | null;
     confirmed_at_ms: number | null;
-    /** When the row is deleted; `null` once it is confirmed or invited, and for one that an older build wrote. */
+    /** When the row is deleted; `null` once it is confirmed or invited. */
     unconfirmed_until_ms: number | null;
     mailbox_hash: string | null;
   };
@@ -323,7 +321,7 @@ export type Tables = {
     share: Generated<string>;
     /** The hash of the client address that requested the code; null if unknown. */
     asker_hash: string | null;
-    /** The length of the code; null in rows of builds before. */
+    /** The length of the code. */
     characters: number | null;
     /** When the last wrong code was typed. */
     tried_at_ms: number | null;
@@ -385,7 +383,7 @@ export type Tables = {
     account_id: string;
     /** When it ends, or has ended. Use moves it, at most to its last date. The row of an app stays for 30 days more. */
     expires_at_ms: number;
-    /** The latest end. Null: no use moves the end, because it is a program's session or an older build created it. */
+    /** The latest end. Null: no use moves the end, because it is a program's session. */
     last_date_ms: number | null;
     /** Why an app's session ended before its time; see `Ending`. */
     ended_as: string | null;
@@ -397,7 +395,7 @@ export type Tables = {
     /** The hash of the secret before, which the last confirmation replaced, and until when it can still be read with. */
     former_hash: string | null;
     former_until_ms: number | null;
-    /** A `SessionKind`, or `approvedKind`. Null in this and the following columns: an older build created the session. */
+    /** A `SessionKind`, or `approvedKind`. */
     kind: string | null;
     /** The name shown to its owner, for example "Chromium on Linux". */
     name: string | null;
@@ -517,7 +515,7 @@ export type Tables = {
     account_id: string;
     customer_id: string;
     created_at_ms: number;
-    /** `given` while Stripe gives a licence, else null; `overridden` in rows of earlier builds. */
+    /** `given` while Stripe gives a licence, else null. */
     licence: string | null;
     /** What an operator gives the account meanwhile: the account itself has the better of the two. */
     plan_before: string | null;
@@ -587,7 +585,7 @@ export type Tables = {
   /** The prices at Stripe that are or were sold as licences. */
   billing_licence_prices: {
     id: string;
-    /** The plan that it buys; null in rows of builds before plans, which have the limit of assistants. */
+    /** The plan that it buys; null of a price that was sold before there were plans, which has the limit of assistants. */
     plan: string | null;
     assistant_limit: number | null;
     sold_at_ms: number;
@@ -613,7 +611,7 @@ export type Tables = {
     session_id: string | null;
     /** How many of the credits were refunded, or lost in a dispute. */
     refunded_thousandths: Generated<number>;
-    /** How many of those were taken back; null in rows of earlier builds. */
+    /** How many of those were taken back; null if that is all of them. */
     taken_thousandths: number | null;
     /** The event that last made us read it at Stripe. */
     last_event: string | null;
@@ -693,7 +691,7 @@ export type Tables = {
     /** For a refresh token, its first use. */
     consumed_at_ms: number | null;
     expires_at_ms: number;
-    /** The hash of the code or refresh token that a refresh token was issued for; null for those of older builds. */
+    /** The hash of the code or refresh token that a refresh token was issued for; null for the first. */
     parent_hash: Generated<string | null>;
   };
 };

@@ -29,8 +29,9 @@ export function findKnownBrowser(
   nowMs: number,
   exists = hasAccount,
 ): Promise<KnownBrowser | undefined> | undefined {
-  const { id, account, atSeconds = 0 } = readKnown(headers) ?? {};
-  if (!id || !account || nowMs / 1000 - atSeconds > knownSeconds) return undefined;
+  const known = readKnown(headers);
+  if (!known || nowMs / 1000 - known.atSeconds > knownSeconds) return undefined;
+  const { id, account } = known;
   return exists(account).then((isThere) => (isThere ? { id, account } : undefined));
 }
 
@@ -75,15 +76,13 @@ export function rememberBrowser(
   return writeCookie("office-known", [id, keyedHash(purpose, id), since, ...emails].join("."), knownSeconds);
 }
 
-type Known = { id: string; proofs: string[]; account?: string; atSeconds?: number };
+type Known = { id: string; proofs: string[]; account: string; atSeconds: number };
 
-/** One that an earlier build wrote has no account and no date. */
 function readKnown(headers: SentHeaders): Known | undefined {
-  const [id, proof = "", ...rest] = readCookie(headers, "office-known")?.split(".", 3 + maxEmails) ?? [];
+  const [id, proof = "", since = "", ...proofs] =
+    readCookie(headers, "office-known")?.split(".", 3 + maxEmails) ?? [];
+  const [account = "", seconds, hash = ""] = since.split("~", 3);
   if (!id || !isKeyedHash(proof, purpose, id)) return undefined;
-  const [account, seconds, hash] = rest[0]?.split("~", 3) ?? [];
-  if (!account || !hash) return { id, proofs: rest };
-  const proofs = rest.slice(1);
-  const isProven = isKeyedHash(hash, purpose, `${id}.${account}~${seconds}`);
-  return isProven ? { id, proofs, account, atSeconds: Number(seconds) } : { id, proofs };
+  if (!isKeyedHash(hash, purpose, `${id}.${account}~${seconds}`)) return undefined;
+  return { id, proofs, account, atSeconds: Number(seconds) };
 }

@@ -10,8 +10,7 @@ import { type DueMail, type ScheduledMail, scheduledAtOnce } from "@/lib/mail/ou
 
 export const appEndLeadMs = 7 * dayMs;
 
-/** The last date of an older build's session is its end. */
-const lastDate = sql<number>`coalesce(last_date_ms, expires_at_ms)`;
+const lastDate = sql<number>`last_date_ms`; // which every app has
 
 type AppEndMail = Extract<ScheduledMail, { kind: "app ending" }>;
 

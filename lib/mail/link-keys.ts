@@ -2,12 +2,11 @@ import { randomBytes } from "node:crypto";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { ApiError } from "@/lib/http/errors";
-import { derivedKeys } from "@/lib/runtime/app-secret";
 import { type SealedBy, seal, sealedBy, unseal } from "@/lib/runtime/seal";
 
 /*
- * Links in mails work for ever, so their keys are in the store, sealed, and are sealed anew when `APP_SECRET` changes. A
- * random key makes them. Those that builds before this table derived from the secret open the links in their mails.
+ * Links in mails work for ever, so their keys are in the store, sealed, and are sealed anew when `APP_SECRET` changes. The
+ * newest key makes them.
  */
 
 const purpose = "link-key:v1";
@@ -22,7 +21,7 @@ export async function ensureLinkKeys(db: Db): Promise<Buffer[]> {
   const known = loaded.get(db);
   if (known) return known;
   await requireKeys(db);
-  if ((await readRows(db)).length === 0) await makeKeys(db);
+  if ((await readRows(db)).length === 0) await makeKey(db);
   const rows = await readRows(db);
   const keys = rows.map(({ id, sealed_key }) =>
     Buffer.from(unseal(purpose, id, sealed_key) ?? "", "base64url"),
@@ -71,20 +70,12 @@ export async function listLinkKeys(db: Db): Promise<{ id: string; by: SealedBy }
 
 const readRows = (db: Db) => db.selectFrom("link_keys").selectAll().orderBy("makes_from_ms").execute();
 
-/** Makes the first keys. If several processes try at the same time, each key is that of one. */
-async function makeKeys(db: Db): Promise<void> {
-  const [current, previous] = derivedKeys("unsubscribe:onboarding:v1").map((key) => key.export());
-  const keys: [id: string, key: Buffer | undefined, makesFromMs: number][] = [
-    ["before", previous, 0],
-    ["first", current, 1],
-    ["random", randomBytes(32), Date.now()],
-  ];
-  const rows = keys.flatMap(([id, key, makes_from_ms]) =>
-    key ? [{ id, sealed_key: seal(purpose, id, key.toString("base64url")), makes_from_ms }] : [],
-  );
+/** Makes the first key. If several processes try at the same time, it is that of one. */
+async function makeKey(db: Db): Promise<void> {
+  const [id, key] = ["random", randomBytes(32).toString("base64url")];
   await db
     .insertInto("link_keys")
-    .values(rows)
+    .values({ id, sealed_key: seal(purpose, id, key), makes_from_ms: Date.now() })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }

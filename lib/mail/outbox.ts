@@ -199,12 +199,11 @@ export async function deleteMailsTo(transaction: Db, email: string): Promise<boo
 }
 
 const purpose = "security-mail:v1";
-const formerPurpose = "sign-in-mail:v1"; // of codes and invitations that an earlier build wrote
 
 const sealMail = (id: string, mail: QueuedMail) => seal(purpose, id, JSON.stringify(mail));
 
 function open(id: string, sealed: string): unknown {
-  const opened = unseal(purpose, id, sealed) ?? unseal(formerPurpose, id, sealed);
+  const opened = unseal(purpose, id, sealed);
   return opened === undefined ? undefined : JSON.parse(opened);
 }
 
@@ -228,9 +227,7 @@ export async function countSealedMails(db: Db) {
     .orderBy("expires_at_ms", "desc")
     .limit(maxCounted)
     .execute();
-  const by = rows.map(
-    ({ id, sealed }) => sealedBy(purpose, id, sealed) ?? sealedBy(formerPurpose, id, sealed),
-  );
+  const by = rows.map(({ id, sealed }) => sealedBy(purpose, id, sealed));
   return {
     ofPrevious: by.filter((secret) => secret === "previous").length,
     lost: by.filter((secret) => secret === undefined).length,

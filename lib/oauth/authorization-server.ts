@@ -130,8 +130,7 @@ function configuration(library: Library): Configuration {
       },
       resourceIndicators: {
         enabled: true,
-        // Earlier builds granted several.
-        defaultResource: async (_, __, granted = []) => granted[0] ?? [],
+        defaultResource: async (_, __, granted = []) => granted,
         useGrantedResource: async () => true,
         getResourceServerInfo: async (_, resource) => {
           if (!resolveResource([resource])) throw new errors.InvalidTarget();

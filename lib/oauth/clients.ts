@@ -58,7 +58,7 @@ export class ClientStore extends OAuthState {
       (await findClient(db, id)) ??
       (connectRegistration ? await findRegisteredClient(db, id, Date.now()) : undefined);
     if (!known) return this.findHolder(id);
-    // Older builds accepted spellings of redirect URIs that are not allowed now.
+    // The rules may be stricter than when it was stored.
     const redirect_uris = known.redirectUris.filter((uri) => !findRedirectFault(uri));
     const dpop_bound_access_tokens = "mustBind" in known && known.mustBind === true;
     return { client_id: known.id, client_name: known.name, redirect_uris, dpop_bound_access_tokens };

@@ -107,7 +107,6 @@ function openClientId(id: string, nowMs: number): RegisteredClient | undefined {
 /** @param untilMs - when it is forgotten; by default as one that no owner has approved */
 function toClient(registered: unknown, untilMs?: number) {
   const { client_id: id, client_name: name, ...rest } = registration.parse(registered);
-  // Unknown for clients that registered with a build that did not store it.
   const addedAtMs = rest.client_id_issued_at && rest.client_id_issued_at * 1000;
   const forgottenAtMs = untilMs ?? (addedAtMs ?? 0) + oauthSeconds.unusedClient * 1000;
   const { redirect_uris: redirectUris, dpop_bound_access_tokens: mustBind } = rest;

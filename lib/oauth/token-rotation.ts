@@ -93,7 +93,7 @@ async function write(
     const stored = keyedHashes("refresh-token:v1", id).find((derived) =>
       successors.some(({ id_hash }) => id_hash === hashSecret("connect", derived)),
     );
-    // If it has not used a successor, the answer may have been lost. A build that stored none did not say whose it is.
+    // If it has not used a successor, the answer may have been lost.
     const wasAnswered =
       successors.length === 0 || successors.some(({ consumed_at_ms }) => consumed_at_ms !== null);
     if (isLate && wasAnswered) {
@@ -101,7 +101,7 @@ async function write(
       return last !== undefined && last === network ? "used before" : { replayOf: use.grant_id };
     }
     if (stored) return { successor: stored };
-    // Those that this build cannot derive are used up: someone who uses one of them later ends the session.
+    // Those that no secret of ours derives are used up: someone who uses one of them later ends the session.
     if (isLate) {
       await transaction
         .updateTable("connect_state")
@@ -157,7 +157,7 @@ async function findLastNetwork(transaction: Db, grantId: string): Promise<string
   return readNetworks(session?.renewed_from ?? null)[0];
 }
 
-/** The refresh tokens that were issued for one: several by an earlier build, or if the secret of the first has gone. */
+/** The refresh tokens that were issued for one: several if the secret of the first has gone. */
 function listSuccessors(transaction: Db, grantId: string, idHash: string) {
   return transaction
     .selectFrom("connect_state")

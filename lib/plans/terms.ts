@@ -65,13 +65,12 @@ export const customerColumns = [
 
 /**
  * The terms that an operator gives an account. Without a licence from Stripe they are the account's own, and while it has
- * one they are stored next to its customer. `overridden` is the word of earlier builds for terms that an operator has set
- * meanwhile; they, and a limit that is neither side's, are in the account.
+ * one they are stored next to its customer.
  *
  * @param row - of {@link rowAt}
  */
 export function givenTerms(
-  { plan, trial_ends_at_ms, assistant_limit, given_plan, paid_plan, ...row }: Given & Ending,
+  { plan, trial_ends_at_ms, assistant_limit, given_plan, ...row }: Given & Ending,
   customer: Pick<Tables["billing_customers"], (typeof customerColumns)[number]> | undefined,
 ): Given {
   const after = row.given_ends_at_ms === null && row.given_after !== null && readAfter(row);
@@ -85,18 +84,11 @@ export function givenTerms(
   });
   if (customer?.licence !== "given" || customer.plan_before === null)
     return { ...given(plan), trial_ends_at_ms, assistant_limit };
-  const before: Given = {
+  return {
     ...given(customer.plan_before),
     trial_ends_at_ms: customer.trial_ends_before_ms,
     assistant_limit: customer.limit_before,
   };
-  const { limit_given } = customer;
-  const better = Math.max(
-    ownLimit(before, Number.POSITIVE_INFINITY),
-    limit_given ?? Number.POSITIVE_INFINITY,
-  );
-  const isKnown = paid_plan !== null || [limit_given, finite(better)].includes(assistant_limit);
-  return isKnown ? before : { ...before, assistant_limit };
 }
 
 /**

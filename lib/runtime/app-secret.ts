@@ -23,9 +23,7 @@ export type Purpose =
   | "refresh-token:v1"
   | "security-mail:v1"
   | "sign-in-code:v1"
-  | "sign-in-mail:v1"
   | "signing-key:v1"
-  | "unsubscribe:onboarding:v1"
   | "webhook:v1";
 
 /**

@@ -142,9 +142,9 @@ describe.each(engines)("an owner on the Connect page, on $name", async (engine) 
   });
 
   it.each([
-    ["an older build's dot at the end", "https://claude.ai./"],
+    ["a dot at the end", "https://claude.ai./"],
     ["a user name", "https://claude.ai@app.example/"],
-  ])("is not redirected to an address that an older build accepted at registration: %s", async (_, odd) => {
+  ])("is not redirected to an address that was stored under weaker rules: %s", async (_, odd) => {
     const client_id = await registered({ redirect_uris: [loopback, site] });
     await isAsked(client_id, loopback);
     await answerShown(owner);

@@ -4,16 +4,13 @@ import { requireSigningKey } from "@/lib/auth/keys/key-ring";
 import { clearSession, sendCode, signIn, writeSession } from "@/lib/auth/local-sign-in";
 import { renewBrowserSession } from "@/lib/auth/sessions/browser-session";
 import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
-import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import type { Call } from "@/lib/http/call";
 import { cookieHeaders, readCookie } from "@/lib/http/cookies";
-import { handleForm, redirectTo, withProblem } from "@/lib/http/form";
-import { handleEndpoint, handleOperation, type RouteHandler } from "@/lib/http/handler";
+import { handleForm, withProblem } from "@/lib/http/form";
+import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { signInForms } from "@/lib/http/register/forms";
-import { ownerPages, pages } from "@/lib/http/register/pages";
-import { errorParts } from "@/lib/http/response";
+import { pages } from "@/lib/http/register/pages";
 import { pathAfterSignIn } from "@/lib/oauth/path-after-sign-in";
 import { signOut } from "./sign-out";
 
@@ -58,32 +55,11 @@ export const signInHandlers: Record<keyof typeof signInForms, RouteHandler> = {
 
   signOut,
 
-  /** By POST for an open page: 204, or 401 at its end. By GET, to which the build before leads: back to the page. */
-  renewSession: handleEndpoint(
-    signInForms.renewSession,
-    async (call) => {
-      const { method, headers, nowMs } = call;
-      const secret = readCookie(headers, "office-client");
-      const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
-      const cookies = session ? [writeSession(session)] : clearSession();
-      if (method === "POST")
-        return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
-      return redirectTo({
-        to: session ? openedPage(call, "renewed") : withProblem(signInPage, "ended"),
-        cookies,
-      });
-    },
-    {
-      explain: (error, call) =>
-        call.method === "POST" ? errorParts(error) : redirectTo({ to: openedPage(call, "away") }),
-    },
-  ),
+  /** For an open page: 204, or 401 at its end. */
+  renewSession: handleOperation(signInForms.renewSession, async ({ headers, nowMs }) => {
+    const secret = readCookie(headers, "office-client");
+    const session = secret ? await renewBrowserSession(await store(), secret, nowMs) : undefined;
+    const cookies = session ? [writeSession(session)] : clearSession();
+    return { status: session ? 204 : 401, body: null, headers: cookieHeaders(cookies) };
+  }),
 };
-
-/** The owner's page that the browser has opened, or home, with the word in its query that ends a redirect of that build. */
-function openedPage({ query }: Call, word: string): string {
-  const to = `${settings().appUrl}${query.get("to")}`;
-  const { pathname, search } = new URL(URL.canParse(to) ? to : settings().appUrl);
-  const isOwners = Object.values(ownerPages).some(({ path }) => path === pathname);
-  return isOwners ? `${pathname}${search ? `${search}&` : "?"}${word}` : `${pages.home.path}?${word}`;
-}

@@ -116,7 +116,7 @@ export async function findRequestedCode(
   const isLong = row.share === "long";
   // The long code was redeemed in another browser, or replaced since.
   if (isLong && row.long_code_until_ms !== row.expires_at_ms) return { ended: "used" };
-  const characters = row.characters ?? codeCharacters[isLong ? "long" : "short"];
+  const characters = row.characters ?? codeCharacters.short;
   const isGuessed = row.share === "stranger" && characters === codeCharacters.short;
   if (isGuessed && (await areCodesLonger(db, nowMs))) return { ended: "longer" };
   const untilMs = row.expires_at_ms;

@@ -54,10 +54,10 @@ export function endingOf({ by, what }: { by: Actor; what: string }): StoredEndin
 
 type EndedRow = Pick<Tables["local_sessions"], "ended_as" | "expires_at_ms" | "last_date_ms">;
 
-/** Why the session of this row has ended. The last date of an older build's row is its end. */
+/** Why the session of this row has ended. */
 export function readEnding({ ended_as, expires_at_ms, last_date_ms }: EndedRow): Ending {
   const stored = storedEndings.find((ending) => ending === ended_as);
-  return stored ?? (expires_at_ms === (last_date_ms ?? expires_at_ms) ? "last date" : "idle");
+  return stored ?? (expires_at_ms === last_date_ms ? "last date" : "idle");
 }
 
 /** The query of an account's apps that ended in the last 30 days, the newest first; {@link toEndedApps} reads its rows. */

@@ -28,7 +28,7 @@ export const signInForms = {
   signOut: { path: "/sign-in/out", ...form, limit: "signOut", under: ["local"] },
   renewSession: {
     path: "/sign-in/renew",
-    methods: ["GET", "HEAD", "POST"],
+    methods: ["POST"],
     origin: "own",
     limit: "renewals",
     under: ["local"],

@@ -220,27 +220,6 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     expect(await plan(buyer), "an extended trial cancels nothing that is paid").toBe("licensed");
   });
 
-  it("goes on with what an earlier build has written: terms of an operator's, and a licence without an end", async () => {
-    const { buyer, subscription } = await shop.admitLicensed(...ended);
-    const whose = `WHERE account_id = '${buyer.id}'`;
-    const farFutureMs = Date.UTC(9999, 11, 31);
-    for (const update of [
-      `billing_customers SET licence = 'overridden' ${whose}`,
-      `accounts SET plan = 'hobby', assistant_limit = 4 WHERE id = '${buyer.id}'`,
-      `billing_subscriptions SET licence_until_ms = ${farFutureMs} ${whose}`,
-    ])
-      await shop.stage.query(`UPDATE ${update}`);
-    await passRound(dayMs);
-    expect(await shop.service.adminJson("account", "show", buyer.email)).toMatchObject({
-      plan: "office-licence",
-      operatorGives: "hobby, at most 4 assistants",
-    });
-    const [row] = await shop.stage.query(`SELECT licence_until_ms FROM billing_subscriptions ${whose}`);
-    expect(Number(row?.licence_until_ms)).toBeLessThan(farFutureMs);
-    shop.stripe.end(subscription);
-    await expectTerms(buyer, { plan: "hobby", assistantLimit: 4 });
-  });
-
   it("has no limit with a price without one, also after an upgrade; an operator takes one away and puts it back", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended, "--assistant-limit", "3");
     expect(await shop.termsOf(buyer)).toMatchObject({ assistantLimit: null });

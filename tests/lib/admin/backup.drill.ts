@@ -1,5 +1,4 @@
 import { execFileSync } from "node:child_process";
-import { createCipheriv, randomBytes, scryptSync } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,24 +23,6 @@ const ballast: Record<string, string> = {
     FROM generate_series(1, 200000) AS n GROUP BY 1`,
 };
 const BACKUP_PASSPHRASE = "correct horse battery staple";
-
-/** Writes a note and a gzipped copy as builds before November 2026 did. */
-function writeFormer(file: string, note: string, gzipped: Buffer): void {
-  const salt = randomBytes(16);
-  const key = scryptSync(BACKUP_PASSPHRASE, salt, 32, { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 });
-  const seal = (bytes: string | Buffer) => {
-    const nonce = randomBytes(12);
-    const cipher = createCipheriv("aes-256-gcm", key, nonce);
-    return Buffer.concat([nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
-  };
-  const sealedNote = seal(note);
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(sealedNote.length);
-  writeFileSync(
-    file,
-    Buffer.concat(["corner-office-backup:1\n", salt, length, sealedNote, seal(gzipped)].map(Buffer.from)),
-  );
-}
 
 describe.each(engines)("backup and restore on $name", async (engine) => {
   let file: string;
@@ -125,7 +106,7 @@ describe.each(engines)("backup and restore on $name", async (engine) => {
     await second.stop();
   });
 
-  it("are age files, and restore files of the format before", { timeout: 90_000 }, async () => {
+  it("are age files", async () => {
     expect(await backUp()).toMatchObject({ code: 0, stderr: "" });
     const plain = `${file}.plain`;
     // `age` reads the passphrase from a terminal.
@@ -136,20 +117,6 @@ describe.each(engines)("backup and restore on $name", async (engine) => {
     const [note, gzipped] = [bytes.toString("utf8", 0, end), bytes.subarray(end + 1)];
     expect(Object.keys(JSON.parse(note))).toEqual(["engine", "madeAt", "appSecret"]);
     expect(gunzipSync(gzipped).toString("latin1")).toMatch(/^SQLite format 3|^PGDMP/);
-
-    writeFormer(`${file}.former`, note, gzipped);
-    const former = readFileSync(`${file}.former`);
-    former.writeUInt8(former.readUInt8(former.length - 40) ^ 1, former.length - 40);
-    writeFileSync(`${file}.damaged`, former);
-    const { environment } = await prepareEmpty();
-    const refused = await operate(["restore", `${file}.damaged`], environment);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be opened") });
-    const restored = await operate(["restore", `${file}.former`], environment);
-    expect(restored).toMatchObject({ code: 0, stderr: "" });
-    const [source, copy] = await Promise.all(
-      [service.environment, environment].map((settings) => operate(["credits", "history", email], settings)),
-    );
-    expect(copy).toEqual({ ...source, code: 0 });
   });
 
   it("ask before a file is replaced", async () => {
@@ -230,7 +197,7 @@ describe.each(engines)("backup and restore on $name", async (engine) => {
     expect(await operate(["token", email], environment)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("remove unencrypted copies of an older build at an erasure", async () => {
+  it("remove unencrypted copies of a killed restore at an erasure", async () => {
     const left = join(service.dataDir, "copy-a1B2c3");
     mkdirSync(left);
     writeFileSync(join(left, "store"), email);

@@ -114,7 +114,6 @@ describe.each(engines)("a person's data on $name", async (engine) => {
         credits: 3,
         trialEndsAt: null,
         lastTrialMailDueAt: null,
-        nextTrialMailAttemptAt: null,
       },
       credits: [{ credits: 3, balance: 3, reason: "given with the account" }],
       wantsAppEndMails: true,

@@ -1,5 +1,4 @@
 import type { ChildProcess } from "node:child_process";
-import { hkdfSync } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,6 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { addAccount } from "@/lib/accounts/invitations";
 import type { Db } from "@/lib/db/store";
 import { operations } from "@/lib/http/register/operations";
+import { findLinkKey } from "@/lib/mail/link-keys";
 import { mintUnsubscribeToken } from "@/lib/mail/unsubscribe-token";
 import { besideDatabaseUrl } from "@/tests/support/databases";
 import { engines, type Stage } from "@/tests/support/engines";
@@ -117,7 +117,8 @@ describe.each(engines)(
 
 /** Adds the accounts. Returns the path of each one's one-click link. */
 async function prepare(db: Db, emails: string[]): Promise<Map<string, string>> {
-  const key = Buffer.from(hkdfSync("sha256", appSecret, "", "unsubscribe:onboarding:v1", 32));
+  Object.assign(process.env, besideDatabaseUrl);
+  const key = await findLinkKey(db);
   const links = new Map<string, string>();
   for (const email of emails) {
     const { id } = await addAccount(db, email, {}, Date.now() + 60 * 60 * 1000);

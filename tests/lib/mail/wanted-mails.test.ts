@@ -229,7 +229,7 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     const flood = Array.from({ length: 2000 }, (_, n) => {
       const id = `flood-${n}`;
       const mail = { kind: "code", to: `abc${n}@example.com`, code: "1", isLong: false };
-      const sealed = seal("sign-in-mail:v1", id, JSON.stringify(mail));
+      const sealed = seal("security-mail:v1", id, JSON.stringify(mail));
       return { id, kind: "code", sealed, next_attempt_at_ms: nowMs - 1, expires_at_ms: nowMs + minuteMs };
     });
     await db.insertInto("sign_in_mails").values(flood).execute();

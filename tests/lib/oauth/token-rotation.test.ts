@@ -100,7 +100,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
     }
   });
 
-  it("goes on where the build before stopped, whose successors cannot be derived", async () => {
+  it("goes on from successors that cannot be derived, because their secret has gone", async () => {
     const issuedBefore = async (grantId: string, parent: string, parentUsedAtMs: number) => {
       const id = `${grantId} from before`;
       await stage.query(
@@ -120,7 +120,7 @@ describe.each(engines)("the exchange of a code or refresh token, on $name", asyn
       expect(await isAlive()).toBe(true);
       if (isItsAnswerUsed) {
         expect(await refresh(before, startMs + 62 * minuteMs)).toBeDefined();
-        expect(await refresh(first, startMs + 63 * minuteMs), "as that build would").toBeUndefined();
+        expect(await refresh(first, startMs + 63 * minuteMs), "two steps behind").toBeUndefined();
         expect(await isAlive()).toBe(false);
       }
     }
