@@ -31,30 +31,52 @@ export type RateLimitResult = {
  * @param key - the client's
  */
 export function consumeRateLimit(name: QuotaName, key: string): RateLimitResult | Promise<RateLimitResult> {
-  const limit = settings().requestsPerMinute[name];
-  const decision = counter(name, limit, quotas[name].windowSeconds).consume(key);
-  if (decision instanceof Promise) return decision.then((decided) => inHeaders(name, limit, decided));
-  return inHeaders(name, limit, decision);
+  const quota = quotaOf(name);
+  const decision = quota.counter.consume(key);
+  return decision instanceof Promise ? decision.then((decided) => quota.say(decided)) : quota.say(decision);
 }
 
-function inHeaders(name: QuotaName, limit: number, decision: RateLimitDecision): RateLimitResult {
-  const { windowSeconds } = quotas[name];
-  const { allowed, remaining, retryAfterSeconds = windowSeconds } = decision;
-  const wait = Math.min(retryAfterSeconds, windowSeconds);
-  const headers = [
-    "ratelimit-policy",
-    `"${name}";q=${limit};w=${windowSeconds}`,
-    "ratelimit-limit",
-    String(limit),
-    "ratelimit",
-    `"${name}";r=${remaining}${allowed ? "" : `;t=${wait}`}`,
-    "ratelimit-remaining",
-    String(remaining),
-  ];
-  if (allowed) return { headers };
-  metrics()?.quotaRefusals.inc({ quota: name });
-  const message = rateLimitMessage(limit, windowSeconds, wait);
-  return { headers, refused: { message, retryAfterSeconds: wait } };
+/** A quota, and what is said of it: that is the same for all whose quota is as far used up, and is made once. */
+class Quota {
+  readonly counter: LocalCounter | SharedCounter;
+  private readonly limit: number;
+  private readonly ofAny: readonly string[];
+  private readonly refusals: RateLimitResult[] = [];
+
+  constructor(private readonly name: QuotaName) {
+    const { windowSeconds } = quotas[name];
+    this.limit = settings().requestsPerMinute[name];
+    this.counter = counter(name, this.limit, windowSeconds);
+    const policy = `"${name}";q=${this.limit};w=${windowSeconds}`;
+    this.ofAny = ["ratelimit-policy", policy, "ratelimit-limit", String(this.limit)];
+  }
+
+  say({ allowed, remaining, retryAfterSeconds }: RateLimitDecision): RateLimitResult {
+    if (allowed) return { headers: this.inHeaders(remaining) };
+    metrics()?.quotaRefusals.inc({ quota: this.name });
+    const { windowSeconds } = quotas[this.name];
+    const wait = Math.min(retryAfterSeconds ?? windowSeconds, windowSeconds);
+    this.refusals[wait] ??= {
+      headers: this.inHeaders(0, `;t=${wait}`),
+      refused: { message: rateLimitMessage(this.limit, windowSeconds, wait), retryAfterSeconds: wait },
+    };
+    return this.refusals[wait];
+  }
+
+  private inHeaders(remaining: number, until = ""): string[] {
+    const left = String(remaining);
+    return [...this.ofAny, "ratelimit", `"${this.name}";r=${left}${until}`, "ratelimit-remaining", left];
+  }
+}
+
+const inUse = perProcess("quotas", () => new Map<QuotaName, Quota>());
+
+function quotaOf(name: QuotaName): Quota {
+  const known = inUse().get(name);
+  if (known) return known;
+  const made = new Quota(name);
+  inUse().set(name, made);
+  return made;
 }
 
 /** The refusal of a client that has spent its quota. */

@@ -7,7 +7,6 @@ import { findKnownBrowser } from "@/lib/http/known-browser";
 import { rememberCaller } from "@/lib/http/known-caller";
 import { errorParts, type ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
-import { processSingleton } from "@/lib/process-singleton";
 import {
   consumeLimit,
   consumeRateLimit,
@@ -15,30 +14,32 @@ import {
   refundLimit,
 } from "@/lib/rate-limit/rate-limit";
 
-/**
- * Spends one request of a quota: of the client's, or under the key that its handler finds. Answers a refusal instead of
- * throwing it, and makes it once for each wait: a flood costs a fifth less.
- */
+/** Spends one request of a quota: of the client's, or under the key that its handler finds. Answers a refusal instead of throwing it. */
 export function requireWithinQuota(
   call: Call,
   { quota }: Route,
   { quotaKey }: CheckOptions<unknown>,
 ): ResponseParts | undefined | Promise<ResponseParts | undefined> {
   if (!quota) return undefined;
-  const spend = (key = call.client.key) => {
-    const spent = consumeRateLimit(quota, key);
-    return spent instanceof Promise ? spent.then(answer) : answer(spent);
-  };
-  const answer = ({ headers, refused }: RateLimitResult) => {
-    call.quotaHeaders = headers;
-    if (!refused) return undefined;
-    const { retryAfterSeconds: wait, message } = refused;
-    return processSingleton(`refusal by ${quota} for ${wait} s`, () =>
-      errorParts(tooManyRequests(wait, message)),
-    );
-  };
   const key = quotaKey?.(call);
-  return key ? key.then(spend) : spend();
+  const spent = key
+    ? key.then((found) => consumeRateLimit(quota, found ?? call.client.key))
+    : consumeRateLimit(quota, call.client.key);
+  return spent instanceof Promise ? spent.then((result) => tell(call, result)) : tell(call, spent);
+}
+
+/** The answers to refusals, each made once for all that get the same: a flood costs a fifth less. */
+const refusals = new WeakMap<object, ResponseParts>();
+
+function tell(call: Call, { headers, refused }: RateLimitResult): ResponseParts | undefined {
+  call.quotaHeaders = headers;
+  if (!refused) return undefined;
+  const known = refusals.get(refused);
+  if (known) return known;
+  const error = tooManyRequests(refused.retryAfterSeconds, refused.message);
+  const made = { ...errorParts(error), body: JSON.stringify(error), mediaType: "application/json" };
+  refusals.set(refused, made);
+  return made;
 }
 
 /** Finds the browser that has signed in before. On the ports of the office and the backend API the peer counts in its place. */
