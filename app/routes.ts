@@ -50,7 +50,6 @@ import { GET as robots } from "@/app/robots.txt/route";
 import { GET as sitemap } from "@/app/sitemap.xml/route";
 import { GET as statusData } from "@/app/status.json/route";
 import type { RouteHandler } from "@/lib/http/handler";
-import { allRoutes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
 import { fileHandler } from "@/lib/http/static-files";
 
@@ -73,7 +72,7 @@ const handlers = byPath([
 
 /** The handler of the route at this path, for every method. Throws if there is none: the router refuses unknown paths. */
 export function handlerAt(path: string): RouteHandler {
-  const handler = handlers.get(allRoutes.get(path)?.path ?? path);
+  const handler = handlers.get(path);
   if (!handler) throw new Error(`${path} is in a register, and no one handles it`);
   return handler;
 }

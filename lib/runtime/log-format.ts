@@ -46,10 +46,10 @@ function paint(colour: Parameters<typeof styleText>[0], text: string): string {
 
 /** A JSON line with its time as people and most collectors read it. */
 const toIso = (line: string) =>
-  toAscii(line).replace(/"time":(\d+)/, (_, ms) => `"time":"${new Date(Number(ms)).toISOString()}"`);
+  line.replace(/"time":(\d+)/, (_, ms) => `"time":"${new Date(Number(ms)).toISOString()}"`);
 
-/** What `LOG_FORMAT` makes of an entry, which is a line of JSON with its time in milliseconds. */
-export const lineFormats = { json: toAscii, iso: toIso, text: toReadable };
+/** What `LOG_FORMAT` makes of an entry, which is a line of ASCII JSON with its time in milliseconds. */
+export const lineFormats = { json: (line: string) => line, iso: toIso, text: toReadable };
 export type LogFormat = keyof typeof lineFormats;
 
 /** The priorities of syslog, which journalctl's -p asks for. */

@@ -2,7 +2,13 @@ import { fstatSync } from "node:fs";
 import pino from "pino";
 import { settings } from "@/lib/config/settings";
 import { perProcess } from "@/lib/process-singleton";
-import { type LogFormat, lineFormats, serializeError, withPriorities } from "@/lib/runtime/log-format";
+import {
+  type LogFormat,
+  lineFormats,
+  serializeError,
+  toAscii,
+  withPriorities,
+} from "@/lib/runtime/log-format";
 import { NonblockingStderr } from "@/lib/runtime/nonblocking-stderr";
 
 /**
@@ -37,7 +43,7 @@ function makeLog(level: string, toLine: (line: string) => string): pino.Logger {
       formatters: { level: (name) => ({ level: name }) },
       serializers: { err: (failure) => serializeError(failure) },
     },
-    { write: (line: string) => stderr().write(toLine(line)) },
+    { write: (line: string) => stderr().write(toLine(toAscii(line))) },
   );
 }
 

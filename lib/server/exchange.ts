@@ -1,15 +1,16 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Answer } from "@/lib/http/response";
+import type { JoinedMessage } from "@/lib/server/joined-message";
 
 /** Closes the connection after the response if the body was not read to its end. */
-export function leaveUnread(incoming: IncomingMessage, outgoing: ServerResponse): void {
-  if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;
+export function leaveUnread(incoming: JoinedMessage, outgoing: ServerResponse): void {
+  if (incoming.hasBody && !incoming.complete) outgoing.shouldKeepAlive = false;
 }
 
 /** Sends an answer, at once if it is there. */
 export function send(
   answer: Answer | Promise<Answer>,
-  incoming: IncomingMessage,
+  incoming: JoinedMessage,
   outgoing: ServerResponse,
 ): Promise<void> | undefined {
   const finish = ({ status, fields, content }: Answer) => {
@@ -18,12 +19,7 @@ export function send(
   };
   if (answer instanceof Promise) return answer.then(finish);
   // A body that came with the head is complete once the parser has gone on.
-  if (hasBody(incoming)) return Promise.resolve(answer).then(finish);
+  if (incoming.hasBody) return Promise.resolve(answer).then(finish);
   finish(answer);
   return undefined;
-}
-
-/** Whether a body follows the headers (RFC 9112 §6.3). */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -14,6 +14,14 @@ export class JoinedMessage extends IncomingMessage {
   private bytes = 0;
   private joined: GrowingBuffer | undefined;
   private readonly isBeyondPipeline = isPipelineFull(this.socket);
+  private bodyFollows: boolean | undefined;
+
+  /** Whether a body follows the headers (RFC 9112 §6.3). */
+  get hasBody(): boolean {
+    this.bodyFollows ??=
+      this.headers["transfer-encoding"] !== undefined || Number(this.headers["content-length"] ?? 0) > 0;
+    return this.bodyFollows;
+  }
 
   /**
    * Node stops at a request that upgrades its connection, and parses nothing behind it: here CONNECT, and what comes when

@@ -12,7 +12,7 @@ import { ownSockets } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
 import { compressOnce } from "@/lib/server/compression";
-import { hasBody, leaveUnread, send } from "@/lib/server/exchange";
+import { leaveUnread, send } from "@/lib/server/exchange";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
 import type { JoinedMessage } from "@/lib/server/joined-message";
 import { PageCache } from "@/lib/server/page-cache";
@@ -39,7 +39,7 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
     const isForAll = call.method === "OPTIONS" && call.path === "*"; // RFC 9110 §9.3.7
     const refused =
       refuseHead(incoming, isForAll ? "/" : call.path) ??
-      (hasBody(incoming) ? countInWork(call.client, outgoing) : undefined);
+      (incoming.hasBody ? countInWork(call.client, outgoing) : undefined);
     const decided = refused
       ? refuse(call, refused)
       : isForAll

@@ -106,7 +106,7 @@ export const bounds: Mistakes = {
   "tests/lib/server/connections.test.ts": {
     "lib/server/exchange.ts": {
       "a connection goes on with the body of the request before":
-        "if (hasBody(incoming) && !incoming.complete) outgoing.shouldKeepAlive = false;",
+        "if (incoming.hasBody && !incoming.complete) outgoing.shouldKeepAlive = false;",
     },
     "lib/server/requests-in-work.ts": {
       "one network keeps all connections in work": ["count >= maxRequestsInWork", "count < 0"],
