@@ -162,7 +162,7 @@ async function findUnsettled(db: Db, progress: Progress | undefined, nowMs: numb
     .where("state", "=", "fulfilled")
     .where("created_at_ms", ">", endedSinceMs)
     .where(unread)
-    .orderBy("last_event_at_ms")
+    .orderBy("last_event_at_ms", (order) => order.asc().nullsFirst())
     .limit(limit)
     .execute();
   return [...(await unsettled(db, nowMs).execute()), ...subscriptions, ...paid];

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { oauthBounds, rateLimits } from "@/lib/config/limits";
+import { littleOfNetwork, oauthBounds, rateLimits } from "@/lib/config/limits";
 import { startService, startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
@@ -174,6 +174,21 @@ describe.each(engines)("a flood of requests to the authorization server, on $nam
     expect((await registerFrom("127.8.4.2")).status, "another address").toBe(201);
   });
 });
+
+it("six /48s that use up their half of all device codes leave newcomers theirs, and are told whose share it was", async () => {
+  const service = await startService({ SIGN_IN: "local", TRUSTED_PROXY_HOPS: "1" });
+  const ask = (address: string) =>
+    service.submit("/oauth/device", { client_id: "native" }, { headers: { "x-forwarded-for": address } });
+  const half = rateLimits.connect.inAll / 2;
+  const answers = await flood(half + 500, (n) => ask(`2001:db8:${n % 6}:${n % 24}::1`));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(answers.length - refused.length).toBeLessThanOrEqual(half + 6 * littleOfNetwork);
+  expect(refused.length).toBeGreaterThan(400);
+  expect(new Set(refused.map(({ text }) => JSON.parse(text).error.message.replace(/\d+/, "n")))).toEqual(
+    new Set(["Too many attempts from all networks together: wait n seconds."]),
+  );
+  for (let n = 0; n < 20; n++) expect((await ask(`2001:db8:${100 + n}:1::1`)).status).toBe(200);
+}, 300_000);
 
 describe("a stranger who reaches the rate limit", () => {
   const strangers = { from: "127.0.0.1" };

@@ -48,6 +48,15 @@ describe.each(engines)("forms, on $name", async (engine) => {
     expect(isRefused, `${status} ${headers.location}`).toBe(true);
   });
 
+  it.each([
+    ["client", "Too many attempts from your browser or address. Wait 1 second, then try again."],
+    ["network", "Too many attempts from your network or account. Wait 1 second, then try again."],
+    ["all", "Too many attempts from all networks together. Wait 1 second, then try again."],
+  ])("that are refused say whose share is used up: %s", async (of, words) => {
+    for (const path of ["/waitlist", "/sign-in"])
+      expect((await service.ask(`${path}?problem=too-many&of=${of}&wait=1`)).text).toContain(words);
+  });
+
   if (engine.name === "PostgreSQL")
     it("of many strangers leave owners a connection of the store", async () => {
       const { DATABASE_URL } = stage.environment;

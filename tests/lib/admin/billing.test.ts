@@ -165,21 +165,24 @@ describe.each(engines)("the commands for billing on $name", async (engine) => {
     expect(shop.stripe.requests).toContain(`GET /v1/subscriptions/${subscription}`);
   });
 
-  it("reconcile reads a thousand subscriptions in a round, and first those that were read longest ago", async () => {
+  it("reconcile reads a thousand subscriptions in a round, and first those that were never read, or longest ago", async () => {
     const { id } = await shop.admit();
     await shop.reconcile(); // a store that is behind has no bound
     const nowMs = shop.stripe.nowMs();
     const rows = Array.from(
       { length: 1001 },
-      (_, n) => `('sub_${n}', '${id}', 'gone', 1, ${nowMs}, 0, 1, 1, ${n})`,
+      (_, n) => `('sub_${n}', '${id}', 'gone', 1, ${nowMs}, 0, 1, 1, ${n === 1000 ? "NULL" : n})`,
     );
     await shop.stage.query(
       `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, ends_at_ms, licence_until_ms,
          version, created_at_ms, last_event_at_ms) VALUES ${rows.join(", ")}`,
     );
     expect(await shop.reconcile()).toEqual({ read: 1000, failed: 0 });
-    const left = () => shop.stage.query("SELECT id FROM billing_subscriptions WHERE last_event_at_ms < 2000");
-    expect(await left()).toEqual([{ id: "sub_1000" }]);
+    const left = () =>
+      shop.stage.query(
+        "SELECT id FROM billing_subscriptions WHERE last_event_at_ms < 2000 OR last_event_at_ms IS NULL",
+      );
+    expect(await left()).toEqual([{ id: "sub_999" }]);
     await shop.reconcile();
     expect(await left()).toEqual([]);
     await shop.stage.query(`DELETE FROM billing_subscriptions WHERE account_id = '${id}'`);

@@ -1,7 +1,14 @@
 import { describe, expect, it, vi } from "vitest";
+import { LimitError, tooManyRequests } from "@/lib/http/errors";
 import { Client, circlesOf } from "@/lib/rate-limit/client";
 import type { LocalCounter } from "@/lib/rate-limit/local-counter";
-import { consumeLimit, consumeRateLimit, counter, refundLimit } from "@/lib/rate-limit/rate-limit";
+import {
+  consumeLimit,
+  consumeRateLimit,
+  counter,
+  rateLimitMessage,
+  refundLimit,
+} from "@/lib/rate-limit/rate-limit";
 import { createFolder } from "@/tests/support/leash";
 
 Object.assign(process.env, { DATA_DIR: createFolder() });
@@ -96,6 +103,16 @@ describe("a limit of ours", () => {
       refundLimit("given back", limit, known);
     }
   });
+});
+
+it("a refusal names its wait, of one second too", () => {
+  expect(rateLimitMessage(120, 60, 1)).toBe(
+    "Too many requests: 120 are allowed in 60 seconds, so wait 1 second.",
+  );
+  expect(new LimitError("all", 1).message).toBe(
+    "Too many attempts from all networks together: wait 1 second.",
+  );
+  expect(tooManyRequests(2).message).toBe("Too many requests: wait 2 seconds.");
 });
 
 it("a quota does not change when the wall clock is set forward or back", async () => {
