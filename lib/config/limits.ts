@@ -70,10 +70,10 @@ export const roundBounds = {
   /** What a known caller has had of the loop lately when others go first, of 2.9 s at most: half counts after two seconds. */
   muchMs: 500,
   halvedAfterMs: 2000,
-  /** How long strangers leave something to known callers after one was seen to wait. */
+  /** How long strangers, and who asks for much, leave something to known callers after one was seen to wait. */
   knownForMs: 1000,
-  /** How long strangers then leave the loop free for each millisecond that they have used: they get a third of it. */
-  strangersRest: 2,
+  /** The milliseconds that then pass for each one of the loop that they use: it is theirs for half of the time. */
+  pace: 2,
   /** The longest of such rests, so that a newcomer's request begins within it. */
   restMs: 100,
 };

@@ -5,7 +5,7 @@ import { findKnownCaller } from "@/lib/http/known-caller";
 import type { Circle } from "@/lib/rate-limit/client";
 import { RecentCache } from "@/lib/runtime/recent-cache";
 
-const { ms: roundMs, longMs, muchMs, halvedAfterMs, knownForMs, strangersRest, restMs } = roundBounds;
+const { ms: roundMs, longMs, muchMs, halvedAfterMs, knownForMs, pace, restMs } = roundBounds;
 
 type Sender = { isKnown: boolean; network: Circle; client: Circle };
 
@@ -35,12 +35,12 @@ class Lane {
   private tookAtMs = 0;
   private readonly levels: Map<Circle, Map<Circle, Turn[]>>[] = [];
 
-  /** @param rest - how long it rests for each millisecond that it has had of the loop */
-  constructor(private readonly rest = 0) {}
+  /** @param pace - the milliseconds of the clock that pass for each one of the loop that it has, on average */
+  constructor(private readonly pace = 0) {}
 
   /** Rests after so many milliseconds of the loop, of which none was before `sinceMs`. */
   restAfter(ms: number, sinceMs: number, nowMs: number): void {
-    this.restsUntilMs = Math.min(Math.max(this.restsUntilMs, sinceMs) + this.rest * ms, nowMs + restMs);
+    this.restsUntilMs = Math.min(Math.max(this.restsUntilMs, sinceMs) + this.pace * ms, nowMs + restMs);
   }
 
   /** Whether its next request may begin. Some may always: those in work can have been charged for others' time. */
@@ -86,13 +86,13 @@ function goBehind<Value>(map: Map<Circle, Value>, name: Circle, left: number): v
  * Begins requests in rounds, one in each turn of the event loop, and lets them wait once there are more than it can take.
  * libuv accepts one connection a turn (libuv/libuv#3696), so a round takes 2 ms, and begins so many requests that the turn is
  * not much longer. Known callers and strangers go alternately, and of these first those whose network has had least of the
- * loop lately. While known callers ask, strangers leave the loop free for twice as long as they have used it, and a known caller
- * that asks for much for as long.
+ * loop lately. While known callers ask, strangers leave the loop free for as long as they have used it, and so does a known
+ * caller that asks for much.
  */
 export class Rounds {
   private readonly known = new Lane();
-  private readonly much = new Lane(1);
-  private readonly strangers = new Lane(strangersRest);
+  private readonly much = new Lane(pace);
+  private readonly strangers = new Lane(pace);
   private lanes = [this.known, this.much, this.strangers];
   private readonly usage = new Usage();
   /** What one request in work has had since the start, if all in work at the same time have had equal shares. */
