@@ -127,11 +127,16 @@ export class Store {
     return this.db.destroy();
   }
 
+  /** The names of the migrations that it lacks. */
+  findPending(): Promise<string[]> {
+    return findPending(this.db.withoutPlugins() as unknown as MigrationDb, this.changes);
+  }
+
   /** Returns the names of the migrations that it applied. */
   async migrate(): Promise<string[]> {
     const { databaseUrl, databaseDirectUrl = databaseUrl } = this.settings;
     const store = this.db.withoutPlugins() as unknown as MigrationDb;
-    if ((await findPending(store, this.changes)).length === 0) return [];
+    if ((await this.findPending()).length === 0) return [];
     if (!databaseDirectUrl) return migrateEmbedded(store, this.changes);
     return migratePostgres(databaseDirectUrl, this.changes);
   }

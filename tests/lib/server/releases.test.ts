@@ -1,10 +1,11 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { describeCommands } from "@/lib/admin/run-command";
 import { settingNames } from "@/lib/config/settings";
 import { version } from "@/package.json";
+import { releaseBefore } from "@/tests/support/earlier-build";
 import { reservePort } from "@/tests/support/port";
 import { Service } from "@/tests/support/service";
 
@@ -38,6 +39,13 @@ describe("lib/server/RELEASES.md", () => {
     );
     expect(readFileSync("lib/server/Dockerfile", "utf8")).toContain(`image.version="${version}"`);
     expect(readFileSync("lib/server/kubernetes.yaml", "utf8")).toContain(`/corner-office:${version}\n`);
+  });
+
+  it("names the release before by its commit", () => {
+    expect(releases[0]?.section).toContain(`- The release before: \`${releaseBefore}\``);
+    const isAncestor = ["merge-base", "--is-ancestor", releaseBefore, "HEAD"];
+    // 128: this copy does not have it.
+    expect([0, 128]).toContain(spawnSync("git", isAncestor).status);
   });
 
   it("is said by the programs and as data", async () => {
