@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createPrivateKey, randomUUID, sign } from "node:crypto";
 import * as openid from "openid-client";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startService, startStage } from "@/tests/support/block";
@@ -175,6 +175,22 @@ describe.each(engines)("an app with a key, on $name", async (engine) => {
     do headers = holder.headers("GET", "/api/entitlement", tokens.access_token);
     while (signatureOf(headers)[from] !== 0);
     expect((await read(headers)).status).toBe(200);
+  });
+
+  it("is refused with a signature in ASN.1, as OpenSSL and key stores make it", async () => {
+    const { authorization, dpop } = holder.headers("GET", "/api/entitlement", tokens.access_token);
+    const signed = dpop.slice(0, dpop.lastIndexOf("."));
+    const key = createPrivateKey({ key: holder.privateJwk, format: "jwk" });
+    const signature = sign("sha256", Buffer.from(signed), key).toString("base64url");
+    const answer = await read({ authorization, dpop: `${signed}.${signature}` });
+    expect(answer.headers["www-authenticate"]).toBe(challenge("invalid_dpop_proof", unsigned));
+  });
+
+  it("may say more in a proof than it has to", async () => {
+    const jwk = { ...holder.jwk, kid: "1", use: "sig", alg: "ES256", key_ops: ["verify"] };
+    const header = { typ: "application/dpop+jwt", kid: "1", jwk };
+    const claims = { exp: Math.floor(clock.now() / second) - 60, nbf: 0, sub: "an app" };
+    expect((await bound(holder, { header, claims })).status).toBe(200);
   });
 
   it.each([
