@@ -38,6 +38,12 @@ const end = "0\r\n\r\n";
 const base64url = (text: string) => Buffer.from(text).toString("base64url");
 const jwt = (header: object) =>
   `${base64url(JSON.stringify(header))}.${base64url('{"sub":"x"}')}.${base64url("x")}`;
+/** A proof of possession by a key that is none of those that proofs have, as long as it may be. */
+const rsaProof = jwt({
+  typ: "dpop+jwt",
+  alg: "RS256",
+  jwk: { kty: "RSA", n: kilobytes(2), e: kilobytes(2) },
+});
 const bearer = (token: string) => get("/api/entitlement", `Authorization: Bearer ${token}\r\n`);
 
 /** All attacks, one per line. */
@@ -132,6 +138,8 @@ export const shapes: Shape[] = [
   { name: "a token without a signature", bytes: bearer(jwt({ alg: "none" })), statuses: [401] },
   { name: "a token of an unknown key", bytes: bearer(jwt({ alg: "RS256", kid: "unknown" })), statuses: [401] },
   { name: "a token of a key elsewhere", bytes: bearer(jwt({ alg: "RS256", jku: "http://127.0.0.1:9/" })), statuses: [401] },
+  { name: "a proof of a long RSA key, with a token of no one", bytes: get("/api/entitlement", `Authorization: DPoP ${jwt({ alg: "EdDSA" })}\r\nDPoP: ${rsaProof}\r\n`), statuses: [401] },
+  { name: "a hundred proofs", bytes: get("/api/entitlement", `Authorization: DPoP x\r\n${`DPoP: ${jwt({ typ: "dpop+jwt" })}\r\n`.repeat(90)}`), statuses: [401] },
   { name: "two Authorizations", bytes: get("/api/entitlement", "Authorization: Bearer a\r\nAuthorization: Bearer b\r\n"), statuses: [401] },
   { name: "blanks in Authorization", bytes: get("/api/entitlement", `Authorization: Bearer ${kilobytes(15, " ")}x\r\n`), statuses: [401] },
   { name: "another scheme", bytes: get("/api/credits/balance", `Authorization: Basic ${kilobytes(15)}\r\n`), statuses: [401] },
@@ -185,6 +193,11 @@ export const shapes: Shape[] = [
   { name: "an app of a metadata document within", bytes: get("/oauth/authorize?client_id=http%3A%2F%2F127.0.0.1%3A9%2F&response_type=code"), statuses: [400, 429] },
   { name: "an app that makes itself known", bytes: post("/oauth/register", `{"client_name":"${"a".repeat(3000)}","redirect_uris":["http://127.0.0.1/"]}`, json), statuses: [201, 400, 404, 413, 429] },
   { name: "a device that asks to be let in", bytes: form("/oauth/device", "client_id=native"), statuses: [400, ...page] },
+  { name: "a code that was never given, with a proof of a long RSA key", bytes: form("/oauth/token", `grant_type=authorization_code&client_id=native&code=x&redirect_uri=http%3A%2F%2F127.0.0.1%3A1%2F&code_verifier=${"a".repeat(43)}`, `DPoP: ${rsaProof}\r\n`), statuses: [400, 429] },
+  { name: "an app with claims within claims", bytes: get(`/oauth/authorize?client_id=native&response_type=code&claims=${'%7B"a":'.repeat(1500)}1`), statuses: [302, 303, 400, 413, 429, 431] },
+  { name: "a code of a device that is long", bytes: form("/connect/device", `user_code=${"B".repeat(3000)}`, "Origin: http://localhost:3000\r\nCookie: office-probe=1\r\n"), statuses: [303] },
+  { name: "a passkey whose answer is long", bytes: post("/sign-in/passkey", `{"id":"AAAA","response":{"signature":"${"A".repeat(15_000)}"}}`, `${json}Origin: http://localhost:3000\r\n`), statuses: [303, 400, 413, 429] },
+  { name: "a delivery of 200 KB that no one has signed", bytes: post("/hooks/clerk", "a".repeat(200_000), `svix-id: a\r\nsvix-timestamp: ${Math.floor(Date.now() / 1000)}\r\nsvix-signature: v1,x\r\n`), statuses: [400, brokenOff] },
   { name: "a code that was never given", bytes: form("/oauth/token", `grant_type=authorization_code&client_id=native&code=${"a".repeat(3000)}`), statuses: [400, 429] },
 
   // Clients that disconnect
@@ -194,6 +207,7 @@ export const shapes: Shape[] = [
   { name: "half a head, then gone", bytes: health().slice(0, -2), statuses: [], answers: 0 },
   { name: "half a body, then gone", bytes: request(`POST ${stop}`, "Content-Length: 4000\r\n", kilobytes(2)), statuses: [], answers: 0 },
   { name: "half a chunk, then gone", bytes: chunked("/mcp", `FA0\r\n${kilobytes(2)}`, json), statuses: [], answers: 0 },
+  { name: "a search, then gone before its turn", bytes: get(`/docs/search?q=${kilobytes(12, "limits+")}`), statuses: [], answers: 0 },
   { name: "a page asked for, then gone", bytes: get("/sign-in"), statuses: [], answers: 0 },
   { name: "a hundred requests, then gone", bytes: health().repeat(100), statuses: [], answers: 0 },
 ];
