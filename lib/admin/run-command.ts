@@ -7,6 +7,7 @@ import { addBannerCommands } from "@/lib/admin/banner";
 import { addBillingCommands } from "@/lib/admin/billing";
 import { addCheckCommand } from "@/lib/admin/check";
 import { AdminCommand } from "@/lib/admin/command";
+import { addCompletionCommand } from "@/lib/admin/completion";
 import { addConnectCommands } from "@/lib/admin/connect";
 import { addCreditCommands } from "@/lib/admin/credits";
 import { addEmailCommands } from "@/lib/admin/emails";
@@ -83,6 +84,7 @@ export function describeCommands(): AdminCommand {
   addCheckCommand(program);
   addMigrateCommand(program);
   addStackCommand(program);
+  addCompletionCommand(program);
   return program;
 }
 
