@@ -5,7 +5,7 @@ import type { AdminCommand } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
 import {
   checkBackup,
-  checkBackupTools,
+  checkClock,
   checkDisk,
   checkStore,
   codeOf,
@@ -31,7 +31,7 @@ import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
 import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { askForProxies } from "@/lib/rate-limit/proxy-chain";
-import { probeCounterStore } from "@/lib/rate-limit/rate-limit";
+import { probeCounterStore, readCounterClock } from "@/lib/rate-limit/rate-limit";
 import { toPrintable } from "@/lib/runtime/printable";
 
 const answerWithinMs = 5000; // 5 seconds, the connection included
@@ -95,7 +95,7 @@ function asText({ what, level, detail, remedy }: Finding): string {
 }
 
 function checks(): Check[] {
-  const { mail, billing, office, databaseUrl } = settings();
+  const { mail, billing, office } = settings();
   const dns = "Check the DNS resolver of this machine, then try again.";
   const ofMailDomain: Check[] = [
     ["spf", () => checkSpf(mail), dns],
@@ -108,7 +108,6 @@ function checks(): Check[] {
     ["store", checkStore, remedyForStore],
     ["disk", checkDisk, "Check that DATA_DIR is a folder that this user can read."],
     ["backup", checkBackup, afterStore],
-    databaseUrl !== undefined && ["backup tools", checkBackupTools, afterStore],
     [
       "counters",
       checkCounters,
@@ -195,7 +194,7 @@ async function checkContact(): Promise<CheckResult> {
 
 async function checkCounters(): Promise<CheckResult> {
   const store = await probeCounterStore(answerWithinMs);
-  if (store) return fine(`${store} counts`);
+  if (store) return checkClock(store, await readCounterClock(answerWithinMs)) ?? fine(`${store} counts`);
   const detail = "per process, not shared between instances";
   const remedy = "Before you start a second instance, set REDIS_URL or the two UPSTASH_… settings.";
   return settings().databaseUrl ? warning(detail, remedy) : fine(detail);

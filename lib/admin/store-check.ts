@@ -51,17 +51,33 @@ const asGigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
 const oldBackupMs = 2 * dayMs;
 
 export async function checkBackup(nowMs = Date.now()): Promise<CheckResult> {
-  const madeAtMs = await findLastBackup(await store());
-  const remedy = "Run 'backup' each night by a timer, unless another program makes backups.";
+  const { databaseUrl, production } = settings();
+  const db = await store();
+  const madeAtMs = await findLastBackup(db);
+  const detail = madeAtMs === undefined ? "none was made" : `the last was made ${asIso(madeAtMs)}`;
+  // A backup may be made in another way, but ours must not fail in the night in which it is first made.
+  const lack = databaseUrl && (await findToolFault(db));
+  if (lack) return warning(`${detail}; 'backup' and 'restore' do not work here: ${lack}`, toolRemedy);
   if (madeAtMs === undefined)
-    return settings().production ? warning("none was made", remedy) : fine("none was made");
-  const detail = `the last was made ${asIso(madeAtMs)}`;
+    return production
+      ? warning(detail, "Run 'backup' each night by a timer, unless another program makes backups.")
+      : fine(detail);
   return nowMs - madeAtMs > oldBackupMs
     ? warning(detail, "See why the timer's last 'backup' failed.")
     : fine(detail);
 }
 
-/** Whether the role may read and write every table, and the clocks agree, by which trials and tokens end. */
+/** A fault if this machine's clock and that of a store are more than a minute apart, by which trials and tokens end. */
+export function checkClock(store: string, storeMs: number, nowMs = Date.now()): CheckResult | undefined {
+  const aheadMs = nowMs - storeMs;
+  if (Math.abs(aheadMs) <= maxSkewMs) return undefined;
+  return fault(
+    `this clock is ${Math.round(Math.abs(aheadMs) / 1000)} seconds ${aheadMs < 0 ? "behind" : "ahead of"} ${store}'s`,
+    "Set the clocks of both machines by NTP.",
+  );
+}
+
+/** Whether the role may read and write every table, and the clocks agree. */
 async function checkPostgres(db: Db): Promise<CheckResult> {
   const { rows: missing } = await sql<{ what: string }>`
     SELECT string_agg(privilege, ', ') || ' on ' || relname AS what
@@ -77,20 +93,7 @@ async function checkPostgres(db: Db): Promise<CheckResult> {
     );
   const { rows: clocks } = await sql<{ ms: string }>`
     SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`.execute(db);
-  const aheadMs = Date.now() - Number(clocks[0]?.ms);
-  if (Math.abs(aheadMs) > maxSkewMs)
-    return fault(
-      `this clock is ${Math.round(Math.abs(aheadMs) / 1000)} seconds ${aheadMs < 0 ? "behind" : "ahead of"} PostgreSQL's`,
-      "Set the clocks of both machines by NTP.",
-    );
-  return fine("PostgreSQL answers");
-}
-
-/** A backup may be made in another way, but ours must not fail in the night in which it is first made. */
-export async function checkBackupTools(): Promise<CheckResult> {
-  const lack = await findToolFault(await store());
-  if (lack === undefined) return fine("pg_dump, pg_restore and psql are of the server's major or newer");
-  return warning(`'backup' and 'restore' do not work here: ${lack}`, toolRemedy);
+  return checkClock("PostgreSQL", Number(clocks[0]?.ms)) ?? fine("PostgreSQL answers");
 }
 
 /** What to do where the store does not answer or takes no writes. */

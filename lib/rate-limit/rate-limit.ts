@@ -171,6 +171,14 @@ export async function probeCounterStore(timeoutMs: number): Promise<string | und
   return store.name;
 }
 
+/** The clock of the store in which all instances count, in Unix milliseconds; of this process without one. */
+export async function readCounterClock(timeoutMs: number): Promise<number> {
+  const store = counterStore();
+  if (!store) return Date.now();
+  const time = store.eval('return redis.call("TIME")[1]', ["{probe}"], []);
+  return Number(await withinDeadline(store, timeoutMs, time)) * 1000;
+}
+
 /** The store in which all instances count, if one is configured. */
 export function counterStore(): CounterStore | undefined {
   return processSingleton("counter store", () => {

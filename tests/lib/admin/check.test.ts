@@ -2,9 +2,11 @@ import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, statfsSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { engines, type Stage } from "@/tests/support/engines";
 import { createFolder } from "@/tests/support/leash";
+import { serve } from "@/tests/support/loopback";
 import { mountInMemory } from "@/tests/support/mount";
 import type { Outcome } from "@/tests/support/operator";
 import { startOutside } from "@/tests/support/outside";
@@ -145,6 +147,32 @@ describe("check", () => {
     const detail = expect.stringContaining("help@example.com");
     const contact = await check("contact", { SUPPORT_EMAIL: "help@example.com" });
     expect(contact).toMatchObject({ level: "fine", detail });
+  });
+
+  it.each([
+    [90, "behind"],
+    [-90, "ahead of"],
+  ])("sees that the counters' clock is off by %i seconds", async (offSeconds, words) => {
+    // Of a Redis only the answers to both scripts, because no clock of one can be set alone.
+    const upstash = await serve(async (incoming, outgoing) => {
+      const commands = JSON.parse(await text(incoming)) as string[][];
+      const seconds = String(Math.floor(Date.now() / 1000) + offSeconds);
+      const answers = commands.map(([, script = ""]) => ({
+        result: script.includes("PEXPIRE") ? [0, 0] : seconds,
+      }));
+      outgoing.end(JSON.stringify(answers));
+    });
+    onTestFinished(upstash.stop);
+    const environment = {
+      UPSTASH_REDIS_REST_URL: upstash.url,
+      UPSTASH_REDIS_REST_TOKEN: "x",
+      APP_SECRET: "s".repeat(32),
+    };
+    expect(await check("counters", environment)).toMatchObject({
+      works: false,
+      detail: expect.stringMatching(new RegExp(`^this clock is (89|90|91) seconds ${words} Upstash's$`)),
+      remedy: "Set the clocks of both machines by NTP.",
+    });
   });
 
   it("counts the proxies that a request meets, and says what another number means", async () => {

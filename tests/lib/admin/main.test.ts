@@ -188,7 +188,6 @@ describe.each(engines)("npm run admin on $name, next to the running server", asy
       ["store", true],
       ["disk", true],
       ["backup", true],
-      ...(engine.name === "PostgreSQL" ? [["backup tools", true]] : []),
       ["counters", true],
       ["mail", true],
       ["client address", true],

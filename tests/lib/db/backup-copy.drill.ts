@@ -73,9 +73,9 @@ describe("a backup of PostgreSQL", () => {
       const lack = words.replace("of 15", `of ${major}`);
       const environment: Environment = { ...settings, DATABASE_URL, PATH: programs(tools) };
       const service = await Service.start(environment);
-      expect(await service.check("backup tools")).toMatchObject({
+      expect(await service.check("backup")).toMatchObject({
         level: "warning",
-        detail: `'backup' and 'restore' do not work here: ${lack}`,
+        detail: `none was made; 'backup' and 'restore' do not work here: ${lack}`,
         remedy: expect.stringContaining("postgresql-client-17"),
       });
       await eventually(() => expect(service.log).toContain(`"lack":${JSON.stringify(lack)}`));
@@ -86,7 +86,7 @@ describe("a backup of PostgreSQL", () => {
 
   it("with tools of its major or newer is fine", async () => {
     const service = await Service.start({ ...settings, DATABASE_URL: await createDatabase(postgresUrl) });
-    expect(await service.check("backup tools")).toMatchObject({ level: "fine" });
+    expect(await service.check("backup")).toMatchObject({ detail: "none was made" });
     await service.ready();
     await service.stop();
     expect(service.log).not.toContain("'backup' and 'restore'");
