@@ -90,7 +90,7 @@ export async function findPending(
   const { until, count, commit } = beforeRelease;
   const before = recorded.filter(({ name }) => name < until).length;
   if (before > 0 && before < count) {
-    const message = `This store is of a build before ${commit}. Run 'migrate' of that commit on it, and then this build. Nothing was changed.`;
+    const message = `This store is of a build before ${commit}. Run 'migrate' of that commit on it, and then this build. It was left as it is.`;
     throw new StoreOutage(Object.assign(new Error(message), { code: oldStore }));
   }
   if (before > 0) names.add(firstMigration);

@@ -1,10 +1,16 @@
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { writeArchive } from "@/lib/admin/backup-file";
+import { readStore } from "@/lib/db/backup-copy";
 import { beforeRelease, firstMigration, migrations } from "@/lib/db/migrations";
 import { Store } from "@/lib/db/store";
 import { startStage } from "@/tests/support/block";
+import { besideDatabaseUrl } from "@/tests/support/databases";
 import { buildEarlier } from "@/tests/support/earlier-build";
 import { type Engine, engines } from "@/tests/support/engines";
+import { createFolder } from "@/tests/support/leash";
+import { operate } from "@/tests/support/operator";
 import { readSchema } from "@/tests/support/schema";
 import { Service } from "@/tests/support/service";
 import type { OpenStore } from "@/tests/support/stores";
@@ -13,6 +19,8 @@ const { commit, count } = beforeRelease;
 /** The last build before the first release, without its pages. */
 const last = buildEarlier({ commit });
 const later = Object.keys(migrations).filter((name) => name !== firstMigration);
+
+const refusal = `unavailable: This store is of a build before ${commit}. Run 'migrate' of that commit on it, and then this build. It was left as it is.\n`;
 
 /** A store that the first migration alone has made. */
 async function makeFirst(engine: Engine): Promise<OpenStore> {
@@ -88,7 +96,6 @@ describe.each(engines)("the first migration, on $name", async (engine) => {
     const { stage, service } = await record(count - 1);
     const records = () => stage.query("SELECT * FROM kysely_migration ORDER BY name");
     const before = [await records(), await readAll(stage)];
-    const refusal = `unavailable: This store is of a build before ${commit}. Run 'migrate' of that commit on it, and then this build. Nothing was changed.\n`;
     for (const command of [["migrate"], ["account", "list"]])
       expect(await service.admin(...command)).toEqual({ code: 1, stdout: "", stderr: refusal });
     expect(await service.check("store")).toMatchObject({ level: "fault", detail: refusal.slice(13, -1) });
@@ -98,5 +105,21 @@ describe.each(engines)("the first migration, on $name", async (engine) => {
     expect((await service.ask("/api/site-banner")).status).toBe(200);
     await service.stop({ expectErrors: true });
     expect([await records(), await readAll(stage)]).toEqual(before);
+  });
+
+  it("refuses the store of an older build's backup, once it is restored", async () => {
+    const { stage } = await record(count - 1);
+    const { APP_SECRET: appSecret } = besideDatabaseUrl;
+    const { DATA_DIR: dataDir = "", DATABASE_URL: databaseUrl } = stage.environment;
+    const [file, BACKUP_PASSPHRASE] = [join(createFolder(), "office.backup"), "correct horse battery staple"];
+    await writeArchive(file, BACKUP_PASSPHRASE, {
+      note: { engine: databaseUrl ? "postgresql" : "embedded", madeAt: new Date().toISOString(), appSecret },
+      copy: readStore({ dataDir, databaseDirectUrl: databaseUrl }),
+      signal: new AbortController().signal,
+    });
+    const empty = await startStage(engine, { isEmpty: true });
+    const environment = { ...empty.environment, ...besideDatabaseUrl, BACKUP_PASSPHRASE };
+    expect(await operate(["restore", file], environment)).toEqual({ code: 1, stdout: "", stderr: refusal });
+    expect(await readAll(empty)).toEqual(await readAll(stage));
   });
 });
