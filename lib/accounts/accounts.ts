@@ -229,38 +229,26 @@ const hasLicence = (plan: string) => sql<boolean>`(given_plan = ${plan} or paid_
 type AccountFilter = {
   plan?: string | undefined;
   state?: AccountState | undefined;
-  start?: string | undefined;
   containing?: string | undefined;
   after?: string | undefined;
+  /** The last email that counts. */
+  until?: string | undefined;
 };
 
-/** The query of the accounts in the order of their emails' bytes, in which those with the same start are neighbours. */
-export function selectAccounts(db: Db, { plan, state, start, containing, after }: AccountFilter) {
+/** The query of the accounts in the order of their emails' bytes. */
+export function selectAccounts(db: Db, { plan, state, containing, after, until }: AccountFilter) {
   const email = isPostgres(db) ? sql<string>`email collate "C"` : sql<string>`email`;
   let query = db.selectFrom("accounts").select(accountAt(Date.now())).orderBy(email);
   if (plan) query = query.where(isOnPlan(plan));
   if (state) query = query.where(isInState(state, Date.now()));
-  if (start) {
-    const prefix = start.toLowerCase();
-    query = query.where(email, ">=", prefix).where(email, "<", `${prefix}\u{10ffff}`);
-  }
+  if (until) query = query.where(email, "<=", until);
   if (containing) query = query.where(contains("email", containing));
   return after ? query.where(email, ">", after.toLowerCase()) : query;
 }
 
-/** The accounts whose reference contains a text, in the order of their references. */
-export function selectByReference(db: Db, text: string, after: string | undefined, nowMs: number) {
-  const query = db
-    .selectFrom("accounts")
-    .select(accountAt(nowMs))
-    .where("reference", "is not", null) // as in the partial index
-    .where(contains("reference", text))
-    .orderBy("reference");
-  return after ? query.where("reference", ">", after) : query;
-}
-
-const contains = (column: "email" | "reference", text: string) =>
-  sql<boolean>`lower(${sql.ref(column)}) like ${`%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`} escape '\\'`;
+/** The condition that a text contains another one, in any letter case. Emails are stored in lower case. */
+export const contains = (column: "email" | "reference", text: string) =>
+  sql<boolean>`${column === "email" ? sql.ref(column) : sql`lower(${sql.ref(column)})`} like ${`%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`} escape '\\'`;
 
 /** Lists the accounts page by page. A record that does not parse has its email alone. */
 export async function* listAccounts(db: Db, filter: AccountFilter = {}, maxRows?: number) {

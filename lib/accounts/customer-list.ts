@@ -67,7 +67,7 @@ export function countCustomers(db: Db, filter: CustomerFilter, nowMs: number) {
 
 export type CustomerSearch = {
   filter?: CustomerFilter | undefined;
-  /** A part of an email, or Stripe's id of a customer, a subscription or a checkout. */
+  /** A part of an email, or Stripe's id of a customer or of what it has bought. */
   text?: string | undefined;
   /** The customer before the first one: the list is newest first. */
   after?: { since_ms: number; id: string } | undefined;
@@ -82,14 +82,9 @@ function selectCustomers(db: Db, { filter, text, after }: CustomerSearch, nowMs:
     .orderBy("billing_customers.created_at_ms", "desc")
     .orderBy("billing_customers.account_id", "desc");
   if (filter) query = query.where("billing_customers.account_id", "in", accountsIn(db, filter, nowMs));
-  if (text?.startsWith("cus_")) query = query.where("customer_id", "=", text);
-  else if (text?.startsWith("sub_")) {
-    const bought = db.selectFrom("billing_subscriptions").select("account_id").where("id", "=", text);
-    query = query.where("billing_customers.account_id", "in", bought);
-  } else if (text?.startsWith("cs_")) {
-    const bought = db.selectFrom("billing_checkouts").select("account_id").where("session_id", "=", text);
-    query = query.where("billing_customers.account_id", "in", bought);
-  } else if (text) {
+  const bought = text && accountsWithStripeId(db, text);
+  if (bought) query = query.where("billing_customers.account_id", "in", bought);
+  else if (text) {
     const pattern = `%${text.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     query = query.where(sql<boolean>`email like ${pattern} escape '\\'`);
   }
@@ -101,6 +96,26 @@ function selectCustomers(db: Db, { filter, text, after }: CustomerSearch, nowMs:
       tuple(after.since_ms, after.id),
     ),
   );
+}
+
+/** The query of the account of an object at Stripe, by the kind of its id; `undefined` for what is no such id. */
+export function accountsWithStripeId(db: Db, id: string) {
+  const [, kind] = /^(cus|sub|cs|in|ch|py)_\w+$/.exec(id) ?? [];
+  switch (kind) {
+    case "cus":
+      return db.selectFrom("billing_customers").select("account_id").where("customer_id", "=", id);
+    case "sub":
+      return db.selectFrom("billing_subscriptions").select("account_id").where("id", "=", id);
+    case "cs":
+      return db.selectFrom("billing_checkouts").select("account_id").where("session_id", "=", id);
+    case "in":
+      return db.selectFrom("billing_subscriptions").select("account_id").where("invoice_id", "=", id);
+    case "ch":
+    case "py":
+      return db.selectFrom("billing_payments").select("account_id").where("id", "=", id);
+    default:
+      return undefined;
+  }
 }
 
 type Row = InferResult<ReturnType<typeof selectCustomers>>[number];

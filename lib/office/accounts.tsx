@@ -1,104 +1,168 @@
 import { sql } from "kysely";
+import { PostForm } from "@/app/(pages)/post-form";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
-import { type AccountState, accountStates, selectAccounts, selectByReference } from "@/lib/accounts/accounts";
+import { type AccountSearch, searchAccounts } from "@/lib/accounts/account-search";
+import { type AccountState, accountStates } from "@/lib/accounts/accounts";
 import { spendable, toCredits } from "@/lib/accounts/ledger";
+import { asIso } from "@/lib/config/instants";
+import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
-import { Choice, Field, planOptions } from "@/lib/office/forms";
+import type { Tables } from "@/lib/db/tables";
+import { Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { LongTable, perPage } from "@/lib/office/table";
 import { Instant, Person, UntrustedText } from "@/lib/office/values";
-import { contentsOf, readPlans } from "@/lib/plans/plan";
+import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
+import { toCsv } from "@/lib/runtime/csv";
 
-export const accounts: OfficePage = { path: "/accounts", name: "Accounts", show };
+const maxRowsOfFile = 5000;
+
+export const accounts: OfficePage = {
+  path: "/accounts",
+  name: "Accounts",
+  show,
+  file: { path: "/accounts.csv", mediaType: "text/csv; charset=utf-8", read: readFile },
+  acts: [changeSeveral],
+};
+
+type Row = Tables["accounts"];
+
+/** What is looked for, as the parameters of an address. */
+function readSearch({ input }: OfficeCall) {
+  const search = { find: input("find"), plan: input("plan"), trials: input("trials") };
+  return { ...search, state: accountStates.find((one) => one === input("state")) };
+}
+
+type Search = ReturnType<typeof readSearch>;
+
+const toSearch = ({ find: text, plan, state }: Search): AccountSearch => ({ text, plan, state });
 
 async function show(call: OfficeCall) {
   const { db, nowMs, input } = call;
-  const [start, plan, trials, after] = [input("start"), input("plan"), input("trials"), input("after")];
-  const reference = input("reference");
-  const state = accountStates.find((one) => one === input("state"));
-  const query = trials
-    ? selectTrials(db, trials, after, nowMs)
-    : reference
-      ? selectByReference(db, reference, after, nowMs)
-      : selectAccounts(db, { start, plan, state, after });
-  const rows = await query.limit(perPage + 1).execute();
+  const search = readSearch(call);
+  const { find, plan, state, trials } = search;
+  const after = input("after");
+  const { rows, goesOnAfter } = trials
+    ? {
+        rows: await selectTrials(db, trials, after, nowMs)
+          .limit(perPage + 1)
+          .execute(),
+      }
+    : await searchAccounts(db, { ...toSearch(search), after }, perPage + 1);
   const plans = await readPlans(db);
+  // A form that is refused comes back with the same accounts, chosen as they were.
+  const here = Object.entries({ ...search, after }).filter((entry): entry is [string, string] =>
+    Boolean(entry[1]),
+  );
+  const hidden = Object.fromEntries(here);
+  const chosen = new Set(call.typed("emails")?.split("\n"));
+  const to = (changes: Partial<Record<keyof Search | "after", string>>) =>
+    addressOf(accounts.path, { find, plan, state, ...changes });
   return (
     <>
       <form action={accounts.path} className="filter">
+        {plan && <input type="hidden" name="plan" value={plan} />}
+        {state && <input type="hidden" name="state" value={state} />}
         <Field
           call={call}
-          name="start"
-          label="Start of the email"
-          current={start}
+          name="find"
+          label="Part of the email or reference, or an id"
+          current={find}
           type="search"
           spellCheck={false}
         />
-        <Field
-          call={call}
-          name="reference"
-          label="Part of your reference"
-          current={reference}
-          type="search"
-          spellCheck={false}
-        />
-        <Choice
-          call={call}
-          name="plan"
-          label="Plan"
-          current={plan}
-          options={{ "": "any", ...planOptions(plans, plan) }}
-        />
-        <button type="submit">Find</button>
+        <button type="submit" className="plain">
+          Find
+        </button>
       </form>
-      <Links words="By state" name="state" of={stateWords} current={state} />
-      <Links words="Trials by their end" name="trials" of={trialLists} current={trials} />
-      <LongTable
-        rows={rows.map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
-        columns={{
-          Email: ({ email }) => <Person email={email} />,
-          Reference: ({ reference }) => <UntrustedText>{reference ?? "–"}</UntrustedText>,
-          Status: ({ account }) => standingOf(account, undefined, nowMs).tag,
-          "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
-          Plan: ({ account }) => (account && contentsOf(account, plans)?.plan) ?? "–",
-          Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
-          Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
-          Since: ({ account }) => <Instant atMs={account?.created_at_ms} />,
-        }}
-        whenEmpty="No account matches."
-        hrefAfter={({ trial_ends_at_ms, email, reference: last }) => {
-          const after = trials ? `${trial_ends_at_ms} ${email}` : reference ? last : email;
-          return addressOf(accounts.path, {
-            start,
-            plan,
-            state,
-            trials,
-            reference,
-            after: after ?? undefined,
-          });
-        }}
+      <Links
+        words="State"
+        links={Object.entries({ "": "any", ...stateWords }).map(([value, words]) => ({
+          words,
+          href: to({ state: value }),
+          isCurrent: !trials && (state ?? "") === value,
+        }))}
       />
+      <Links
+        words="Plan"
+        links={Object.entries({ "": "any", ...planOptions(plans, plan) }).map(([value, words]) => ({
+          words,
+          href: to({ plan: value }),
+          isCurrent: !trials && (plan ?? "") === value,
+        }))}
+      />
+      <Links
+        words="Trials by their end"
+        links={Object.entries(trialLists).map(([value, words]) => ({
+          words,
+          href: addressOf(accounts.path, { trials: value }),
+          isCurrent: trials === value,
+        }))}
+      />
+      <PostForm action={changeSeveral.path} hidden={hidden}>
+        <LongTable
+          rows={rows.map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
+          columns={{
+            Choose: ({ email }) => (
+              <label className="choice">
+                <input
+                  type="checkbox"
+                  name="emails"
+                  value={email}
+                  defaultChecked={chosen.has(email)}
+                  aria-label={`Choose ${email}`}
+                />
+                <span>Choose</span>
+              </label>
+            ),
+            Email: ({ email }) => <Person email={email} />,
+            Reference: ({ reference }) => <UntrustedText>{reference ?? "–"}</UntrustedText>,
+            Status: ({ account }) => standingOf(account, undefined, nowMs).tag,
+            "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
+            Plan: ({ account }) => (account && contentsOf(account, plans)?.plan) ?? "–",
+            Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
+            Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
+            Since: ({ account }) => <Instant atMs={account?.created_at_ms} />,
+          }}
+          whenEmpty={goesOnAfter ? "None so far." : "No account matches."}
+          hrefAfter={({ trial_ends_at_ms, email }) =>
+            trials
+              ? addressOf(accounts.path, { trials, after: `${trial_ends_at_ms} ${email}` })
+              : to({ after: email })
+          }
+        />
+        {goesOnAfter && (
+          <p>
+            <a href={to({ after: goesOnAfter })}>Search on</a> after{" "}
+            <UntrustedText>{goesOnAfter}</UntrustedText>: there are more accounts than are looked at in one
+            search.
+          </p>
+        )}
+        {rows.length > 0 && <SeveralFields call={call} plans={plans} />}
+      </PostForm>
+      <p className="quiet">
+        <a href={addressOf("/accounts.csv", { ...search })}>These accounts as CSV</a>, at most{" "}
+        {maxRowsOfFile.toLocaleString("en")}.
+      </p>
     </>
   );
 }
 
-type LinksProps = { words: string; name: string; of: Record<string, string>; current: string | undefined };
+type LinksProps = { words: string; links: { words: string; href: string; isCurrent: boolean }[] };
 
 /** Links to parts of the list. */
-function Links({ words, name, of, current }: LinksProps) {
+function Links({ words, links }: LinksProps) {
   return (
     <p className="quiet">
       {words}:{" "}
-      {Object.entries(of).map(([value, shown], at) => (
-        <span key={value}>
+      {links.map(({ words, href, isCurrent }, at) => (
+        <span key={href}>
           {at > 0 && " · "}
-          <a
-            href={addressOf(accounts.path, { [name]: value })}
-            aria-current={current === value ? "true" : undefined}
-          >
-            {shown}
+          <a href={href} aria-current={isCurrent ? "true" : undefined}>
+            {words}
           </a>
         </span>
       ))}
@@ -131,4 +195,38 @@ function selectTrials(db: Db, which: string, after: string | undefined, nowMs: n
   return query.where(({ eb, refTuple, tuple }) =>
     eb(refTuple("trial_ends_at_ms", "email"), hasEnded ? "<" : ">", tuple(Number(endsAtMs), email)),
   );
+}
+
+async function readFile(call: OfficeCall): Promise<string> {
+  const { db, nowMs } = call;
+  const search = readSearch(call);
+  const plans = await readPlans(db);
+  const unbounded = { slice: 10_000, slices: Number.POSITIVE_INFINITY };
+  const pages = paginate<Row>(async (last, limit) => {
+    if (!search.trials)
+      return (await searchAccounts(db, { ...toSearch(search), after: last?.email }, limit, unbounded)).rows;
+    const after = last && `${last.trial_ends_at_ms} ${last.email}`;
+    return selectTrials(db, search.trials, after, nowMs).limit(limit).execute();
+  }, maxRowsOfFile);
+  let text = "";
+  for await (const page of pages)
+    text += toCsv(
+      page.map((row) => toFileRow(row, plans, nowMs)),
+      text === "",
+    );
+  return text;
+}
+
+function toFileRow(row: Row, plans: Plans, nowMs: number) {
+  const account = parseAccount(row, nowMs);
+  const contents = account && contentsOf(account, plans);
+  return {
+    ...{ id: row.id, email: row.email, reference: row.reference },
+    status: standingOf(account, undefined, nowMs).tag,
+    plan: contents?.plan ?? null,
+    trialEnds: asIso(account && trialEndOf(account)),
+    assistants: contents?.limits.assistants ?? null,
+    credits: account ? toCredits(spendable(account)) : null,
+    since: asIso(row.created_at_ms),
+  };
 }

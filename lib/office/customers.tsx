@@ -50,7 +50,7 @@ async function show(call: OfficeCall) {
         <Field
           call={call}
           name="find"
-          label="Part of the email, or an id at Stripe (cus_, sub_, cs_)"
+          label="Part of the email, or an id at Stripe (cus_, sub_, cs_, in_, ch_)"
           current={find}
           type="search"
           spellCheck={false}

@@ -1,12 +1,11 @@
-import { ButtonLink } from "@/app/(pages)/button-link";
 import { PostForm } from "@/app/(pages)/post-form";
 import { queueInvitation } from "@/lib/accounts/send-invitation";
 import { defaultTrialDays } from "@/lib/accounts/trial";
 import { selectWaitlist } from "@/lib/accounts/waitlist";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { confirmationDays } from "@/lib/config/lifetimes";
-import { ApiError } from "@/lib/http/errors";
 import { Field, PlanFields, readTerms } from "@/lib/office/forms";
+import { doForEach, type NotDone, showOutcomes } from "@/lib/office/outcomes";
 import {
   addressOf,
   formWithProof,
@@ -14,10 +13,9 @@ import {
   type OfficeAct,
   type OfficeCall,
   type OfficePage,
-  type OfficeView,
 } from "@/lib/office/page";
-import { LongTable, perPage, Table } from "@/lib/office/table";
-import { Instant, Person, UntrustedText } from "@/lib/office/values";
+import { LongTable, perPage } from "@/lib/office/table";
+import { Instant, Person } from "@/lib/office/values";
 import { readPlans } from "@/lib/plans/plan";
 
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
@@ -41,7 +39,10 @@ async function show(call: OfficeCall) {
           rows={rows}
           columns={{
             Invite: ({ email }) => (
-              <input type="checkbox" name="emails" value={email} aria-label={`Invite ${email}`} />
+              <label className="choice">
+                <input type="checkbox" name="emails" value={email} aria-label={`Invite ${email}`} />
+                <span>Invite</span>
+              </label>
             ),
             Email: ({ email }) => <Person email={email} />,
             Joined: ({ joined_at_ms }) => <Instant atMs={joined_at_ms} />,
@@ -83,45 +84,23 @@ export const inviteMany: OfficeAct = {
     if (listed.length === 0) throw invalid("Write at least one email.");
     if (listed.length > maxInvited)
       throw invalid(`Invite at most ${maxInvited} at once: there are ${listed.length}.`);
-    const refused: Refused[] = [];
-    const queued: Refused[] = [];
-    for (const text of listed) {
-      try {
-        const email = parseTypedEmail(text);
-        if (!email) throw invalid(notAnEmail[whyNotAnEmail(text)]);
-        const { url } = await queueInvitation(db, email, terms, by);
-        if (!url) queued.push({ email: text, why: "Queued: Clerk takes 100 invitations an hour." });
-      } catch (thrown) {
-        if (!(thrown instanceof ApiError)) throw thrown;
-        refused.push({ email: text, why: thrown.message });
-      }
-    }
-    if (refused.length + queued.length > 0) return report(listed.length, refused, queued);
+    const queued: NotDone[] = [];
+    const refused = await doForEach(listed, async (text) => {
+      const email = parseTypedEmail(text);
+      if (!email) throw invalid(notAnEmail[whyNotAnEmail(text)]);
+      const { url } = await queueInvitation(db, email, terms, by);
+      if (!url) queued.push({ email: text, why: "Queued: Clerk takes 100 invitations an hour." });
+    });
+    const notDone = [...refused, ...queued];
+    if (notDone.length === 0) return;
+    return showOutcomes({
+      title: `Invited ${listed.length - refused.length} of ${listed.length}`,
+      caption: queued.length > 0 ? "Not invited, or not yet" : "Not invited",
+      notDone,
+      back: waiting,
+      ...(queued.length > 0 && { note: `${queued.length} of them wait until Clerk takes more.` }),
+    });
   },
 };
-
-type Refused = { email: string; why: string };
-
-function report(all: number, refused: Refused[], queued: Refused[]): OfficeView {
-  return {
-    title: `Invited ${all - refused.length} of ${all}`,
-    content: (
-      <>
-        {queued.length > 0 && <p>{queued.length} of them wait until Clerk takes more.</p>}
-        <Table
-          caption={queued.length > 0 ? "Not invited, or not yet" : "Not invited"}
-          rows={[...refused, ...queued]}
-          columns={{
-            Email: ({ email }) => <UntrustedText>{email}</UntrustedText>,
-            Why: ({ why }) => why,
-          }}
-        />
-        <ButtonLink to={waiting.path} isPlain>
-          Back to the waitlist
-        </ButtonLink>
-      </>
-    ),
-  };
-}
 
 export const waiting: OfficePage = { path: "/waiting", name: "Waitlist", show, acts: [inviteMany] };

@@ -21,8 +21,10 @@ export async function measureOffice(engine: string, { environment, query }: Open
   await service.run();
   const paths = [
     ...officePages.map(({ path }) => (path === "/account" ? `${path}?email=${someEmail}` : path)),
-    "/accounts?start=user-77",
-    "/accounts?start=user-77&plan=hobby",
+    "/accounts?find=user-77",
+    "/accounts?find=user-77&plan=hobby",
+    "/accounts?find=nowhere.example",
+    "/accounts?find=cus_77",
     "/accounts?plan=hobby",
     "/accounts?trials=running",
     "/accounts?trials=ended",

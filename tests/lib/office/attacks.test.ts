@@ -166,6 +166,7 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
         "/account/delete",
         "/account/sessions/end",
         "/account/terms",
+        "/accounts/change",
         "/announcement/clear",
         "/announcement/publish",
         "/backends/add",

@@ -7,7 +7,7 @@ import { startStage } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
 import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
-import { OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
+import { hiddenField, OfficeBrowser, seenBy, startWithOffice } from "@/tests/support/office-browser";
 import { reservePort } from "@/tests/support/port";
 import { openShop } from "@/tests/support/shop";
 
@@ -79,33 +79,153 @@ describe.each(engines)("the office on $name", async (engine) => {
     const emailsOn = (text: string) =>
       [...text.matchAll(/<bdi>([^<@]+)@example.com<\/bdi>/g)].map(([, name]) => name);
 
-    it("are found by the start of the email, fifty a page, each page once", async () => {
-      const first = await ann.open("/accounts?start=PAGE-");
+    it("are found by any part of the email, in any letter case, fifty a page, each page once", async () => {
+      const first = await ann.open("/accounts?find=GE-");
       const [, next = ""] = /href="([^"]+)">Next/.exec(first.text) ?? [];
       const second = await ann.open(next.replaceAll("&amp;", "&"));
       expect(emailsOn(first.text)).toHaveLength(50);
       expect(emailsOn(second.text)).toEqual(Array.from({ length: 10 }, (_, at) => `page-${50 + at}`));
       expect(second.text).not.toContain(">Next");
+      expect(emailsOn((await ann.open("/accounts?find=%40example.com&plan=trial")).text)).toEqual(["ceo"]);
+      expect((await ann.open("/accounts?find=50%25")).text).toContain("No account matches.");
     });
 
-    it("are found by plan and start together", async () => {
-      const { text } = await ann.open("/accounts?start=page-1&plan=hobby");
+    it("are found by part of the email, plan and state together, by links that keep the rest", async () => {
+      const { text } = await ann.open("/accounts?find=page-1&plan=hobby");
       expect(emailsOn(text)).toEqual(["page-11", "page-13", "page-15", "page-17", "page-19"]);
+      expect(text).toContain('<input type="hidden" name="plan" value="hobby"/>');
+      expect(text).toContain('<a href="/accounts?find=page-1&amp;plan=licensed">Licence</a>');
+      expect(text).toMatch(/<a href="\/accounts\?find=page-1&amp;plan=hobby" aria-current="true">Hobby<\/a>/);
+      expect(text).toContain('<a href="/accounts?find=page-1&amp;plan=hobby&amp;state=trial">on a trial</a>');
+      expect(emailsOn((await ann.open("/accounts?find=page-1&plan=hobby&state=licensed")).text)).toEqual([]);
     });
 
     it("are found by any part of your reference", async () => {
       await service.adminJson("account", "set", "page-07@example.com", "--reference", "Customer_7");
       await service.adminJson("account", "set", "page-08@example.com", "--reference", "customer-70");
-      const { text } = await ann.open("/accounts?reference=USTOMER");
+      const { text } = await ann.open("/accounts?find=USTOMER");
       expect(emailsOn(text)).toEqual(["page-07", "page-08"]);
       expect(text).toContain("Customer_7");
-      expect(emailsOn((await ann.open("/accounts?reference=r_7")).text)).toEqual(["page-07"]);
-      expect(emailsOn((await ann.open("/accounts?reference=none")).text)).toEqual([]);
+      expect(emailsOn((await ann.open("/accounts?find=r_7")).text)).toEqual(["page-07"]);
+      expect(emailsOn((await ann.open("/accounts?find=none")).text)).toEqual([]);
+    });
+
+    it("are found by their id, Clerk’s and each of Stripe’s", async () => {
+      await stage.query("UPDATE accounts SET subject = 'user_2abc' WHERE id = 'acc_31'");
+      await stage.query(
+        "INSERT INTO billing_customers (account_id, customer_id, created_at_ms, licence) VALUES ('acc_31', 'cus_31', 1, 'given')",
+      );
+      await stage.query(
+        `INSERT INTO billing_subscriptions (id, account_id, status, period_ends_ms, licence_until_ms, version, created_at_ms, invoice_id)
+         VALUES ('sub_31', 'acc_31', 'active', 1, 1, 1, 1, 'in_31')`,
+      );
+      await stage.query(
+        `INSERT INTO billing_payments (id, account_id, bought, amount, returned, currency, paid_at_ms)
+         VALUES ('ch_31', 'acc_31', 'sub_31', 4900, 0, 'eur', 1)`,
+      );
+      for (const id of ["acc_31", "user_2abc", "cus_31", "sub_31", "in_31", "ch_31"])
+        expect(emailsOn((await ann.open(`/accounts?find=${id}`)).text), id).toEqual(["page-31"]);
+      for (const id of ["acc_3100", "cus_3", "sub_999"])
+        expect(emailsOn((await ann.open(`/accounts?find=${id}`)).text), id).toEqual([]);
+    });
+
+    it("are a file of the same search, whose cells are no formulas", async () => {
+      for (const [email, reference] of [
+        ["=cmd@example.com", "=cmd|' /C calc'!A0"],
+        ["+49@example.com", "-1+1"],
+      ] as const) {
+        await service.adminJson("account", "add", email);
+        await service.adminJson("account", "set", email, `--reference=${reference}`);
+      }
+      const { status, headers, text } = await ann.open("/accounts.csv?find=customer");
+      expect([status, headers["content-type"], headers["content-disposition"]]).toEqual([
+        200,
+        "text/csv; charset=utf-8",
+        'attachment; filename="accounts.csv"',
+      ]);
+      const [heading, first, second, ...others] = text.split("\r\n");
+      expect(heading).toBe(
+        '"id","email","reference","status","plan","trialEnds","assistants","credits","since"',
+      );
+      expect([first, second, others]).toEqual([
+        expect.stringMatching(
+          /^"acc_7","page-07@example.com","Customer_7","Hobby","hobby","",.*"1970-01-01T/,
+        ),
+        expect.stringMatching(/^"acc_8","page-08@example.com","customer-70","Licensed"/),
+        [""],
+      ]);
+      const { text: odd } = await ann.open("/accounts.csv?find=@example.com&state=trial");
+      expect(odd).toContain(`"'=cmd@example.com","'=cmd|' /C calc'!A0"`);
+      expect(odd).toContain(`"'+49@example.com","'-1+1"`);
+      for (const email of ["=cmd@example.com", "+49@example.com"])
+        await service.adminJson("account", "delete", email);
+      const { text: page } = await ann.open("/accounts?find=page-1&plan=hobby");
+      expect(page).toContain('href="/accounts.csv?find=page-1&amp;plan=hobby"');
+    });
+
+    const changeSeveral = async (names: string[], fields: Record<string, string>) => {
+      const emails = names.map((name) => `${name}@example.com`);
+      const body = new URLSearchParams([
+        ...emails.map((email) => ["emails", email]),
+        ...Object.entries(fields),
+      ]);
+      const type = { "content-type": "application/x-www-form-urlencoded" };
+      return ann.send("POST", "/accounts/change", String(body), type);
+    };
+    const creditsOf = async (name: string) =>
+      (await service.adminJson<{ credits: number }>("account", "show", `${name}@example.com`)).credits;
+
+    it("are changed several at once, each once however often the form is sent, and those refused are named", async () => {
+      const once = hiddenField(await ann.open("/accounts?find=page-2"), "once");
+      const credits = { act: "credits", once, amount: "-2", reason: "sold twice" };
+      await service.adminJson("credits", "add", "page-20@example.com", "5");
+      await service.adminJson("credits", "add", "page-22@example.com", "5");
+      const half = await changeSeveral(["page-20", "page-21", "nobody", "page-22"], credits);
+      expect(half.status).toBe(200);
+      expect(half.text).toContain("Done for 2 of 4");
+      expect(half.text).toMatch(/page-21@example.com<\/bdi><\/td><td[^>]*>The balance cannot go below 0/);
+      expect(half.text).toMatch(
+        /nobody@example.com<\/bdi><\/td><td[^>]*>There is no account with this email/,
+      );
+      await service.adminJson("credits", "add", "page-21@example.com", "5");
+      const again = await changeSeveral(["page-20", "page-21", "page-22"], credits);
+      expect(again.text).toContain("Done for 1 of 3");
+      expect(again.text).toMatch(/page-20@example.com<\/bdi><\/td><td[^>]*>This was done before/);
+      expect(await Promise.all(["page-20", "page-21", "page-22"].map(creditsOf))).toEqual([3, 3, 3]);
+
+      const given = await changeSeveral(["page-20", "page-21"], {
+        act: "plan",
+        give: "trial",
+        trialDays: "30",
+      });
+      expect(given.headers.location).toBe("/accounts?done=change");
+      expect((await ann.open("/accounts?done=change")).text).toContain("Done for all that you chose.");
+      expect(await service.adminJson("account", "show", "page-21@example.com")).toMatchObject({
+        plan: "trial",
+      });
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account set" });
+    });
+
+    it.each([
+      [[], { act: "plan", give: "hobby" }, "Choose at least one account."],
+      [["page-20"], { give: "hobby" }, "Choose what to do."],
+      [["page-20"], { act: "plan", give: "Nothing" }, "Choose a plan."],
+      [["page-20"], { act: "credits", amount: "many" }, "The amount must be a number"],
+    ])("are not changed for %j with %o", async (names, fields, why) => {
+      const { status, text } = await changeSeveral(names, { find: "page-2", ...fields } as Record<
+        string,
+        string
+      >);
+      expect(status).toBe(400);
+      expect(text).toContain(why);
+      expect(emailsOn(text)).toHaveLength(10);
+      const ticked = [...text.matchAll(/<input type="checkbox"[^>]*checked=""[^>]*>/g)].join();
+      for (const name of names) expect(ticked).toContain(`value="${name}@example.com"`);
     });
 
     it("on a trial are listed by its end", async () => {
       const { text } = await ann.open("/accounts?trials=running");
-      expect(emailsOn(text)).toEqual(["ceo"]);
+      expect(emailsOn(text)).toEqual(["ceo", "page-20", "page-21"]);
       expect(emailsOn((await ann.open("/accounts?trials=ended")).text)).toEqual([]);
     });
   });

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import * as z from "zod";
+import { addCredits, setAccount } from "@/lib/accounts/accounts";
+import { parseThousandths } from "@/lib/accounts/ledger";
+import { hashContent } from "@/lib/http/etag";
+import { Choice, Field, planOptions, readTerms } from "@/lib/office/forms";
+import { doForEach, showOutcomes } from "@/lib/office/outcomes";
+import { formWithProof, invalid, type OfficeAct, type OfficeCall, requireLine } from "@/lib/office/page";
+import type { Plans } from "@/lib/plans/plan";
+
+const acts = { "": "Choose…", plan: "Give the plan", credits: "Add the credits" };
+
+/** The fields below a list of accounts: what is done with those that are ticked. */
+export function SeveralFields({ call, plans }: { call: OfficeCall; plans: Plans }) {
+  return (
+    <>
+      <h2>With those that you choose</h2>
+      <input type="hidden" name="once" value={randomUUID()} />
+      <div className="filter">
+        <Choice call={call} name="act" label="Do this" options={acts} />
+        <Choice call={call} name="give" label="Plan" options={planOptions(plans)} />
+        <Field call={call} name="trialDays" label="Days of a trial, from now" inputMode="numeric" />
+        <Field call={call} name="amount" label="Credits to add (−5 removes)" inputMode="decimal" />
+        <Field call={call} name="reason" label="Reason, which the owners read" maxLength={500} />
+        <button type="submit">Do it</button>
+      </div>
+    </>
+  );
+}
+
+const maxSeveral = 200; // each is a transaction
+
+/** Gives a plan or credits to several accounts, each by itself. Those that it was refused for are listed with the reason. */
+export const changeSeveral: OfficeAct = {
+  ...formWithProof("/accounts/change"),
+  name: "change several accounts",
+  done: "Done for all that you chose.",
+  async run(call) {
+    const emails = [...new Set((call.input("emails") ?? "").split(/\s+/).filter(Boolean))];
+    if (emails.length === 0) throw invalid("Choose at least one account.");
+    if (emails.length > maxSeveral)
+      throw invalid(`Choose at most ${maxSeveral}: there are ${emails.length}.`);
+    const notDone = await doForEach(emails, readAct(call));
+    if (notDone.length === 0) return;
+    return showOutcomes({
+      title: `Done for ${emails.length - notDone.length} of ${emails.length}`,
+      caption: "Not done",
+      notDone,
+      back: { path: "/accounts", name: "Accounts" },
+    });
+  },
+};
+
+/** What is done with each. Throws an {@link ApiError} for what can be done with none. */
+function readAct(call: OfficeCall): (email: string) => Promise<void> {
+  const { db, by, nowMs, input } = call;
+  if (input("act") === "plan") {
+    const terms = readTerms({ input: (name) => input(name === "plan" ? "give" : name) });
+    return async (email) => void (await setAccount(db, email, { ...terms, by }, nowMs));
+  }
+  if (input("act") !== "credits") throw invalid("Choose what to do.");
+  const thousandths = parseThousandths(input("amount") ?? "");
+  if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
+  const reason = requireLine("The reason", input("reason"));
+  const once = z.uuid().safeParse(input("once")).data;
+  if (!once) throw invalid("The form is incomplete.");
+  // A form that is sent again counts once for each, also if only some had got theirs.
+  return async (email) => {
+    const id = hashContent(`${once} ${email}`);
+    await addCredits(db, email, { thousandths, reason, by, id }, nowMs);
+  };
+}
