@@ -48,6 +48,7 @@ import { GET as openApi } from "@/app/openapi.json/route";
 import { GET as ready } from "@/app/ready/route";
 import { GET as robots } from "@/app/robots.txt/route";
 import { GET as sitemap } from "@/app/sitemap.xml/route";
+import { GET as statusFeed } from "@/app/status.atom/route";
 import { GET as statusData } from "@/app/status.json/route";
 import type { RouteHandler } from "@/lib/http/handler";
 import { files } from "@/lib/http/register/files";
@@ -57,7 +58,7 @@ const atApi = [health, siteBanner, entitlement, creditsBalance, unsubscribe, mcp
 const ofSite = [front, waitlist, signIn, code, invitation, connect, search, changes, status, nothingHere];
 const ofOwner = [home, billing, access, account, keepAccountPage, emailChange, unsubscribePage];
 const steps = [acceptInvitation, keepAccount, answerEmailChange, returnFromCheckout, findHits, dismissNotice];
-const forPrograms = [openApi, llms, llmsFull, statusData, changesFeed, sitemap, robots];
+const forPrograms = [openApi, llms, llmsFull, statusData, statusFeed, changesFeed, sitemap, robots];
 const forProviders = [clerk, resend, stripe, cron, ready];
 
 /** The handlers of every address: of the same exports that a platform calls, and of its files, which Next answers itself. */

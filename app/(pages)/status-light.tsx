@@ -14,14 +14,17 @@ export function Light({ colour, children }: { colour: LightColour; children: Rea
   );
 }
 
-/** The parts of this service, each with its light. */
-export function PartList({ parts }: { parts: readonly Part[] }) {
+type PartListProps = { parts: readonly Part[]; children?: ((part: string) => ReactNode) | undefined };
+
+/** The parts of this service, each with its light, and what else is said of it. */
+export function PartList({ parts, children }: PartListProps) {
   return (
     <ul className="rows">
       {parts.map(({ name, colour, says }) => (
         <li key={name}>
           <strong>{name}</strong>
           <Light colour={colour}>{says}</Light>
+          {children?.(name)}
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@ import { publish } from "@/lib/docs/publication-handler";
 import { toPlatform } from "@/lib/http/platform";
 import { publications } from "@/lib/http/register/publications";
 import { readSiteBanner } from "@/lib/site-banner";
+import { maxListed } from "@/lib/status/outages";
 import { readStatus } from "@/lib/status/parts";
 import { version } from "@/package.json";
 
@@ -17,7 +18,7 @@ export const { GET, HEAD, OPTIONS } = toPlatform(
       checkedAt: asIso(nowMs),
       parts: parts.map(({ name, colour, says }) => ({ name, state: states[colour], says })),
       outages:
-        outages?.map(({ part, started_at_ms, ended_at_ms }) => ({
+        outages?.slice(0, maxListed).map(({ part, started_at_ms, ended_at_ms }) => ({
           part,
           startedAt: asIso(started_at_ms),
           endedAt: asIso(ended_at_ms),

@@ -1,4 +1,4 @@
-import { dayMs } from "@/lib/config/durations";
+import { dayMs, describeSeconds } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
 import { transact } from "@/lib/db/transaction";
@@ -12,7 +12,9 @@ export const outageDays = 90;
 
 const unseenForMs = 30_000; // 30 seconds: three rounds of every instance
 const joinedWithinMs = 10 * 60_000; // 10 minutes: a part that comes and goes has one outage
+/** How many outages are listed, and from how many the days are drawn: a part that comes and goes has one in ten minutes. */
 export const maxListed = 50;
+const maxRead = 1000;
 
 /** The outages that this process saw and could not write yet, by part. */
 export type Unwritten = Map<string, { startedAtMs: number; seenAtMs: number }>;
@@ -78,14 +80,19 @@ async function write(
     .execute();
 }
 
-/** Lists the newest outages of the last 90 days, at most 50. */
-export function listOutages(db: Db, nowMs: number): Promise<Outage[]> {
+/** For example `3 minutes`. */
+export function describeLength(ms: number): string {
+  return ms < 60_000 ? "under a minute" : describeSeconds(Math.round(ms / 60_000) * 60);
+}
+
+/** Lists the newest outages of the last 90 days. */
+export function listOutages(db: Db, nowMs: number, most = maxRead): Promise<Outage[]> {
   return db
     .selectFrom("status_outages")
     .select(["part", "started_at_ms", "ended_at_ms"])
     .where("seen_at_ms", ">=", nowMs - outageDays * dayMs)
     .orderBy("started_at_ms", "desc")
     .orderBy("part")
-    .limit(maxListed)
+    .limit(most)
     .execute();
 }

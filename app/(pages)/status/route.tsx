@@ -1,10 +1,10 @@
-import { describeSeconds } from "@/lib/config/durations";
 import { handlePage } from "@/lib/http/page";
 import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import { publications } from "@/lib/http/register/publications";
 import { readSiteBanner } from "@/lib/site-banner";
-import { maxListed, type Outage, outageDays } from "@/lib/status/outages";
+import { sumByDay } from "@/lib/status/outage-days";
+import { describeLength, maxListed, type Outage, outageDays } from "@/lib/status/outages";
 import { clock, type Part, readStatus } from "@/lib/status/parts";
 import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
@@ -20,15 +20,28 @@ export const { GET } = toPlatform(
       return {
         title: "Status",
         description: "The current state of this service.",
+        headers: ["link", `<${publications.statusFeed.path}>; rel="alternate"; type="application/atom+xml"`],
         content: (
           <>
+            <link
+              rel="alternate"
+              type="application/atom+xml"
+              title="Status"
+              href={publications.statusFeed.path}
+            />
             <h1>{inAWord(parts)}</h1>
             <p className="lead">
               Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
             </p>
-            <PartList parts={parts} />
+            <PartList parts={parts}>
+              {outages && ((part) => <Days days={sumByDay(outages, part, nowMs)} />)}
+            </PartList>
             <h2>Last {outageDays} days</h2>
-            <History outages={outages} />
+            <History outages={outages?.slice(0, maxListed)} />
+            <p className="quiet">
+              <a href={publications.statusFeed.path}>Subscribe to the feed</a>: an entry when an outage
+              begins, and one when it has ended.
+            </p>
             <h2>Notice</h2>
             <p>{notice ? notice.message : "None."}</p>
             <ButtonLink to={pages.status.path} isPlain>
@@ -72,14 +85,36 @@ function History({ outages }: { outages: Outage[] | undefined }) {
   );
 }
 
-/** For example `3 minutes`. */
-function describeLength(ms: number): string {
-  return ms < 60_000 ? "under a minute" : describeSeconds(Math.round(ms / 60_000) * 60);
+const tick = 4;
+const height = 24;
+
+/** A tick for each day, today last: a low one without an outage, a full one with one, thicker where that was half an hour. */
+function Days({ days }: { days: readonly number[] }) {
+  const draw = (isOf: (ms: number) => boolean, from: number, width: number) =>
+    days.map((ms, at) => (isOf(ms) ? `M${at * tick} ${from}h${width}V${height}h-${width}z` : "")).join("");
+  const out = days.filter((ms) => ms > 0);
+  const length = describeLength(out.reduce((sum, ms) => sum + ms, 0));
+  return (
+    <div className="outage-days">
+      <svg viewBox={`0 0 ${days.length * tick} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        <path d={draw((ms) => ms === 0, height / 3, tick - 1.5)} fill="var(--good)" />
+        <path d={draw((ms) => ms > 0 && ms < longMs, 0, tick - 1.5)} fill="var(--soon)" />
+        <path d={draw((ms) => ms >= longMs, 0, tick - 0.5)} fill="var(--stopped)" />
+      </svg>
+      <p className="quiet">
+        {out.length === 0
+          ? `No outage recorded in ${days.length} days`
+          : `Out on ${out.length} of ${days.length} days, ${length} in all`}
+      </p>
+    </div>
+  );
 }
+
+const longMs = 30 * 60_000; // half an hour
 
 function inAWord(parts: readonly Part[]): string {
   const [first, ...others] = parts.filter(({ colour }) => colour !== "good");
-  if (!first) return "Everything works";
+  if (!first) return "All systems work";
   if (others.length > 0) return "Some parts have problems";
   return `${first.name}: ${first.says.charAt(0).toLowerCase()}${first.says.slice(1)}`;
 }

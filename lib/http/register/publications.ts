@@ -32,6 +32,7 @@ export const publications = {
   llms: { path: "/llms.txt", ...published },
   llmsFull: { path: "/llms-full.txt", ...published },
   statusData: { path: "/status.json", ...published, caching: "public, max-age=1" },
+  statusFeed: { path: "/status.atom", ...published, caching: "public, max-age=60" },
   changesFeed: { path: "/changes.atom", ...published },
   sitemap: { path: "/sitemap.xml", ...published },
   robots: { path: "/robots.txt", ...published },

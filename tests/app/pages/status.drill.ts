@@ -107,6 +107,31 @@ describe.each(engines)("/status on $name", async (engine) => {
         '<h2>Last 90 days</h2><ul><li>Mail: <time dateTime="2026-11-20T10:00:00.000Z" data-shows="day and time">20 November at 10:00 UTC</time> to <time dateTime="2026-11-20T10:07:20.000Z" data-shows="day and time">20 November at 10:07 UTC</time> (7 minutes)</li></ul>',
       ),
     );
+    const { text, headers } = await service.ask("/status");
+    expect(headers.link).toContain('</status.atom>; rel="alternate"; type="application/atom+xml"');
+    expect(text).toMatch(
+      /<strong>Mail<\/strong>(?:(?!<\/li>).)*<p class="quiet">Out on 1 of 90 days, 7 minutes in all</,
+    );
+    expect(text).toMatch(
+      /<strong>MCP server<\/strong>(?:(?!<\/li>).)*<p class="quiet">No outage recorded in 90 days</,
+    );
+    const feed = await service.ask("/status.atom");
+    expect([feed.status, feed.headers["content-type"], feed.headers["cache-control"]]).toEqual([
+      200,
+      "application/atom+xml; charset=utf-8",
+      "public, max-age=60",
+    ]);
+    const entries = [
+      ...feed.text.matchAll(/<entry>\n<id>[^<]*#([^<]+)<\/id>\n<title>([^<]+)<\/title>\n<updated>([^<]+)</g),
+    ];
+    const began = Date.parse("2026-11-20T10:00:00Z");
+    expect(entries.map(([, ...entry]) => entry)).toEqual([
+      [`mail-${began}-${began + 440_000}`, "Mail: works again", "2026-11-20T10:07:20.000Z"],
+      [`mail-${began}`, "Mail: an outage began", "2026-11-20T10:00:00.000Z"],
+    ]);
+    expect(feed.text).toContain("<updated>2026-11-20T10:07:20.000Z</updated>");
+    const unchanged = { headers: { "if-none-match": String(feed.headers.etag) } };
+    expect((await service.ask("/status.atom", unchanged)).status).toBe(304);
     await stage.query("DELETE FROM status_outages");
     await until(async () =>
       expect((await service.ask("/status")).text).toContain("<p>No outage was recorded.</p>"),
@@ -141,7 +166,7 @@ it("shows since when mail cannot be sent", async () => {
   });
   await until(async () =>
     expect(await look(service)).toMatchObject({
-      heading: "Everything works",
+      heading: "All systems work",
       parts: { Mail: "good: Works" },
     }),
   );
