@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { settings } from "@/lib/config/settings";
 import { colours } from "@/lib/config/theme";
+import type { Appearance } from "@/lib/http/appearance";
 import { versioned } from "@/lib/http/assets";
 import { isClerks } from "@/lib/http/content-security-policy";
 import { files, fonts } from "@/lib/http/register/files";
@@ -18,6 +19,8 @@ type FrameProps = {
   title: string | undefined;
   description: string | undefined;
   isSignedIn: boolean;
+  /** What was chosen in this browser. */
+  look: Appearance;
   /** The links of the header; without them those of the public site. */
   links?: ReactNode;
   children: ReactNode;
@@ -30,12 +33,13 @@ export function Frame({
   title,
   description = tagline,
   isSignedIn,
+  look,
   links,
   children,
 }: FrameProps) {
   const isDocument = page.loads.includes("documents");
   return (
-    <html lang="en">
+    <html lang="en" data-look={look === "system" ? undefined : look}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -54,8 +58,12 @@ export function Frame({
         <link rel="icon" href={files.vectorIcon.path} type="image/svg+xml" />
         <link rel="manifest" href={versioned(files.manifest)} />
         <link rel="apple-touch-icon" href={files.touchIcon.path} />
-        <meta name="theme-color" media="(prefers-color-scheme: light)" content={colours.paper[0]} />
-        <meta name="theme-color" media="(prefers-color-scheme: dark)" content={colours.paper[1]} />
+        {look !== "dark" && (
+          <meta name="theme-color" media={mediaOf(look, "light")} content={colours.paper[0]} />
+        )}
+        {look !== "light" && (
+          <meta name="theme-color" media={mediaOf(look, "dark")} content={colours.paper[1]} />
+        )}
         {isDocument && <script defer src={versioned(files.documentsScript)} />}
         {page.loads.includes("pages") && <script defer src={versioned(files.script)} />}
         {page.loads.includes("home") && <script defer src={versioned(files.homeScript)} />}
@@ -81,6 +89,9 @@ export function Frame({
     </html>
   );
 }
+
+const mediaOf = (look: Appearance, theme: "light" | "dark") =>
+  look === "system" ? `(prefers-color-scheme: ${theme})` : undefined;
 
 function Notice({ banner: { id, kind, message }, page }: { banner: Announcement; page: Page }) {
   return (

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { readAppearance } from "@/lib/http/appearance";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { hasSessionCookie, readCookie } from "@/lib/http/cookies";
 import { showsNotice } from "@/lib/http/dismissed-notice";
@@ -76,6 +77,7 @@ async function lay(
       title={problem ? `${problem.words} · ${title}` : title}
       description={description}
       isSignedIn={hasSessionCookie(sent)}
+      look={readAppearance(sent)}
       links={links}
     >
       {content}
@@ -90,9 +92,12 @@ async function lay(
   };
 }
 
-/** The page is public, unless its sign-in link or a dismissed notice makes it this reader's own. */
+/** The page is public, unless its sign-in link, a dismissed notice or its look makes it this reader's own. */
 function cachingFor(sent: SentHeaders, maxAgeSeconds: PageContent["maxAgeSeconds"]): string {
-  const isOrdinary = !hasSessionCookie(sent) && readCookie(sent, "office-notice") === undefined;
+  const isOrdinary =
+    !hasSessionCookie(sent) &&
+    readCookie(sent, "office-notice") === undefined &&
+    readAppearance(sent) === "system";
   return `${isOrdinary ? "public" : "private"}, ${maxAgeSeconds ? `max-age=${maxAgeSeconds}` : "no-cache"}`;
 }
 

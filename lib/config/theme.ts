@@ -86,5 +86,8 @@ export function themeAsCss(): string {
     ...[sizes, spaces, radii, shadows].flatMap((group) => Object.entries(group)),
   ];
   const lines = properties.map(([name, value]) => `  --${name}: ${value};`);
-  return `:root {\n  color-scheme: light dark;\n${lines.join("\n")}\n}\n`;
+  const chosen = ["light", "dark"].map(
+    (look) => `  [data-look="${look}"] {\n    color-scheme: ${look};\n  }\n`,
+  );
+  return `:root {\n  color-scheme: light dark;\n${lines.join("\n")}\n}\n\n@media screen {\n${chosen.join("\n")}}\n`;
 }

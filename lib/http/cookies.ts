@@ -11,6 +11,7 @@ export type CookieName =
   | "office-email"
   | "office-request"
   | "office-notice"
+  | "office-look"
   | "office-probe";
 
 /** Ours, and those of the operators' office: its session, the secret that binds passkey challenges, the pending link. */

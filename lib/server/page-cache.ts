@@ -1,4 +1,5 @@
 import { prefersMarkdown } from "@/lib/http/accept-header";
+import { readAppearance } from "@/lib/http/appearance";
 import { assetsVersion } from "@/lib/http/assets";
 import type { Call, SentHeaders } from "@/lib/http/call";
 import { isClerks } from "@/lib/http/content-security-policy";
@@ -86,12 +87,14 @@ function isShared(route: Route, search: string, headers: SentHeaders): boolean {
   return !isOfClerk && search.length < 2 && !hasSessionCookie(headers) && readTypedEmail(headers) === "";
 }
 
-/** Two of a page by its sign-in link, and three by its notice: for others, for who dismissed it, and who did another. */
+/** Two of a page by its sign-in link, three by its look, and three by its notice: for others, for who dismissed it, and who did another. */
 function variantOf(page: Page, headers: SentHeaders, banner: Announcement | null): Variant {
+  const look = readAppearance(headers);
   const dismissed = readCookie(headers, "office-notice");
   const isHidden = banner !== null && !showsNotice(banner, page, headers);
   const cookies = [
     hasSessionCookie(headers) && cookiePair("__session", "x"),
+    look !== "system" && cookiePair("office-look", look),
     dismissed !== undefined && cookiePair("office-notice", isHidden ? dismissed : "another"),
   ];
   return {

@@ -264,8 +264,8 @@ describe.each(engines)("an app that was approved once, on $name", async (engine)
     ] as const) {
       const browser = await Browser.signIn(service, email);
       const { headers } = await browser.pressAtHome("/home/app-mails", { mails });
-      expect(headers.location).toBe("/home/access#sessions");
-      expect((await browser.open("/home/access")).text).toContain(words);
+      expect(headers.location).toBe("/home/account#emails");
+      expect((await browser.open("/home/account")).text).toContain(words);
       expect(await wants()).toBe(mails === "on");
     }
     const changes = (await service.audit(email)).map(({ what }) => what);

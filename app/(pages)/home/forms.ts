@@ -25,6 +25,7 @@ import { parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import { rateLimits } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
+import { appearances, chooseAppearance } from "@/lib/http/appearance";
 import { handleForm, withProblem } from "@/lib/http/form";
 import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { ownerForms } from "@/lib/http/register/forms";
@@ -83,7 +84,17 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
     ownerForms.switchAppMails,
     async ({ field, nowMs }, owner) => {
       await switchAppEndMails(await store(), owner, field("mails") === "on", nowMs);
-      return { to: `${access}#sessions` };
+      return { to: `${account}#emails` };
+    },
+    byOwner,
+  ),
+
+  /** In this browser, on every page; what is not known is the system's. */
+  chooseAppearance: handleForm(
+    ownerForms.chooseAppearance,
+    async ({ field }) => {
+      const look = appearances.find((appearance) => appearance === field("look")) ?? "system";
+      return { to: `${account}#appearance`, cookies: [chooseAppearance(look)] };
     },
     byOwner,
   ),

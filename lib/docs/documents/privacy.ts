@@ -20,6 +20,7 @@ import type { Tables } from "@/lib/db/tables";
 import type { DocumentText } from "@/lib/docs/document";
 import { linkToPage } from "@/lib/docs/markdown";
 import { operatorInWords, supportInWords } from "@/lib/docs/words";
+import { appearanceSeconds } from "@/lib/http/appearance";
 import { probeSeconds } from "@/lib/http/checks/kept-cookies";
 import type { CookieName } from "@/lib/http/cookies";
 import { dismissedSeconds } from "@/lib/http/dismissed-notice";
@@ -126,6 +127,7 @@ const cookies = (): Record<CookieName, string | false | undefined> => ({
   "office-email": `Keeps the email that you typed for the next form | ${describeSeconds(typedEmailSeconds)}`,
   "office-request": `Names the apps that wait for your approval | ${describeSeconds(Math.max(oauthSeconds.request, oauthSeconds.deviceCode))}`,
   "office-notice": `Remembers the notice that you dismissed | ${describeSeconds(dismissedSeconds)}`,
+  "office-look": `Keeps the look that you chose for the pages | ${describeSeconds(appearanceSeconds)}`,
   "office-probe": `Shows that your browser keeps cookies | ${describeSeconds(probeSeconds)}`,
 });
 

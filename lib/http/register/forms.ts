@@ -39,7 +39,8 @@ export const signInForms = {
 export const ownerForms = {
   endSession: { path: "/home/sessions/end", ...onAccess },
   keepApps: { path: "/home/sessions/keep", ...onAccess, notImpersonated: "app keep refused" },
-  switchAppMails: { path: "/home/app-mails", ...onAccess },
+  switchAppMails: { path: "/home/app-mails", ...onAccount },
+  chooseAppearance: { path: "/home/appearance", ...onAccount },
   startPasskey: { path: "/home/passkeys/options", ...ownPasskeys, limit: "challenges", needsProof: true },
   addPasskey: { path: "/home/passkeys/add", ...ownPasskeys, takes: "passkey", needsProof: true },
   renamePasskey: { path: "/home/passkeys/rename", ...ownPasskeys },

@@ -46,8 +46,8 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     await stage.query(`UPDATE local_sessions SET confirmed_at_ms = 0 WHERE account_id = '${buyer.id}'`);
     expect((await ask(buyer, to)).headers.location).toBe("/home/account?problem=confirm#ways");
     expect(await page(buyer)).toContain("To change your email, confirm that it is you:");
-    expect(await buyer.browser.redeem(buyer.email, { back: "/home/account#email" })).toBe(
-      "/home/account#email",
+    expect(await buyer.browser.redeem(buyer.email, { back: "/home/account?change#email" })).toBe(
+      "/home/account?change#email",
     );
     await proveByPasskey(buyer);
     expect((await ask(buyer, to)).headers.location).toBe("/home/account?asked#email");

@@ -147,12 +147,20 @@ describe("cached pages", () => {
     const make = vi.fn(async () => made());
     const kept = new PageCache(make);
     for (let n = 0; n < 20; n++) {
-      const cookie = `__session=${n}; office-notice=${n}; theirs=${n}`;
+      const cookie = `__session=${n}; office-notice=${n}; office-look=dark; theirs=${n}`;
+      await kept.find(call("/docs", "", { cookie: `office-look=${n}` }));
       const accept = `text/markdown, text/x-${n};q=0.1`;
       await kept.find(call("/docs", "", { cookie, accept }));
     }
-    const variant = { cookie: "__session=x; office-notice=another", accept: "text/markdown" };
-    expect(make.mock.calls).toEqual([["/docs", variant]]);
+    const variant = {
+      cookie: "__session=x; office-look=dark; office-notice=another",
+      accept: "text/markdown",
+    };
+    const plain = { cookie: "", accept: "" };
+    expect(make.mock.calls).toEqual([
+      ["/docs", plain],
+      ["/docs", variant],
+    ]);
   });
 
   it("are none while they cannot be made", async () => {

@@ -2,8 +2,9 @@ import { type EndedApp, wordsForOwner } from "@/lib/auth/sessions/ended-app";
 import type { Session } from "@/lib/auth/sessions/session";
 import { sessionDays } from "@/lib/config/lifetimes";
 import { forms } from "@/lib/http/register/forms";
+import { ownerPages } from "@/lib/http/register/pages";
 import { Clock } from "../../clock";
-import { PostButton, PostForm } from "../../post-form";
+import { PostButton } from "../../post-form";
 import { count, EndAll, SessionList, type SessionsProps } from "./sessions";
 
 /** The apps and agents that the account is connected to, and those that ended lately. */
@@ -22,7 +23,8 @@ export function Apps({ read, ...shown }: SessionsProps) {
       {apps.length > 0 && (
         <>
           <p className="quiet">
-            An app ends after {sessionDays.idle} days without use, and on its last date in any case.
+            An app ends after {sessionDays.idle} days without use, and on its last date in any case.{" "}
+            <a href={`${ownerPages.account.path}#emails`}>Emails about that</a>
           </p>
           <div className="keep">
             <PostButton action={forms.keepApps.path} hidden={{ account: accountId }} look="plain small">
@@ -30,24 +32,10 @@ export function Apps({ read, ...shown }: SessionsProps) {
             </PostButton>
             <EndAll accountId={accountId} group="apps" what={count(apps, "app")} />
           </div>
-          <MailSwitch accountId={accountId} isOn={read?.wantsAppEndMails} />
         </>
       )}
       {read && <EndedApps ended={read.endedApps} apps={apps} />}
     </section>
-  );
-}
-
-function MailSwitch({ accountId, isOn }: { accountId: string; isOn: boolean | undefined }) {
-  return (
-    <PostForm action={forms.switchAppMails.path} hidden={{ account: accountId }} className="quiet">
-      {isOn
-        ? "We email you 7 days before the last date of an app."
-        : "We do not email you before the last date of an app."}{" "}
-      <button type="submit" name="mails" value={isOn ? "off" : "on"} className="linklike">
-        {isOn ? "Stop these emails" : "Send these emails"}
-      </button>
-    </PostForm>
   );
 }
 

@@ -74,7 +74,7 @@ export function Tokens({ read, children, ...shown }: SessionsProps & { children:
 export const count = ({ length }: Session[], noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`;
 
 /** The sessions of an account; `undefined` if they cannot be read. */
-export function readSessions({ id, email, app_end_mails_stopped_at_ms }: Account, nowMs: number) {
+export function readSessions({ id, email }: Account, nowMs: number) {
   return readPart("sessions could not be listed", async (db) => {
     const { sessions, ended, crowded } = await readInOneQuery(db, {
       sessions: currentSessions(db, nowMs).where("account_id", "=", id),
@@ -85,7 +85,6 @@ export function readSessions({ id, email, app_end_mails_stopped_at_ms }: Account
       sessions: withDistinctNames(toSessions(sessions)),
       endedApps: toEndedApps(ended),
       crowdedOut: countCrowdedOut(crowded),
-      wantsAppEndMails: app_end_mails_stopped_at_ms === null,
     };
   });
 }

@@ -21,41 +21,45 @@ type EmailProps = ProvingVisit & { waiting: Waiting | undefined };
 export function Email({ account, query, isLocal, ways, own, waiting, problem, nowMs }: EmailProps) {
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   return (
-    <section className="card" id="email">
-      <h2>Email</h2>
-      {query.stopped !== undefined && <p role="status">The change was stopped. Your email stays.</p>}
-      <p className="who">{account.email}</p>
-      <p className="quiet">Sign-in codes and every mail about your account go to this address.</p>
-      {!isLocal && (
-        <p>
-          Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account” and
-          “Email addresses”. Once the new one is the primary one there, it is the one here too.
-        </p>
-      )}
-      {waiting && <Waits {...{ waiting, accountId: account.id }} />}
-      {isLocal && !waiting && (
-        <details className="confirm" open={isConfirmed || problem?.isTyped}>
-          <summary className="button plain">Change email</summary>
-          {isConfirmed ? (
-            <PostForm
-              action={forms.askForEmail.path}
-              hidden={{ account: account.id }}
-              className="stack"
-              noValidate
-            >
-              <label htmlFor="email">New email</label>
-              <EmailField problem={problem} />
-              <p className="quiet">
-                We mail both addresses. Nothing changes until both have confirmed, within{" "}
-                {emailChangeMs / 3_600_000} hours.
-              </p>
-              <button type="submit">Send the mails</button>
-            </PostForm>
-          ) : (
-            <Confirm account={account} ways={ways} place="email" />
-          )}
-        </details>
-      )}
+    <section className="card setting" id="email">
+      <div>
+        <h2>Email</h2>
+        <p className="quiet">Sign-in codes and every mail about your account go to this address.</p>
+      </div>
+      <div>
+        {query.stopped !== undefined && <p role="status">The change was stopped. Your email stays.</p>}
+        <p className="who">{account.email}</p>
+        {!isLocal && (
+          <p>
+            Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account” and
+            “Email addresses”. Once the new one is the primary one there, it is the one here too.
+          </p>
+        )}
+        {waiting && <Waits {...{ waiting, accountId: account.id }} />}
+        {isLocal && !waiting && (
+          <details className="confirm" open={query.change !== undefined || problem?.isTyped}>
+            <summary className="button plain">Change email</summary>
+            {isConfirmed ? (
+              <PostForm
+                action={forms.askForEmail.path}
+                hidden={{ account: account.id }}
+                className="stack"
+                noValidate
+              >
+                <label htmlFor="email">New email</label>
+                <EmailField problem={problem} />
+                <p className="quiet">
+                  We mail both addresses. Nothing changes until both have confirmed, within{" "}
+                  {emailChangeMs / 3_600_000} hours.
+                </p>
+                <button type="submit">Send the mails</button>
+              </PostForm>
+            ) : (
+              <Confirm account={account} ways={ways} place="email" />
+            )}
+          </details>
+        )}
+      </div>
     </section>
   );
 }

@@ -15,29 +15,36 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
   return (
-    <section className="card" id="leave">
-      <h2>Delete your account</h2>
-      {query.kept !== undefined && <p role="status">Your account stays.</p>}
-      <Consequences bought={bought} nowMs={nowMs} />
-      {!isLocal && (
-        <p>
-          Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”,
-          “Security” and “Delete account”. Your account here ends with it, at once and for good.
-          {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
-        </p>
-      )}
-      {isLocal && !isConfirmed && <Confirm account={account} ways={ways} place="leave" />}
-      {isLocal && isConfirmed && (
-        <details className="confirm">
-          <summary className="button danger">Delete my account</summary>
-          <PostForm action={forms.leave.path} hidden={{ account: id }}>
-            <p>You have a day to change your mind. We send you a mail with a link that keeps the account.</p>
-            <button type="submit" className="danger">
-              Delete in 24 hours
-            </button>
-          </PostForm>
-        </details>
-      )}
+    <section className="card setting" id="leave">
+      <div>
+        <h2>Delete your account</h2>
+        <p className="quiet">You have a day to change your mind. A last mail says when it is done.</p>
+      </div>
+      <div>
+        {query.kept !== undefined && <p role="status">Your account stays.</p>}
+        <Consequences bought={bought} nowMs={nowMs} />
+        {!isLocal && (
+          <p>
+            Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”,
+            “Security” and “Delete account”. Your account here ends with it, at once and for good.
+            {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
+          </p>
+        )}
+        {isLocal && !isConfirmed && <Confirm account={account} ways={ways} place="leave" />}
+        {isLocal && isConfirmed && (
+          <details className="confirm">
+            <summary className="button danger">Delete my account</summary>
+            <PostForm action={forms.leave.path} hidden={{ account: id }}>
+              <p>
+                You have a day to change your mind. We send you a mail with a link that keeps the account.
+              </p>
+              <button type="submit" className="danger">
+                Delete in 24 hours
+              </button>
+            </PostForm>
+          </details>
+        )}
+      </div>
     </section>
   );
 }

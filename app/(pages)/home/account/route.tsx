@@ -6,7 +6,9 @@ import type { Problem } from "../../problem";
 import { readSessions } from "../access/sessions";
 import { readSignInMethods } from "../access/sign-in-methods";
 import { ownerPage } from "../owner-page";
+import { AppearanceChoice } from "./appearance";
 import { Email, readWaiting } from "./email";
+import { Emails, readMailChoices } from "./emails";
 import { Leave } from "./leave";
 
 const problems: Record<string, Problem> = {
@@ -23,17 +25,22 @@ export const { GET } = toPlatform(
     const sessions = isLocal ? (await readSessions(account, nowMs))?.sessions : undefined;
     const ways = isLocal ? await readSignInMethods(account.id) : undefined;
     const waiting = isLocal ? await readWaiting(account.id, nowMs) : undefined;
+    const choices = await readMailChoices(account.id, nowMs);
     const own = sessions?.find(({ id }) => id === sessionId);
     return (
       <>
         <h1>Account</h1>
         <Email {...visit} ways={ways} own={own} waiting={waiting} />
-        <section className="card">
-          <h2>Your data</h2>
-          <p>
-            A file with everything that is kept about you: account, credits, sessions, mails and their
-            history.
-          </p>
+        <AppearanceChoice {...visit} />
+        <Emails account={account} choices={choices} />
+        <section className="card setting">
+          <div>
+            <h2>Your data</h2>
+            <p className="quiet">
+              Everything that is kept about you, in one file: account, credits, sessions, mails and their
+              history.
+            </p>
+          </div>
           <PostButton action={forms.exportPerson.path} hidden={{ account: account.id }}>
             Download your data
           </PostButton>
