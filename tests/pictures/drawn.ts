@@ -31,10 +31,23 @@ function toIco(png: Buffer, size: number): Buffer {
   return Buffer.concat([head, png]);
 }
 
+/** The words of each card, and what of the front page is beside them: the job that waits shows what this is. */
 const cards = {
-  "social-card": ["Run a company of AI assistants", "They prepare. You approve. Nothing leaves without you."],
-  "social-card-documents": ["Documents", "The public API, its errors and limits, and a client that behaves."],
-  "social-card-news": ["Status and changes", "The current state of this service, and what has changed."],
+  "social-card": [
+    "Run a company of AI assistants",
+    "They prepare. You approve. Nothing leaves without you.",
+    ".screen",
+  ],
+  "social-card-documents": [
+    "Documents",
+    "The public API, its errors and limits, and a client that behaves.",
+    ".drawing",
+  ],
+  "social-card-news": [
+    "Status and changes",
+    "The current state of this service, and what has changed.",
+    ".drawing",
+  ],
 };
 
 /** Renders the social cards, 1200 by 630, one per kind of page, in the front page's style. */
@@ -44,8 +57,8 @@ export async function drawCards(browser: Browser, url: string): Promise<void> {
     const page = await context.newPage();
     await page.goto(url, { waitUntil: "networkidle" });
     await page.addStyleTag({ content: style });
-    await page.evaluate(([title, line]) => {
-      const [mark, drawing] = [document.querySelector(".brand"), document.querySelector(".drawing")];
+    await page.evaluate(([title, line, shown = ""]) => {
+      const [mark, drawing] = [document.querySelector(".brand"), document.querySelector(shown)];
       const heading = document.createElement("h1");
       const about = document.createElement("p");
       heading.textContent = title ?? "";
@@ -66,5 +79,6 @@ body > div { display: grid; gap: 28px; }
 .brand { display: flex; align-items: center; gap: 16px; color: var(--ink); font: 600 34px/1 var(--serif); text-decoration: none; }
 .mark { width: 38px; height: 38px; }
 h1 { margin: 0; font-size: 72px; line-height: 1.03; letter-spacing: -0.03em; }
-p { margin: 0; color: var(--quiet); font-size: 27px; line-height: 1.4; }
+body > div:first-child p { margin: 0; color: var(--quiet); font-size: 27px; line-height: 1.4; }
+.screen { align-self: end; max-height: 560px; border-end-end-radius: 0; border-end-start-radius: 0; zoom: 1.12; }
 `;
