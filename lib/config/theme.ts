@@ -38,7 +38,7 @@ export type LightColour = "good" | "soon" | "stopped" | "unknown";
 /** The fonts: our serif for headings, our sans for everything else, and the reader's own for code. */
 export const type = {
   /** Until ours have loaded, Georgia and Arial with adjusted metrics replace them. */
-  serif: '"Newsreader", "Newsreader stand-in", ui-serif, Georgia, serif',
+  serif: '"Newsreader", "Newsreader stand-in", "Newsreader wide stand-in", ui-serif, Georgia, serif',
   sans: '"Instrument Sans", "Instrument Sans stand-in", system-ui, sans-serif',
   mono: 'ui-monospace, "SF Mono", Menlo, Consolas, monospace',
   /** For mails: mail programs load no fonts. */
