@@ -104,8 +104,10 @@ describe.each(engines)("the key ring on $name", async (engine) => {
     ring.refreshInBackground(nowMs, 0);
     await eventually(() => expect(ring.knows(kid, nowMs)).toBe(false));
     held.resolve();
-    await ring.find("no such key", nowMs);
-    expect(ring.knows(kid, nowMs)).toBe(false);
+    for (let turn = 0; turn < 50; turn++) {
+      await new Promise(setImmediate);
+      expect(ring.knows(kid, nowMs)).toBe(false);
+    }
   });
 
   it("reads a new key within a minute", async () => {
