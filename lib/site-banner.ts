@@ -43,23 +43,25 @@ export async function readSiteBanner(...at: Parameters<typeof readAnnouncement>)
 }
 
 /**
- * The banner that shows at `nowMs`, from a copy at most 15 s old. It never throws: when the store does not
+ * The banner that shows at `nowMs`, from a copy at most 15 s old, at once while that is not older. It never throws: when the store does not
  * answer within half a second, the last copy goes on serving. A notice must not take the site down.
  *
  * @param clockMs - milliseconds of a clock that never steps back: the age of the copy is told by it
  */
-export async function readAnnouncement(
+export function readAnnouncement(
   nowMs = Date.now(),
   clockMs = performance.now(),
-): Promise<Announcement | null> {
+): Announcement | null | Promise<Announcement | null> {
   const held = copy();
-  if (clockMs >= held.readAgainAtMs) {
-    held.reading ??= refresh(clockMs).finally(() => {
-      held.reading = undefined;
-    });
-    await held.reading;
-  }
-  const { banner } = held;
+  if (clockMs < held.readAgainAtMs) return shownAt(nowMs);
+  held.reading ??= refresh(clockMs).finally(() => {
+    held.reading = undefined;
+  });
+  return held.reading.then(() => shownAt(nowMs));
+}
+
+function shownAt(nowMs: number): Announcement | null {
+  const { banner } = copy();
   if (!banner || nowMs < (banner.starts_at_ms ?? nowMs)) return null;
   if (nowMs >= (banner.ends_at_ms ?? Number.POSITIVE_INFINITY)) return null;
   return banner;

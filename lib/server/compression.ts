@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { weightsOf } from "@/lib/http/accept-header";
 import type { Answer, HeaderList } from "@/lib/http/response";
+import { RecentCache } from "@/lib/runtime/recent-cache";
 
 export type Encoding = "br" | "gzip" | "identity";
 
@@ -17,7 +18,11 @@ export async function compressOnce(answer: Answer, accepted: string | undefined)
 }
 
 /** An answer in an encoding. */
-export async function encode(answer: Answer, encoding: Encoding, ofBrotli = {}): Promise<Answer> {
+export async function encode(
+  answer: Answer,
+  encoding: Encoding,
+  ofBrotli = {},
+): Promise<Answer & { content: Buffer }> {
   const plain = answer.content instanceof Buffer ? answer.content : Buffer.from(answer.content ?? "");
   const isPlain = encoding === "identity";
   const content = isPlain ? plain : await compress[encoding](plain, encoding === "br" ? ofBrotli : {});
@@ -37,9 +42,21 @@ function isCompressible({ fields, content }: Answer): boolean {
   return (content?.length ?? 0) >= minCompressedBytes && /^text\/|json|javascript|xml/.test(type);
 }
 
+// Browsers send few different fields, and to read one costs as much as to answer from memory.
+const preferred = new RecentCache<Encoding>(100);
+const maxKeptCharacters = 100;
+
 /** The client's preferred encoding among ours (RFC 9110 §12.5.3). */
 export function chooseEncoding(answer: Answer, accepted = ""): Encoding {
   if (!isCompressible(answer)) return "identity";
+  const known = preferred.get(accepted);
+  if (known) return known;
+  const best = readPreferred(accepted);
+  if (accepted.length <= maxKeptCharacters) preferred.set(accepted, best);
+  return best;
+}
+
+function readPreferred(accepted: string): Encoding {
   const weights = weightsOf(accepted);
   const weightOf = (name: Encoding) => weights.get(name) ?? weights.get("*") ?? 0;
   const [br, gzip] = [weightOf("br"), weightOf("gzip")];

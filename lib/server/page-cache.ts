@@ -22,6 +22,8 @@ type Variant = { cookie: string; accept: string };
 
 const nothingSent: Variant = { cookie: "", accept: "" };
 
+type Found = CachedResponse | undefined;
+
 type Kept = { response: CachedResponse; goodUntilMs: number };
 
 /**
@@ -35,32 +37,33 @@ export class PageCache {
 
   constructor(private readonly make: (target: string, headers: Variant) => Promise<Answer>) {}
 
-  /** The response to a GET of this path, if it is shared and can be made. An unknown path has the page that says so. */
-  async find({
-    path,
-    search,
-    headers,
-    route = pages.nothingHere,
-  }: Call): Promise<CachedResponse | undefined> {
+  /**
+   * The response to a GET of this path, if it is shared and can be made; at once if it is kept. An unknown path has the page
+   * that says so.
+   */
+  find({ path, search, headers, route = pages.nothingHere }: Call): Found | Promise<Found> {
     if (!isShared(route, search, headers)) return undefined;
     if (isPage(route)) {
-      const banner = await readAnnouncement();
-      const variant = variantOf(route, headers, banner);
-      return this.get(route, route.path, variant, banner?.id);
+      const get = (banner: Announcement | null) =>
+        this.get(route, route.path, variantOf(route, headers, banner), banner?.id);
+      const banner = readAnnouncement();
+      return banner instanceof Promise ? banner.then(get) : get(banner);
     }
     // With its version, a file is another one: it is immutable.
     return this.get(route, search === `?v=${assetsVersion()}` ? path + search : path);
   }
 
-  private async get(
-    route: Route,
-    target: string,
-    variant = nothingSent,
-    noticeId = "",
-  ): Promise<CachedResponse | undefined> {
-    const key = [target, variant.cookie, variant.accept, noticeId].join("\n");
+  private get(route: Route, target: string, variant = nothingSent, noticeId = ""): Found | Promise<Found> {
+    const key = `${target}\n${variant.cookie}\n${variant.accept}\n${noticeId}`;
     const kept = this.kept.get(key);
     if (kept && performance.now() < kept.goodUntilMs) return kept.response;
+    return this.renew({ key, route, target, variant }, kept);
+  }
+
+  private async renew(
+    { key, route, target, variant }: { key: string; route: Route; target: string; variant: Variant },
+    kept: Kept | undefined,
+  ): Promise<Found> {
     const renew = () => this.make(target, variant).then((made) => this.keep(key, route, made));
     const making = this.making.get(key) ?? renew().finally(() => this.making.delete(key));
     this.making.set(key, making);

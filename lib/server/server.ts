@@ -11,6 +11,7 @@ import { decide, publicSite, readMethods, refuse } from "@/lib/http/router";
 import { ownSockets } from "@/lib/rate-limit/client-address";
 import { log } from "@/lib/runtime/log";
 import { createBoundedServer } from "@/lib/server/bounded-server";
+import type { CachedResponse } from "@/lib/server/cached-response";
 import { compressOnce } from "@/lib/server/compression";
 import { leaveUnread, send } from "@/lib/server/exchange";
 import { allowedAtAll, refuseHead } from "@/lib/server/header-limits";
@@ -53,16 +54,30 @@ export function createFrontServer({ throughNext, limits }: FrontServerOptions = 
   }
 
   /** Answers what is the same for everyone from memory, and compresses everything else. */
-  async function answerReader(incoming: JoinedMessage, outgoing: ServerResponse, call: Call): Promise<void> {
+  function answerReader(
+    incoming: JoinedMessage,
+    outgoing: ServerResponse,
+    call: Call,
+  ): Promise<void> | undefined {
     leaveUnread(incoming, outgoing);
-    const kept = await pageCache.find(call);
-    if (kept) {
-      const requestId = call.route?.isShared ? [] : ["x-request-id", call.requestId];
-      return logRequest(call, await kept.send(incoming, outgoing, requestId));
-    }
+    const answerBy = (kept: CachedResponse | undefined) => {
+      if (!kept) return answerAnew(incoming, outgoing, call);
+      const status = kept.send(
+        incoming,
+        outgoing,
+        call.route?.isShared ? [] : ["x-request-id", call.requestId],
+      );
+      if (status instanceof Promise) return status.then((sent) => logRequest(call, sent));
+      logRequest(call, status);
+      return undefined;
+    };
+    const kept = pageCache.find(call);
+    return kept instanceof Promise ? kept.then(answerBy) : answerBy(kept);
+  }
+
+  async function answerAnew(incoming: JoinedMessage, outgoing: ServerResponse, call: Call): Promise<void> {
     const answer = await handlerOf(call)(call);
-    const compressed = await compressOnce(answer, incoming.headers["accept-encoding"]);
-    return send(compressed, incoming, outgoing);
+    return send(await compressOnce(answer, incoming.headers["accept-encoding"]), incoming, outgoing);
   }
 
   return createBoundedServer(publicSite, answer, limits);

@@ -36,6 +36,24 @@ describe("a cached response", async () => {
     expect(await answer.text()).toBe(text);
   });
 
+  it.each(["short", "long"])(
+    "of %s content has every byte of it, and is sent at once after the first time",
+    async (size) => {
+      const said = "“naïve” – 名前 \u{1f600}\n".repeat(size === "long" ? 1000 : 1);
+      const spoken = new CachedResponse({ status: 200, fields, content: said });
+      const sent: unknown[] = [];
+      const port = await listen(
+        createServer((incoming, outgoing) => void sent.push(spoken.send(incoming, outgoing))),
+      );
+      for (const accepted of ["identity", "identity", "br", "br"]) {
+        const answer = await fetch(`http://127.0.0.1:${port}/`, { headers: { "Accept-Encoding": accepted } });
+        expect(Number(answer.headers.get("content-length"))).toBeGreaterThan(0);
+        expect(await answer.text()).toBe(said);
+      }
+      expect(sent.filter((one) => one === 200).length).toBe(size === "long" ? 2 : 3);
+    },
+  );
+
   it("is no 304 unless its status is 200 (RFC 9110 §13.2.1)", async () => {
     const notFound = new CachedResponse({ status: 404, fields, content: "Nothing." });
     const port = await listen(createServer((incoming, outgoing) => notFound.send(incoming, outgoing)));
@@ -63,7 +81,9 @@ describe("a cached response", async () => {
     const compress = vi.fn(encode).mockRejectedValueOnce(new Error("no memory"));
     const failing = new CachedResponse({ status: 200, fields, content: text }, compress);
     const port = await listen(
-      createServer((incoming, outgoing) => failing.send(incoming, outgoing).catch(() => outgoing.destroy())),
+      createServer(async (incoming, outgoing) => {
+        await Promise.resolve(failing.send(incoming, outgoing)).catch(() => outgoing.destroy());
+      }),
     );
     const ask = () => fetch(`http://127.0.0.1:${port}/`, { headers: { "Accept-Encoding": "br" } });
     await expect(ask()).rejects.toThrow("fetch failed");
