@@ -75,7 +75,7 @@ async function write(
     .where("kind", "=", kind)
     .where("id_hash", "=", idHash)
     .where("consumed_at_ms", "is", null)
-    .returning("grant_id")
+    .returning("expires_at_ms")
     .executeTakeFirst();
   if (kind !== "RefreshToken") {
     if (!firstUse) return "used before";
@@ -85,8 +85,10 @@ async function write(
   // The successor is derived, so that a repeated request gets the same one and no token is stored: only someone who
   // holds both the token and the secret can find it.
   const successor = keyedHash("refresh-token:v1", id);
+  let expires_at_ms = firstUse?.expires_at_ms;
   if (!firstUse) {
     const use = await lockUsed(transaction, idHash);
+    expires_at_ms = use?.expires_at_ms;
     if (!use?.grant_id) return "used before";
     const isLate = nowMs - (use.consumed_at_ms ?? nowMs) >= oauthSeconds.refreshTokenReuse * 1000;
     const successors = await listSuccessors(transaction, use.grant_id, idHash);
@@ -111,7 +113,9 @@ async function write(
         .execute();
     }
   }
-  await issue(transaction, issued, { parent_hash: idHash, id_hash: hashSecret("connect", successor) });
+  // A clock that is behind, and set right later, costs the app nothing.
+  const lasting = issued && { ...issued, expires_at_ms: Math.max(issued.expires_at_ms, expires_at_ms ?? 0) };
+  await issue(transaction, lasting, { parent_hash: idHash, id_hash: hashSecret("connect", successor) });
   return { successor };
 }
 
@@ -144,7 +148,7 @@ async function issue(
 function lockUsed(transaction: Db, idHash: string) {
   return transaction
     .selectFrom("connect_state")
-    .select(["grant_id", "consumed_at_ms"])
+    .select(["grant_id", "consumed_at_ms", "expires_at_ms"])
     .where("kind", "=", "RefreshToken")
     .where("id_hash", "=", idHash)
     .forUpdate()
