@@ -8,6 +8,7 @@ import { nameToken } from "@/lib/auth/sessions/session-name";
 import { mintSessionToken } from "@/lib/auth/tokens/session-token";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { ApiError } from "@/lib/http/errors";
 import { enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 
 export type NewSession = Omit<
@@ -32,6 +33,8 @@ export async function startSession(
   const confirmed_at_ms = session.confirmed_by ? nowMs : null;
   const row = { ...session, confirmed_at_ms, begun_at_ms: nowMs, begun_by: source.by };
   await inTurn(db, accountId, async (transaction, email) => {
+    // Erased or deleted since the caller read it.
+    if (email === undefined) throw new ApiError("signed_out");
     const account = { id: accountId, email };
     await makeRoom(transaction, account, nowMs);
     await changeInTurn(transaction, { ...source, account }, nowMs, async (transaction) => {
@@ -41,7 +44,7 @@ export async function startSession(
         .values(row)
         .onConflict((approved) => approved.column("id").doUpdateSet(row))
         .execute();
-      if (!mail || !email) return;
+      if (!mail) return;
       const { name, app_origin: origin } = session;
       const about = { kind: mail.kind, to: email, name, origin, atMs: nowMs };
       await enqueueMail(transaction, about, { id: mail.id, nowMs, untilMs: nowMs + securityMailMs });

@@ -1,0 +1,127 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { BackendCaller, withBackendApi } from "@/tests/support/backend-caller";
+import { startShop } from "@/tests/support/block";
+import { engines } from "@/tests/support/engines";
+import type { Buyer } from "@/tests/support/shop";
+import { listTables } from "@/tests/support/stores";
+
+/* What meets is held at Stripe until all have come, or sent without waiting for one another. */
+
+const copies = 12;
+
+describe.each(engines)("at once, on $name", async (engine) => {
+  const shop = await startShop(engine, await withBackendApi());
+  const { service, stripe, stage } = shop;
+  const worker = await BackendCaller.add(service, "worker");
+
+  /** Holds requests to Stripe until so many have come, and those after them not at all. */
+  function holdUntil(many: number, isMeant: (request: string) => boolean): void {
+    const { promise: all, resolve: letGo } = Promise.withResolvers<void>();
+    let waiting = 0;
+    stripe.whenDone = (request) => {
+      if (!isMeant(request)) return;
+      if (++waiting === many) letGo();
+      return waiting <= many ? all : undefined;
+    };
+    onTestFinished(() => {
+      stripe.whenDone = () => {};
+    });
+  }
+  /** As Stripe does, again until it is taken: its own deadline may pass first. */
+  const deliver = async (event: object): Promise<void> => {
+    while ((await stripe.deliver(service, event)).status !== 200);
+  };
+  const ledger = ({ email }: Buyer) =>
+    service.adminJson<{ credits: number; reason: string }[]>("credits", "history", email);
+  const credits = async (buyer: Buyer) => (await shop.termsOf(buyer)).credits;
+
+  async function buyPack() {
+    const buyer = await shop.admit("--plan", "licensed");
+    const session = await shop.begin(buyer, { credits: "price_pack" });
+    stripe.pay(session);
+    return { buyer, session };
+  }
+
+  it("twelve deliveries of a refund take the credits back once, and those of the failed refund give them again once", async () => {
+    const { buyer, session } = await buyPack();
+    await shop.deliverAll();
+    const amount = stripe.chargeOf(session).amount;
+    for (const [balance, entries, tell] of [
+      [250, 2, () => stripe.refund(session, amount / 2)],
+      [500, 3, () => stripe.failRefund(stripe.chargeOf(session))],
+    ] as const) {
+      tell();
+      const [event = {}] = stripe.takeEvents();
+      holdUntil(copies, (request) => request.startsWith("GET /v1/"));
+      await Promise.all(Array.from({ length: copies }, () => deliver(event)));
+      stripe.whenDone = () => {};
+      expect([await credits(buyer), (await ledger(buyer)).length]).toEqual([balance, entries]);
+    }
+  });
+
+  it("what Stripe and what an operator gives are both counted", async () => {
+    const { buyer } = await buyPack();
+    const [event = {}] = stripe.takeEvents();
+    const adding = Array.from({ length: 5 }, (_, n) =>
+      service.adminJson("credits", "add", buyer.email, "1", "--reason", `the ${n}th`),
+    );
+    await Promise.all([...adding, ...Array.from({ length: 5 }, () => deliver(event))]);
+    expect(await credits(buyer)).toBe(505);
+    expect((await ledger(buyer)).map(({ credits }) => credits).sort()).toEqual([1, 1, 1, 1, 1, 500]);
+  });
+
+  it("a checkout and a deletion leave no checkout that can be paid", async () => {
+    const buyer = await shop.admit("--trial-ends", "2026-01-01");
+    const { promise: made, resolve: isMade } = Promise.withResolvers<void>();
+    const { promise: left, resolve: hasLeft } = Promise.withResolvers<void>();
+    stripe.whenDone = (request) => {
+      if (!request.startsWith("POST /v1/checkout/sessions")) return;
+      stripe.whenDone = () => {};
+      isMade();
+      return left;
+    };
+    const fields = { account: buyer.id, licence: "price_month" };
+    const pressed = buyer.browser.submit("/home/checkout", fields);
+    await made;
+    await buyer.browser.submit("/home/account/delete", { account: buyer.id });
+    hasLeft();
+    await pressed;
+    await shop.reconcile(buyer.email);
+    expect([...stripe.sessions.values()].filter(({ status }) => status === "open")).toEqual([]);
+  });
+
+  it("an erasure and what others write about the account leave no more of it than the one after the other", async () => {
+    worker.nowMs = stripe.nowMs;
+    const admit = () => shop.admitLicensed("--trial-ends", "2026-01-01", "--credits", "100");
+    const write = async ({ id, browser }: Buyer) => {
+      const answers = await Promise.all([
+        ...Array.from({ length: copies }, () =>
+          worker.post(`/v1/accounts/${id}/spends`, { credits: "1", reason: "A page" }),
+        ),
+        browser.submit("/home/credits/limits", { account: id, limit: "5", below: "" }),
+        browser.submit("/home/token", { account: id }),
+      ]);
+      expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
+    };
+    const erase = ({ email }: Buyer) => service.adminJson("person", "erase", email);
+    /** The tables that name the account. */
+    const leftOf = async ({ id }: Buyer) => {
+      const tables = await Promise.all(
+        (await listTables(stage)).map(async (table) => {
+          const rows = await stage.query(`SELECT * FROM ${table}`);
+          return rows.some((row) => Object.values(row).includes(id)) ? [table] : [];
+        }),
+      );
+      return tables.flat().sort();
+    };
+    const { buyer: quiet } = await admit();
+    await write(quiet);
+    await erase(quiet);
+    const stays = await leftOf(quiet);
+    for (let time = 0; time < 4; time++) {
+      const { buyer } = await admit();
+      await Promise.all([write(buyer), erase(buyer)]);
+      expect(await leftOf(buyer)).toEqual(stays);
+    }
+  });
+});
