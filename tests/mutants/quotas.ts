@@ -45,8 +45,8 @@ export const quotas: Mistakes = {
     },
     "lib/rate-limit/rate-limit.ts": {
       "health and MCP spend one quota": [
-        "counter(name, limit, quotas[name].windowSeconds)",
-        'counter("all", limit, quotas[name].windowSeconds)',
+        "counter(name, this.limit, windowSeconds)",
+        'counter("all", this.limit, windowSeconds)',
       ],
     },
   },

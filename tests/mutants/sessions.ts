@@ -178,13 +178,13 @@ export const sessions: Mistakes = {
     },
     "lib/auth/sessions/ended-app.ts": {
       "an app that was not used is said to be over": [
-        "expires_at_ms === (last_date_ms ?? expires_at_ms)",
+        "expires_at_ms === last_date_ms",
         "last_date_ms !== undefined",
       ],
     },
     "lib/auth/sessions/session-use.ts": {
       "an app that is used never ends": [
-        "Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms)",
+        "Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms ?? 0)",
         "nowMs + sessionDays.idle * dayMs",
       ],
       "an owner does not see for a minute that an app was told otherwise": [
