@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
+import { eventually } from "@/tests/support/databases";
 import { engines } from "@/tests/support/engines";
 import { codesTo, mailsTo, newCodeTo } from "@/tests/support/mailbox";
 import type { Buyer } from "@/tests/support/shop";
@@ -220,6 +221,9 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
       emailChanges: [{ from: buyer.email, to, changedAt: expect.any(String) }],
       changes: expect.arrayContaining([expect.objectContaining({ what: "account add" })]),
     });
+    // The mail to the old address may be on its way.
+    const told = `SELECT * FROM sign_in_mail_attempts WHERE email = '${buyer.email}' AND kind = 'email changed'`;
+    await eventually(async () => expect(await stage.query(told)).toHaveLength(1));
     await service.adminJson("person", "erase", to);
     for (const email of [buyer.email, to])
       for (const [table, column] of [
