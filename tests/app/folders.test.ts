@@ -35,8 +35,11 @@ const inPublic = new Set<string>(Object.values(files).map(({ path }) => path));
 const routes = [...new Set(allRoutes.values())].filter(({ path }) => !inPublic.has(path));
 const folderOf = ({ path }: Route) => folders.find(({ matches }) => matches.test(path));
 
-const exportsOf = async (name: string): Promise<Record<string, PlatformHandler>> =>
-  import(/* @vite-ignore */ resolve("app", name));
+/** The methods of a route file; what else it exports are settings of Next's. */
+const exportsOf = async (name: string): Promise<Record<string, PlatformHandler>> => {
+  const exported = await import(/* @vite-ignore */ resolve("app", name));
+  return Object.fromEntries(Object.entries(exported).filter(([key]) => key === key.toUpperCase())) as never;
+};
 
 describe.each(folders.filter((folder) => folder !== none))("app/$name", (folder) => {
   const answered = routes.filter((route) => folderOf(route) === folder);

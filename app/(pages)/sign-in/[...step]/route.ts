@@ -2,4 +2,4 @@ import { answerEach } from "@/app/handlers-by-path";
 import { toPlatform } from "@/lib/http/platform";
 import { signInHandlers } from "../forms";
 
-export const { GET, HEAD, POST } = toPlatform(answerEach(Object.values(signInHandlers)));
+export const { POST } = toPlatform(answerEach(Object.values(signInHandlers)));

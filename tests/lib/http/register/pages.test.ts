@@ -11,7 +11,10 @@ const { service } = await borrowService();
 
 const multipart = { "Content-Type": "multipart/form-data; boundary=x" };
 
-describe.each(routes.filter((route) => !route.onlyInDevelopment && !route.onlyWithRegistration))(
+const isThere = ({ onlyInDevelopment, onlyWithRegistration, onlyWithScheduler }: Route) =>
+  !onlyInDevelopment && !onlyWithRegistration && !onlyWithScheduler;
+
+describe.each(routes.filter(isThere))(
   "$path",
   ({ path, methods }) => {
     it("answers every method that it does not accept with 405 and Allow", async () => {
