@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { access, constants, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseEmailAddress } from "@/lib/config/email-address";
@@ -8,6 +9,12 @@ import { createFolder, removeLeft } from "@/lib/runtime/data-dir";
 /** Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file. */
 export function createFileSender(dataDir: string): Sender {
   const folder = join(dataDir, "mail");
+  let isMade = false;
+  /** A data folder that was there and is gone is not made again: it may come back with all that is in it. */
+  const makeFolder = () => {
+    if (!isMade || existsSync(dataDir)) createFolder(folder);
+    isMade = true;
+  };
   const composer = import("nodemailer").then(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: "windows" }),
   );
@@ -17,7 +24,7 @@ export function createFileSender(dataDir: string): Sender {
       const { message } = await (await composer).sendMail(toMessage(mail));
       const file = join(folder, `${mail.id}.eml`);
       try {
-        createFolder(folder);
+        makeFolder();
         await writeFile(`${file}.draft`, message, { mode: 0o600 });
         await rename(`${file}.draft`, file);
       } catch (failure) {
@@ -25,7 +32,7 @@ export function createFileSender(dataDir: string): Sender {
       }
     },
     async check() {
-      createFolder(folder);
+      makeFolder();
       await access(folder, constants.W_OK);
       return `written to ${folder} as .eml files, not delivered`;
     },

@@ -10,14 +10,10 @@ const reservedFiles = 256; // for the store, the log and other files
 /** The connections of a network: those that are open, and of these the idle ones, the longest idle one first. */
 type Network = { name: string; open: Set<Socket>; idle: Set<Socket> };
 
-/** Its latest exchange, for a second at most after its response was sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
+/** Its latest exchange until the response is sent. Earlier ones are sent first (RFC 9112 §9.3.2). */
 type Connection = { network: Network; latest?: Exchange | undefined };
 
 type Exchange = { incoming: IncomingMessage; outgoing: ServerResponse; begunAtMs: number };
-
-/** Its latest exchange until the response is sent. A look at it costs less than a listener of each response. */
-const inWorkOn = (connection: Connection | undefined) =>
-  connection?.latest?.outgoing.closed ? undefined : connection?.latest;
 
 /**
  * The open connections of a server, limited and shared by network: an IPv4 address or an IPv6 /48. At the limit, the largest
@@ -43,7 +39,7 @@ export class Connections {
 
   /** The response to the latest request of this connection, until it is sent. */
   latestAnswer(socket: Socket): ServerResponse | undefined {
-    return inWorkOn(this.open.get(socket))?.outgoing;
+    return this.open.get(socket)?.latest?.outgoing;
   }
 
   private admit(socket: Socket): void {
@@ -97,8 +93,7 @@ export class Connections {
   }
 
   private oldestIncomplete(): Socket | undefined {
-    for (const [socket, connection] of this.open)
-      if (inWorkOn(connection)?.incoming.complete === false) return socket;
+    for (const [socket, { latest }] of this.open) if (latest?.incoming.complete === false) return socket;
     return undefined;
   }
 
@@ -126,6 +121,9 @@ export class Connections {
     outgoing.on("prefinish", () => {
       if (this.open.has(socket)) idle.add(socket);
     });
+    outgoing.on("close", () => {
+      if (connection.latest?.outgoing === outgoing) connection.latest = undefined;
+    });
   }
 
   /**
@@ -139,11 +137,9 @@ export class Connections {
     let unread = 0;
     const unreadOf = new Map<Network, number>();
     const inWork: { socket: Socket; network: Network; begunAtMs: number }[] = [];
-    for (const [socket, connection] of this.open) {
-      const { network } = connection;
-      connection.latest = inWorkOn(connection);
-      if (!connection.latest) continue;
-      inWork.push({ socket, network, begunAtMs: connection.latest.begunAtMs });
+    for (const [socket, { network, latest }] of this.open) {
+      if (!latest) continue;
+      inWork.push({ socket, network, begunAtMs: latest.begunAtMs });
       unread += socket.writableLength;
       unreadOf.set(network, (unreadOf.get(network) ?? 0) + socket.writableLength);
     }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { routes } from "@/lib/http/register/all-routes";
 import { files } from "@/lib/http/register/files";
 import { isPage, type Page, pages } from "@/lib/http/register/pages";
+import type { Route } from "@/lib/http/route";
 import { borrowService } from "@/tests/support/block";
 import { expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
@@ -14,30 +15,27 @@ const multipart = { "Content-Type": "multipart/form-data; boundary=x" };
 const isThere = ({ onlyInDevelopment, onlyWithRegistration, onlyWithScheduler }: Route) =>
   !onlyInDevelopment && !onlyWithRegistration && !onlyWithScheduler;
 
-describe.each(routes.filter(isThere))(
-  "$path",
-  ({ path, methods }) => {
-    it("answers every method that it does not accept with 405 and Allow", async () => {
-      const others = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"].filter(
-        (method) => !methods.includes(method as never),
-      );
-      for (const method of others) {
-        const answer = await service.ask(path, { method });
-        expectRefusal(service, answer, { status: 405, code: "method_not_allowed" });
-        expect(answer.headers.allow, method).toBe(methods.join(", "));
-      }
-    });
+describe.each(routes.filter(isThere))("$path", ({ path, methods }) => {
+  it("answers every method that it does not accept with 405 and Allow", async () => {
+    const others = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PROPFIND"].filter(
+      (method) => !methods.includes(method as never),
+    );
+    for (const method of others) {
+      const answer = await service.ask(path, { method });
+      expectRefusal(service, answer, { status: 405, code: "method_not_allowed" });
+      expect(answer.headers.allow, method).toBe(methods.join(", "));
+    }
+  });
 
-    it("has no failure of ours for a body that is no multipart", async () => {
-      const request = { method: "POST", headers: multipart, body: "--y\r\n" };
-      const { status, text } = await service.ask(path, request);
-      // Stripe shall come again once billing is set up.
-      if (text.includes('"billing_not_configured"')) expect(status).toBe(503);
-      else if (methods.includes("POST" as never)) expect(status).toBeLessThan(500);
-      else expect(status).toBe(405);
-    });
-  },
-);
+  it("has no failure of ours for a body that is no multipart", async () => {
+    const request = { method: "POST", headers: multipart, body: "--y\r\n" };
+    const { status, text } = await service.ask(path, request);
+    // Stripe shall come again once billing is set up.
+    if (text.includes('"billing_not_configured"')) expect(status).toBe(503);
+    else if (methods.includes("POST" as never)) expect(status).toBeLessThan(500);
+    else expect(status).toBe(405);
+  });
+});
 
 describe("a request whose client has left", () => {
   it("is logged as well", async () => {
