@@ -21,6 +21,7 @@ import { warnOfFewFiles } from "@/lib/config/open-files";
 import { parsePostgresAddress } from "@/lib/config/postgres-address";
 import { parseRedisAddress } from "@/lib/config/redis-address";
 import { readVariable } from "@/lib/config/setting-files";
+import { parseTracing, tracingNames } from "@/lib/config/tracing-settings";
 import { perProcess } from "@/lib/process-singleton";
 
 export type Settings = ReturnType<typeof parseSettings>;
@@ -62,6 +63,7 @@ export function parseSettings(environment: Environment) {
   const clerk = parseClerk(given, appUrl, faults);
   const mail = parseMail(given, appUrl, faults);
   const billing = parseBilling(given, faults);
+  const tracing = parseTracing(given, faults);
   const signIn = env.SIGN_IN ?? (clerk ? "clerk" : production ? "none" : "local");
 
   if (signIn === "clerk" && !clerk && faults.length === 0) {
@@ -192,6 +194,8 @@ export function parseSettings(environment: Environment) {
           url: env.BACKEND_URL ?? `http://localhost:${env.BACKEND_PORT}`,
         }
       : undefined,
+    /** Undefined if nothing is traced. */
+    tracing,
     logLevel: env.LOG_LEVEL,
     logFormat: env.LOG_FORMAT ?? (production ? "json" : "text"),
   };
@@ -304,6 +308,7 @@ export const settingNames = [
     ...clerkNames,
     ...mailNames,
     ...billingNames,
+    ...tracingNames,
     "CONNECT_CLIENT_HOSTS",
   ]),
 ];

@@ -15,6 +15,7 @@ import type { Tables } from "@/lib/db/tables";
 import { processSingleton } from "@/lib/process-singleton";
 import { metrics } from "@/lib/runtime/metrics";
 import { withTimeout } from "@/lib/runtime/timeout";
+import { tracing } from "@/lib/runtime/tracing";
 
 /** The database, or a transaction in it. */
 export type Db = Kysely<Tables>;
@@ -40,7 +41,7 @@ export function store(): Promise<Db> {
 export const closeStore = async () => processStore().close();
 
 type StoreSettings = Pick<Settings, "dataDir"> &
-  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort">>;
+  Partial<Pick<Settings, "databaseUrl" | "databaseDirectUrl" | "databasePool" | "metricsPort" | "tracing">>;
 
 /** The store on either engine. It opens nothing until first use. */
 export class Store {
@@ -71,12 +72,14 @@ export class Store {
       : sqliteDialect(file, answersWithinMs.store);
     // Without the setting, a store asks nothing of this process.
     const measured = settings.metricsPort === undefined ? undefined : metrics();
-    const log = ({ level, queryDurationMillis }: LogEvent) =>
-      measured?.storeSeconds.observe(
-        { outcome: level === "query" ? "answered" : "failed" },
-        queryDurationMillis / 1000,
-      );
-    this.db = new Kysely<Tables>({ dialect, plugins: [rejectUnaudited], ...(measured && { log }) });
+    const system = databaseUrl ? "postgresql" : "sqlite";
+    const log = ({ level, query, queryDurationMillis }: LogEvent) => {
+      const outcome = level === "query" ? "answered" : "failed";
+      measured?.storeSeconds.observe({ outcome }, queryDurationMillis / 1000);
+      tracing()?.recordQuery(system, query.sql, queryDurationMillis, level === "error");
+    };
+    const isWatched = measured || settings.tracing;
+    this.db = new Kysely<Tables>({ dialect, plugins: [rejectUnaudited], ...(isWatched && { log }) });
   }
 
   ready(): Promise<Db> {

@@ -46,7 +46,7 @@ export const requestIdPattern = new RegExp(`^[\\w.:-]{1,${maxRequestIdCharacters
  * append others, and `ff` is not a version.
  */
 const traceparentPattern =
-  /^(?!ff|00.{54})[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)[\da-f]{16}-[\da-f]{2}(?:-[^,]*)?$/;
+  /^(?!ff|00.{54})[\da-f]{2}-(?!0+-)([\da-f]{32})-(?!0+-)([\da-f]{16})-([\da-f]{2})(?:-[^,]*)?$/;
 
 const noBody = Buffer.alloc(0);
 
@@ -60,7 +60,7 @@ export class Call {
   headers: SentHeaders;
   /** Its own `X-Request-Id` if that is valid, else a new one. */
   readonly requestId: string;
-  /** The trace that the client says the request belongs to. It is only logged. */
+  /** The trace that the request belongs to: that of its client, or of ours if it is traced. */
   traceId: string | undefined;
   /** The account that it is for, once that is known. */
   subject: string | undefined;
@@ -177,6 +177,14 @@ export function traceIdOf(traceparent: unknown): string | undefined {
 }
 
 const goesOn = new AbortController().signal;
+
+/** What a `traceparent` says of its sender's span; undefined if it is none. */
+export function parseTraceparent(
+  traceparent: string | null,
+): { traceId: string; spanId: string; traceFlags: number } | undefined {
+  const [, traceId, spanId, flags = ""] = traceparentPattern.exec(traceparent ?? "") ?? [];
+  return traceId && spanId ? { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 } : undefined;
+}
 
 /** A GET of our own, or a request of which nothing but its first line could be read. */
 export function sourceOf(method: string, target: string, headers: SentHeaders = new Headers()): Source {

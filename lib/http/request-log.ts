@@ -18,14 +18,14 @@ export function logRequest(call: Call, status: number): void {
   const { method, requestId, traceId, startedAtMs, subject, site } = call;
   const ms = performance.now() - startedAtMs;
   const measured = site.loggedAs === "office" ? undefined : metrics();
-  const address = call.route?.path ?? (site.loggedAs ? "/*" : placeOf(call.path));
+  const address = addressOf(call);
   if (measured) {
     measured.requests.inc({ address, status });
     measured.requestSeconds.observe({ address }, ms / 1000);
   }
   logFields(isOrdinary(address, status) ? "debug" : "info", () => {
     // Every value is known, generated or matched by a pattern, so none needs escaping.
-    const known = knownMethods.has(method) ? method : "other";
+    const known = isKnown(method) ? method : "other";
     const trace = traceId ? `,"traceId":"${traceId}"` : "";
     const whose = subject ? `,"subject":"${hashSubject(subject)}"` : "";
     const answered = `"status":${status},"ms":${Math.round(ms * 100) / 100}`;
@@ -33,6 +33,13 @@ export function logRequest(call: Call, status: number): void {
     return `"method":"${known}","${where}":"${address}",${answered},"requestId":"${requestId}"${trace}${whose}`;
   });
 }
+
+/** What names the address of a request wherever that is kept: its route's, or a part that has nothing that someone sent. */
+export const addressOf = ({ route, site, path }: Call): string =>
+  route?.path ?? (site.loggedAs ? "/*" : placeOf(path));
+
+/** Whether a method is one that Node knows, and no text that someone sent. */
+export const isKnown = (method: string): boolean => knownMethods.has(method);
 
 /** Whether an answer says nothing that operators look for: a file, or a balancer's poll that was answered as the one before. */
 function isOrdinary(address: string, status: number): boolean {

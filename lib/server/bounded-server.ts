@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { connectionLimits, headBounds } from "@/lib/config/limits";
 import { Call, type Site } from "@/lib/http/call";
+import { addressOf, isKnown } from "@/lib/http/request-log";
 import { inRound } from "@/lib/http/rounds";
 import { log } from "@/lib/runtime/log";
+import { type Tracing, tracing } from "@/lib/runtime/tracing";
 import { answerClientError, refuseUpgrade } from "@/lib/server/client-errors";
 import { Connections } from "@/lib/server/connections";
 import { JoinedMessage } from "@/lib/server/joined-message";
@@ -19,6 +21,7 @@ export function createBoundedServer(
   limits = connectionLimits,
 ): Server {
   const proxysMs = keptForProxyMs();
+  const traced = tracing();
   const begin = (incoming: JoinedMessage, outgoing: ServerResponse) => {
     connections.begin(incoming, outgoing);
     if (proxysMs) keepForStranger(incoming, outgoing, limits.keepAliveTimeout);
@@ -28,8 +31,9 @@ export function createBoundedServer(
     };
     inOrder(incoming, outgoing, () => {
       const call = new Call(new NodeSource(incoming, outgoing), site);
+      const work = () => answer(call, incoming, outgoing);
       try {
-        inRound(call, () => answer(call, incoming, outgoing))?.catch(fail);
+        inRound(call, traced ? traceRequest(traced, call, outgoing, work) : work)?.catch(fail);
       } catch (failure) {
         fail(failure);
       }
@@ -66,4 +70,17 @@ export function createBoundedServer(
     refuseUpgrade(incoming, connections.latestAnswer(incoming.socket));
   server.on("connect", refuse).on("upgrade", refuse);
   return server;
+}
+
+/** Traces a request from its arrival until its answer is sent, or its connection is lost. */
+function traceRequest<T>(traced: Tracing, call: Call, outgoing: ServerResponse, work: () => T): () => T {
+  const { headers, method, requestId } = call;
+  const span = traced.beginRequest(
+    isKnown(method) ? method : "_OTHER",
+    headers.get("traceparent"),
+    requestId,
+  );
+  call.traceId = span.traceId;
+  outgoing.once("close", () => span.end(addressOf(call), outgoing.statusCode));
+  return () => span.run(work);
 }

@@ -43,9 +43,11 @@ export async function start(): Promise<void> {
     logUncaught();
   }
   orExit(prepareDataDir);
+  const stops: (() => Promise<void>)[] = [];
+  const { tracing } = settings();
+  if (tracing) stops.push((await import("@/lib/server/otlp-tracing")).openTracing(tracing));
   const throughNext = production ? undefined : await prepareNext();
   const server = createFrontServer({ throughNext });
-  const stops: (() => Promise<void>)[] = [];
   stopOnSignal(server, { drainSeconds, finish: () => Promise.all(stops.map((stop) => stop())) });
   const measured = metrics();
   if (measured && metricsPort)
