@@ -6,14 +6,16 @@ import { SendError, type Sender, toMessage } from "@/lib/mail/mail";
 import { hashEmail } from "@/lib/mail/suppressions";
 import { createFolder, removeLeft } from "@/lib/runtime/data-dir";
 
-/** Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file. */
-export function createFileSender(dataDir: string): Sender {
+/**
+ * Writes each mail to `DATA_DIR/mail/<id>.eml` (folder 0700, file 0600). A retry replaces the file.
+ *
+ * @param hasStore - whether the store is in the data folder, too: then only the store makes that. Once it has gone, it may come
+ *   back with all that is in it
+ */
+export function createFileSender(dataDir: string, hasStore: boolean): Sender {
   const folder = join(dataDir, "mail");
-  let isMade = false;
-  /** A data folder that was there and is gone is not made again: it may come back with all that is in it. */
   const makeFolder = () => {
-    if (!isMade || existsSync(dataDir)) createFolder(folder);
-    isMade = true;
+    if (!hasStore || existsSync(dataDir)) createFolder(folder);
   };
   const composer = import("nodemailer").then(({ createTransport }) =>
     createTransport({ streamTransport: true, buffer: true, newline: "windows" }),

@@ -8,14 +8,14 @@ import { processSingleton } from "@/lib/process-singleton";
 /** This process's sender, chosen by the settings. */
 export function sender(): Sender {
   return processSingleton("sender", () => {
-    const { mail, dataDir } = settings();
+    const { mail, dataDir, databaseUrl } = settings();
     switch (mail.kind) {
       case "resend":
         return createResendSender(mail);
       case "smtp":
         return createSmtpSender(mail);
       case "files":
-        return createFileSender(dataDir);
+        return createFileSender(dataDir, databaseUrl === undefined);
     }
   });
 }

@@ -65,7 +65,7 @@ const failureOf = (sent: Promise<void>) =>
   );
 
 describe("files", () => {
-  const files = createFileSender(folder);
+  const files = createFileSender(folder, true);
 
   it("writes each mail to one file that only its owner can read", async () => {
     await files.send(mail);
@@ -101,8 +101,16 @@ describe("files", () => {
   });
 
   it("allows a retry if the folder cannot be written", async () => {
-    const nowhere = createFileSender("/dev/null");
+    const nowhere = createFileSender("/dev/null", false);
     expect(await failureOf(nowhere.send(mail))).toMatchObject({ message: "files: ENOTDIR", mayRetry: true });
+  });
+
+  it("makes no data folder that has gone with the store", async () => {
+    const gone = join(folder, "gone");
+    const failure = await failureOf(createFileSender(gone, true).send(mail));
+    expect(failure).toMatchObject({ message: "files: ENOENT", mayRetry: true });
+    await createFileSender(gone, false).send(mail);
+    expect(readdirSync(join(gone, "mail"))).toEqual([`${mail.id}.eml`]);
   });
 });
 
