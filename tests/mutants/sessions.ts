@@ -184,7 +184,7 @@ export const sessions: Mistakes = {
     },
     "lib/auth/sessions/session-use.ts": {
       "an app that is used never ends": [
-        "Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms ?? 0)",
+        "Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms)",
         "nowMs + sessionDays.idle * dayMs",
       ],
       "an owner does not see for a minute that an app was told otherwise": [

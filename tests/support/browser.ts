@@ -31,7 +31,8 @@ export class Browser {
   static async signIn(service: Service, email: string): Promise<Browser> {
     const browser = new Browser(service);
     const made = await makeCode(service, email);
-    browser.cookies.set("office-code", made.browser);
+    const prefix = service.url.startsWith("https:") ? "__Host-" : "";
+    browser.cookies.set(`${prefix}office-code`, made.browser);
     const { location } = (await browser.submit("/sign-in/redeem", { code: made.code })).headers;
     if (location !== "/home") throw new Error(`signed in to ${location}`);
     return browser;

@@ -41,9 +41,11 @@ export function recordSessionUse(
     "sessions seen",
     () => new RecentCache<number>(maxRemembered, seenEveryMs),
   );
-  const usedUntilMs = Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms ?? 0);
   // Never sooner than before: a clock that is behind, and set right later, would have ended it.
-  const endsAtMs = Math.max(expires_at_ms, usedUntilMs);
+  const endsAtMs =
+    last_date_ms === null
+      ? expires_at_ms
+      : Math.max(expires_at_ms, Math.min(nowMs + sessionDays.idle * dayMs, last_date_ms));
   if (nowMs - (recorded.get(id) ?? Number.NEGATIVE_INFINITY) < seenEveryMs) return endsAtMs;
   recorded.set(id, nowMs, nowMs);
   // Moves nothing of a session that has ended in the meantime, or whose owner has moved its last date.
