@@ -39,9 +39,19 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
     await openAsOwner(pages.account.path)(page, office);
     await page.getByText("Delete my account").click();
     await page.getByRole("button", { name: "Delete in 24 hours" }).click();
-    const email = (await page.locator(".who").textContent()) ?? "";
+    const email = (await page.locator("main .who").textContent()) ?? "";
     const { text = "" } = await mailTo(office.service.dataDir, email, /will be deleted/);
     await page.goto(/\/keep-account\S+/.exec(text)?.[0] ?? "");
+  },
+  emailChange: async (page, office) => {
+    await openAsOwner(pages.account.path)(page, office);
+    const email = newEmail("every");
+    await page.locator("summary", { hasText: "Change email" }).click();
+    await page.getByLabel("New email").fill(email);
+    await page.getByRole("button", { name: "Send the mails" }).click();
+    const { text = "" } = await mailTo(office.service.dataDir, email, /email/i);
+    await page.goto(/\/change-email\S+/.exec(text)?.[0] ?? "");
+    await expect(page.getByRole("button", { name: "Confirm my address" })).toBeVisible();
   },
   connect: async (page, { service }) => {
     await openAccount(page, service, newEmail("every"), "--plan", "licensed");

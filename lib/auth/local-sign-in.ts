@@ -34,7 +34,7 @@ import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 /** Where owners prove again who they are, and where the proof leads back to. */
 export const proofPlaces = {
   ways: `${pages.access.path}#ways`,
-  email: `${pages.account.path}?change#email`,
+  email: `${pages.account.path}?change#address`,
   leave: `${pages.account.path}#leave`,
   automatic: `${pages.billing.path}#automatic`,
 } as const;

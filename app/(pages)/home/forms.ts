@@ -156,12 +156,12 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
     async (call, { account: owner, isMailProved }) => {
       const { field, circles, nowMs } = call;
       const to = parseTypedEmail(field("email"));
-      if (!to) return { to: `${withProblem(account, whyNotAnEmail(field("email")))}#email` };
+      if (!to) return { to: `${withProblem(account, whyNotAnEmail(field("email")))}#address` };
       const refused = await consumeLimit("emailChanges", rateLimits.emailChanges, circles);
       const problem = refused
         ? "often"
         : await askForEmail(await store(), owner, { to, isMailProved }, nowMs);
-      return { to: problem ? `${withProblem(account, problem)}#email` : `${account}?asked#email` };
+      return { to: problem ? `${withProblem(account, problem)}#address` : `${account}?asked#address` };
     },
     byOwner,
   ),
@@ -170,7 +170,7 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
     ownerForms.stopEmailChange,
     async ({ nowMs }, { account: owner }) => {
       await stopEmailChange(await store(), owner, "owner", nowMs);
-      return { to: `${account}?stopped#email` };
+      return { to: `${account}?stopped#address` };
     },
     byOwner,
   ),

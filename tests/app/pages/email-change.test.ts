@@ -47,11 +47,11 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     await stage.query(`UPDATE local_sessions SET confirmed_at_ms = 0 WHERE account_id = '${buyer.id}'`);
     expect((await ask(buyer, to)).headers.location).toBe("/home/account?problem=confirm#ways");
     expect(await page(buyer)).toContain("To change your email, confirm that it is you:");
-    expect(await buyer.browser.redeem(buyer.email, { back: "/home/account?change#email" })).toBe(
-      "/home/account?change#email",
+    expect(await buyer.browser.redeem(buyer.email, { back: "/home/account?change#address" })).toBe(
+      "/home/account?change#address",
     );
     await proveByPasskey(buyer);
-    expect((await ask(buyer, to)).headers.location).toBe("/home/account?asked#email");
+    expect((await ask(buyer, to)).headers.location).toBe("/home/account?asked#address");
     const [old, other] = [await linkTo(buyer.email), await linkTo(to)];
     for (const link of [old, other]) expect(await titleOf(link)).toBe("Change the email of the account?");
     expect((await press(other)).headers.location).toBe(other);
@@ -177,7 +177,7 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     const buyer = await shop.admit();
     for (let asked = 0; asked < 3; asked++) await ask(buyer, newEmail());
     const { headers } = await ask(buyer, newEmail());
-    expect(headers.location).toBe("/home/account?problem=often#email");
+    expect(headers.location).toBe("/home/account?problem=often#address");
     const box = `often${Date.now()}`;
     for (const [tag, isMailed] of [
       ["", true],
@@ -187,7 +187,7 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
     ] as const) {
       const other = await shop.admit();
       expect((await ask(other, `${box}${tag}@example.org`)).headers.location).toBe(
-        "/home/account?asked#email",
+        "/home/account?asked#address",
       );
       expect((await linkTo(`${box}${tag}@example.org`)) !== "", tag).toBe(isMailed);
     }
@@ -200,7 +200,7 @@ describe.each(engines)("an owner who changes their email, on $name", async (engi
       ["x", "email"],
       ["anné@example.com", "letters"],
     ] as const)
-      expect((await ask(buyer, typed)).headers.location).toBe(`/home/account?problem=${problem}#email`);
+      expect((await ask(buyer, typed)).headers.location).toBe(`/home/account?problem=${problem}#address`);
     const local = `wide${Date.now()}`;
     await ask(buyer, ` ${local}@Bücher.example `.replace("@", "＠"));
     await press(await linkTo(`${local}@xn--bcher-kva.example`));
