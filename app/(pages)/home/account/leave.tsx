@@ -22,26 +22,31 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
       </div>
       <div>
         {query.kept !== undefined && <p role="status">Your account stays.</p>}
-        <Consequences bought={bought} nowMs={nowMs} />
         {!isLocal && (
-          <p>
-            Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”,
-            “Security” and “Delete account”. Your account here ends with it, at once and for good.
-            {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
-          </p>
+          <>
+            <Consequences bought={bought} nowMs={nowMs} />
+            <p>
+              Your sign-in is at Clerk: choose your picture at the top of this page, then “Manage account”,
+              “Security” and “Delete account”. Your account here ends with it, at once and for good.
+              {supportEmail && ` If you do not find it there, write to ${supportEmail}.`}
+            </p>
+          </>
         )}
-        {isLocal && !isConfirmed && <Confirm account={account} ways={ways} place="leave" />}
-        {isLocal && isConfirmed && (
+        {isLocal && (
           <details className="confirm">
             <summary className="button danger">Delete my account</summary>
-            <PostForm action={forms.leave.path} hidden={{ account: id }}>
-              <p>
-                You have a day to change your mind. We send you a mail with a link that keeps the account.
-              </p>
-              <button type="submit" className="danger">
-                Delete in 24 hours
-              </button>
-            </PostForm>
+            <Consequences bought={bought} nowMs={nowMs} />
+            {!isConfirmed && <Confirm account={account} ways={ways} place="leave" />}
+            {isConfirmed && (
+              <PostForm action={forms.leave.path} hidden={{ account: id }}>
+                <p>
+                  You have a day to change your mind. We send you a mail with a link that keeps the account.
+                </p>
+                <button type="submit" className="danger">
+                  Delete in 24 hours
+                </button>
+              </PostForm>
+            )}
           </details>
         )}
       </div>
