@@ -23,7 +23,6 @@ export default defineConfig({
     // `npm run drills`.
     { name: "drills", testMatch: "*.drill.ts" },
   ],
-  globalSetup: "./e2e/support/clerk-scripts.ts",
   fullyParallel: true,
   workers: 2,
   forbidOnly: Boolean(process.env.CI),

@@ -16,7 +16,7 @@ import type {
 import { certificate } from "@/tests/support/certificate";
 import type { ClerkInstance } from "@/tests/support/clerk-instance";
 import { environment, session, signIn, signUp } from "./clerk-objects";
-import { findScript } from "./clerk-scripts";
+import { fetchClerkScripts, findScript } from "./clerk-scripts";
 
 /** Clerk's state of one browser. */
 type Client = { signIn?: SignInJSON; signUp?: SignUpJSON; session?: { id: string; email: string } };
@@ -47,6 +47,7 @@ export class ClerkFrontend {
   ) {}
 
   static async start(instance: ClerkInstance): Promise<ClerkFrontend> {
+    fetchClerkScripts();
     const server = createServer(certificate());
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const frontend = new ClerkFrontend(instance, server);
