@@ -3,6 +3,8 @@ import { checkBilling } from "@/lib/admin/billing-check";
 import { type CheckResult, fault, fine, warning } from "@/lib/admin/check-result";
 import type { AdminCommand } from "@/lib/admin/command";
 import { checkDkim, checkDmarc, checkSpf } from "@/lib/admin/mail-domain";
+import { checkKeys, checkSecrets } from "@/lib/admin/secrets-check";
+import { checkOperators, checkPasskeys, checkSignIn } from "@/lib/admin/sign-in-check";
 import {
   checkBackup,
   checkClock,
@@ -11,24 +13,16 @@ import {
   codeOf,
   remedyForStore,
 } from "@/lib/admin/store-check";
-import { areCodesLonger } from "@/lib/auth/codes/wrong-codes";
-import { findSecret, openKey, readSigningKeys, sealedAnew, verifies } from "@/lib/auth/keys/signing-keys";
-import type { RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
-import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys/passkeys";
 import { dayMs } from "@/lib/config/durations";
 import { asIso } from "@/lib/config/instants";
 import { waitlistBounds } from "@/lib/config/limits";
 import { settings } from "@/lib/config/settings";
-import { auditEntries } from "@/lib/db/audit";
 import { store } from "@/lib/db/store";
-import { findSealer, listWebhooks, stateOf } from "@/lib/events/webhooks";
+import { listWebhooks, stateOf } from "@/lib/events/webhooks";
 import { findRefusing } from "@/lib/http/hook-deliveries";
 import { listRetirements } from "@/lib/http/retirement";
-import { listLinkKeys } from "@/lib/mail/link-keys";
-import { countSealedMails } from "@/lib/mail/outbox";
 import { sender } from "@/lib/mail/sender";
 import { fetchMetadataDocument } from "@/lib/oauth/client-metadata-document";
-import { officeParty } from "@/lib/office/operators";
 import { isProxyMisconfigured } from "@/lib/rate-limit/client-address";
 import { askForProxies } from "@/lib/rate-limit/proxy-chain";
 import { probeCounterStore, readCounterClock } from "@/lib/rate-limit/rate-limit";
@@ -119,7 +113,7 @@ function checks(): Check[] {
     ["client address", checkClientAddress, noStore],
     ["sign-in", checkSignIn, afterStore],
     ["passkeys", checkPasskeys, afterStore],
-    office && ["operators", () => findStranded("operator_passkeys", officeParty(), forOperators), afterStore],
+    office && ["operators", checkOperators, afterStore],
     ["webhooks", checkWebhooks, afterStore],
     ["deliveries", checkDeliveries, afterStore],
     ["waitlist", checkWaitlist, afterStore],
@@ -241,62 +235,6 @@ function describeWrongHops(trusted: number, found: number): [detail: string, rem
   ];
 }
 
-async function checkSignIn(): Promise<CheckResult> {
-  const { kind } = settings().signIn;
-  if (kind === "none") return warning("none: no one can sign in", "Set SIGN_IN=local, or Clerk's keys.");
-  if (kind !== "local" || !(await areCodesLonger(await store(), Date.now()))) return fine(kind);
-  return warning(
-    "local; someone is guessing at codes, so those for unknown browsers have eight characters for now",
-    "No one gets in by guessing. If the log shows that the sign-ins come from one network, block it in front of the service.",
-  );
-}
-
-async function checkPasskeys(): Promise<CheckResult> {
-  const { signIn, passkeyHost, appUrl } = settings();
-  if (signIn.kind !== "local") return fine("none: only local sign-in has them");
-  const address = `https://${passkeyHost}/.well-known/webauthn`;
-  if (passkeyHost && !isWithin(new URL(appUrl).hostname, passkeyHost) && !(await lists(address, appUrl))) {
-    return warning(
-      `browsers are not told at ${address} that ${appUrl} may use them`,
-      `Have ${passkeyHost} answer there with {"origins":["${appUrl}"]}, by https and without a redirect.`,
-    );
-  }
-  return findStranded(
-    "passkeys",
-    relyingParty(),
-    "They cannot be used here. Set PASSKEY_HOST to their host, or let their owners sign in with a code and add new ones.",
-  );
-}
-
-/** Whether a page of `host` may use the passkeys of `passkeyHost` without being listed there (WebAuthn §5.1.3). */
-const isWithin = (host: string, passkeyHost: string) => `.${host}`.endsWith(`.${passkeyHost}`);
-
-/** Whether a document of related origins lists an origin (WebAuthn §5.11). */
-async function lists(address: string, origin: string): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(answerWithinMs);
-    const answer = await fetch(address, { redirect: "error", signal });
-    const { origins } = (await answer.json()) as { origins?: unknown };
-    return Array.isArray(origins) && origins.includes(origin);
-  } catch {
-    return false;
-  }
-}
-
-const forOperators =
-  "They cannot be used here. Set the host of OFFICE_URL back, or send their owners new links by 'operator add'.";
-
-async function findStranded(
-  table: "passkeys" | "operator_passkeys",
-  party: RelyingParty,
-  remedy: string,
-): Promise<CheckResult> {
-  const stranded = await countStrandedPasskeys(await store(), table, party);
-  if (stranded.length === 0) return fine(`for ${party.id}`);
-  const hosts = stranded.map(({ rp_id, count }) => `${count} for ${rp_id}`).join(", ");
-  return warning(`made for another host than ${party.id}: ${hosts}`, remedy);
-}
-
 async function checkWaitlist(): Promise<CheckResult> {
   const { waiting: maxWaiting, usualJoins } = waitlistBounds;
   const db = await store();
@@ -317,53 +255,5 @@ async function checkSunsets(nowMs = Date.now()): Promise<CheckResult> {
   return warning(
     near.map(({ what, retirement }) => `${what} returns 410 from ${retirement.sunsetAt}`).join("; "),
     "See corner_office_requests_total for requests to it. Remove it when there are none.",
-  );
-}
-
-/** What is sealed with another secret than `APP_SECRET`: lost already, or once `APP_SECRET_PREVIOUS` is dropped. */
-async function checkSecrets(nowMs = Date.now()): Promise<CheckResult> {
-  const db = await store();
-  const links = await listLinkKeys(db);
-  const webhooks = (await listWebhooks(db)).map(findSealer);
-  const mails = await countSealedMails(db);
-  const lostMails = `waiting mails (${mails.lost}), the last of which expires at ${asIso(mails.lostUntilMs)}`;
-  const lost = [
-    links.some(({ by }) => by === undefined) && "the keys of unsubscribe links",
-    webhooks.includes(undefined) && "the secrets of webhooks",
-    mails.lost > 0 && lostMails,
-  ].filter(Boolean);
-  if (lost.length > 0) {
-    return fault(
-      `encrypted with another APP_SECRET: ${lost.join("; ")}`,
-      "Set that secret as APP_SECRET_PREVIOUS, here and for the server.",
-    );
-  }
-  if (!settings().previousAppSecret) return fine("all can be opened");
-  const keys = await readSigningKeys(db);
-  const [rotation] = await auditEntries(db, { what: sealedAnew, sinceMs: nowMs - dayMs })
-    .limit(1)
-    .execute();
-  const needed = [
-    [...keys.map(findSecret), ...links.map(({ by }) => by)].includes("previous") && "keys",
-    webhooks.includes("previous") && "secrets of webhooks",
-    mails.ofPrevious > 0 && `waiting mails (${mails.ofPrevious})`,
-    rotation && "codes and registrations of apps of the last day",
-  ].filter(Boolean);
-  if (needed.length === 0) return fine("APP_SECRET_PREVIOUS can be unset");
-  return warning(
-    `only APP_SECRET_PREVIOUS opens: ${needed.join(", ")}`,
-    "Keep it. A server that starts encrypts the keys again, and mails with their next attempt; the rest takes a day.",
-  );
-}
-
-async function checkKeys(): Promise<CheckResult> {
-  if (settings().signIn.kind === "none") return fine("none needed");
-  const rows = await readSigningKeys(await store());
-  const good = rows.filter((row) => verifies(row, Date.now()));
-  const lost = good.filter((row) => !openKey(row)).map(({ kid }) => kid);
-  if (lost.length === 0) return fine(`${good.length} of ${rows.length} in use`);
-  return fault(
-    `encrypted with another APP_SECRET: ${lost.join(", ")}`,
-    "Set that secret as APP_SECRET_PREVIOUS, or revoke the keys with 'keys revoke'.",
   );
 }

@@ -60,7 +60,7 @@ export class Call {
   headers: SentHeaders;
   /** Its own `X-Request-Id` if that is valid, else a new one. */
   readonly requestId: string;
-  /** The trace that the request belongs to: that of its client, or of ours if it is traced. */
+  /** The trace that the request belongs to: its client's, or our own if it is traced. */
   traceId: string | undefined;
   /** The account that it is for, once that is known. */
   subject: string | undefined;

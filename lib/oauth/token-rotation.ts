@@ -103,7 +103,7 @@ async function write(
       return last !== undefined && last === network ? "used before" : { replayOf: use.grant_id };
     }
     if (stored) return { successor: stored };
-    // Those that no secret of ours derives are used up: someone who uses one of them later ends the session.
+    // Those that none of our secrets derives are used up: someone who uses one of them later ends the session.
     if (isLate) {
       await transaction
         .updateTable("connect_state")

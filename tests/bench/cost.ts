@@ -151,7 +151,7 @@ export async function measureProofCost(service: Service, engine: EngineName): Pr
     await Promise.all(Array.from({ length: together }, sendNext));
     return (processorTimeOf(pid) - before) / headers.length;
   };
-  // Beside a database the service's own URL is another: proofs are about that one, requests go to its port.
+  // With a database, the service's own URL is another: proofs are about that one, requests go to its port.
   const ours = `http://localhost:${service.port}${path}`;
   const [more, ratios]: [number[], number[]] = [[], []];
   for (let round = 0; round <= rounds; round++) {

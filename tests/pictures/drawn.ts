@@ -31,7 +31,7 @@ function toIco(png: Buffer, size: number): Buffer {
   return Buffer.concat([head, png]);
 }
 
-/** The words of each card, and what of the front page is beside them: the job that waits shows what this is. */
+/** The words of each card, and what of the front page is next to them: the job that waits shows what this is. */
 const cards = {
   "social-card": [
     "Run a company of AI assistants",

@@ -43,7 +43,7 @@ describe.runIf(folder).each(engines)("this release and the one before, on $name"
     await add(adminBefore, "before");
     const load = startLoad([before], [(await adminBefore("token", "before-0@example.com")).token]);
 
-    // The schema changes beside an instance that runs.
+    // The schema changes while an instance runs.
     const later = Object.keys(migrations).filter((name) => name !== firstMigration);
     expect(await today.admin("--json", "migrate")).toEqual({
       code: 0,
