@@ -73,7 +73,6 @@ describe.runIf(folder).each(engines)("this release and the one before, on $name"
     }
     await expect.poll(() => [...welcomed()].sort(), { timeout: 30_000 }).toEqual([...added].sort());
     await expect.poll(() => mailed(/is your sign-in code/).length, { timeout: 30_000 }).toBe(4);
-    await expect.poll(() => mailed(/first@example.org/).length, { timeout: 60_000 }).toBe(1);
 
     // Each opens the other's links.
     const { url } = await adminBefore("emails", "unsubscribe-link", added[0] ?? "");
@@ -97,7 +96,10 @@ describe.runIf(folder).each(engines)("this release and the one before, on $name"
     await today.run();
     load.instances[0] = today;
     await before.stop({ expectErrors: true }); // of the mails that it cannot open
-    await expect.poll(() => mailed(/second@example.org/).length, { timeout: 90_000 }).toBe(1);
+    // Each time that the release before took one of them it put it off for twice as long.
+    await stage.query("UPDATE sign_in_mails SET next_attempt_at_ms = 0");
+    for (const to of [/first@example.org/, /second@example.org/])
+      await expect.poll(() => mailed(to).length, { timeout: 30_000 }).toBe(1);
     await load.go();
     expect(load.failures).toEqual([]);
     expect((await today.adminJson<unknown[]>("account", "list")).length).toBe(added.length);
