@@ -64,7 +64,7 @@ async function eraseEmail(db: Db, email: string, by: Actor, nowMs: number): Prom
         hint: "Check the spelling.",
       });
     }
-    // Its attempts are not recorded: see `wanted-mails.ts`.
+    // Its attempts are not recorded: `record` in `mail/outboxes.ts`.
     const farewell = { kind: "farewell", to: email, atMs: nowMs } as const;
     if (by === "owner") await enqueueMail(transaction, farewell, { nowMs, untilMs: nowMs + securityMailMs });
   });

@@ -17,8 +17,8 @@ import { invitationMs, invitationUrl } from "@/lib/mail/invitation-token";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { enqueueMail, recordAttempt } from "@/lib/mail/outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
+import { outbox } from "@/lib/mail/outboxes";
 import { sender } from "@/lib/mail/sender";
-import { outbox } from "@/lib/mail/wanted-mails";
 
 /** An invitation's link and the id of our mail with it; no link if it waits until Clerk takes more. */
 type Queued = { url?: string; mailId?: string };

@@ -10,9 +10,9 @@ import { findLinkKey } from "@/lib/mail/link-keys";
 import { describeMail, onboardingOutbox, selectEmails } from "@/lib/mail/onboarding-outbox";
 import { attemptsTo } from "@/lib/mail/outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
+import { outbox, scheduledOutbox } from "@/lib/mail/outboxes";
 import { sender } from "@/lib/mail/sender";
 import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
-import { outbox, scheduledOutbox } from "@/lib/mail/wanted-mails";
 import { sweepState } from "@/lib/oauth/sweep";
 
 /** `emails list|retry|unsubscribe-link|send-due`. */

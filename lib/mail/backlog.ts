@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "@/lib/db/store";
 import { isOfKind } from "@/lib/mail/due-rows";
+import { kindNames } from "@/lib/mail/kinds";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
-import { mailKinds } from "@/lib/mail/outbox";
 
 /** Mail that is due for longer is delayed, as people are told: runners look every few seconds. */
 export const delayedAfterMs = 2 * 60_000; // 2 minutes
@@ -33,7 +33,7 @@ async function count(db: Db, outbox: "onboarding" | "sign-in", state: string, du
   if (dueAtMs !== undefined)
     rows = rows
       .where("next_attempt_at_ms", "<=", dueAtMs)
-      .where(isOfKind(outbox === "onboarding" ? onboardingKinds : Object.values(mailKinds).flat()))
+      .where(isOfKind(outbox === "onboarding" ? onboardingKinds : Object.values(kindNames).flat()))
       .orderBy("next_attempt_at_ms");
   const found = await db
     .selectFrom(rows.as("counted"))

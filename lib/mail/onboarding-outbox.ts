@@ -9,10 +9,10 @@ import type { Tables } from "@/lib/db/tables";
 import { isOfKind, takeDueRows } from "@/lib/mail/due-rows";
 import { findLinkKey } from "@/lib/mail/link-keys";
 import { type OnboardingKind, onboardingKinds, onboardingSeries } from "@/lib/mail/onboarding-series";
+import { renderOnboarding } from "@/lib/mail/onboarding-texts";
 import type { Claimed, Outbox } from "@/lib/mail/outbox-runner";
 import { retryDelays } from "@/lib/mail/retry-delays";
 import { hashEmail, isSuppressed } from "@/lib/mail/suppressions";
-import { renderOnboarding } from "@/lib/mail/texts/onboarding";
 
 /**
  * The state of an onboarding mail:

@@ -4,96 +4,9 @@ import * as z from "zod";
 import { dayMs } from "@/lib/config/durations";
 import type { Db } from "@/lib/db/store";
 import { isOfKind, takeDueRows } from "@/lib/mail/due-rows";
+import { kindNames, mailKinds, type QueuedMail } from "@/lib/mail/kinds";
 import type { ClaimOptions } from "@/lib/mail/outbox-runner";
 import { seal, sealedBy, unseal } from "@/lib/runtime/seal";
-
-/** Why automatic purchases were turned off. */
-export const stopReasons = ["declined", "confirmation", "no card", "returned", "refused"] as const;
-export type StopReason = (typeof stopReasons)[number];
-
-/** Mails that a date or a backend makes due, perhaps thousands at once. They are claimed apart: no code waits behind them. */
-const scheduledMail = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal(["trial ending", "trial ended"]), accountId: z.string(), endsAtMs: z.int() }),
-  /** The apps whose last dates are from `firstMs` to `lastMs`. */
-  z.object({ kind: z.literal("app ending"), accountId: z.string(), firstMs: z.int(), lastMs: z.int() }),
-  z.object({ kind: z.literal("payment failed"), subscriptionId: z.string(), unpaidSinceMs: z.int() }),
-  z.object({ kind: z.literal("licence ending"), subscriptionId: z.string(), endsAtMs: z.int() }),
-  z.object({ kind: z.literal("licence ended"), accountId: z.string(), endedAtMs: z.int() }),
-  /** The credits that were left, and the threshold, in thousandths. */
-  z.object({
-    kind: z.literal("low credits"),
-    accountId: z.string(),
-    below: z.int(),
-    left: z.int(),
-    atMs: z.int(),
-  }),
-  z.object({
-    kind: z.literal("automatic purchase stopped"),
-    accountId: z.string(),
-    why: z.enum(stopReasons),
-  }),
-]);
-
-export type ScheduledMail = z.infer<typeof scheduledMail>;
-
-/** One that has come due, until when it is tried, and what its id is derived from. */
-export type DueMail = { mail: ScheduledMail; untilMs: number; about: string };
-
-/** Of each kind of them, so many are queued in a transaction at most. */
-export const scheduledAtOnce = 100;
-
-/** A mail of the outbox. One without `to` belongs to a row, and goes to the address that its owner has when it is sent. */
-export type QueuedMail = z.infer<typeof queuedMail>;
-
-const queuedMail = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("code"), to: z.string(), code: z.string(), isLong: z.boolean().default(false) }),
-  z.object({
-    kind: z.literal("invitation"),
-    to: z.string(),
-    token: z.string(),
-    isOnWaitlist: z.boolean().default(false),
-  }),
-  z.object({ kind: z.literal("waitlist"), to: z.string(), token: z.string() }),
-  /** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
-  z.object({ kind: z.literal("clerk invitation"), to: z.string() }),
-  z.object({
-    kind: z.literal(["new browser", "new app", "replayed app", "app in turn", "browser in turn"]),
-    to: z.string(),
-    name: z.string(),
-    origin: z.string().nullish(),
-    atMs: z.int(),
-  }),
-  z.object({
-    kind: z.literal("passkey"),
-    to: z.string(),
-    change: z.enum(["added", "removed"]),
-    name: z.string(),
-    atMs: z.number(),
-  }),
-  z.object({ kind: z.literal("account deletion"), to: z.string(), token: z.string(), deletesAtMs: z.int() }),
-  /** To one of the two mailboxes of a change of email: whether that is wanted. `other` is the new email. */
-  z.object({
-    kind: z.literal("email change"),
-    to: z.string(),
-    id: z.string(),
-    side: z.enum(["from", "to"]),
-    other: z.string(),
-    untilMs: z.int(),
-  }),
-  /** To the email that an account had. */
-  z.object({ kind: z.literal("email changed"), to: z.string(), email: z.string(), atMs: z.int() }),
-  /** To the email of an account that is gone. */
-  z.object({ kind: z.literal("farewell"), to: z.string(), atMs: z.int() }),
-  ...scheduledMail.options,
-]);
-
-/** The kinds of mails that this build can send, apart for the two runners. */
-export const mailKinds = {
-  scheduled: scheduledMail.options.flatMap(({ shape }) => [...shape.kind.values]),
-  others: queuedMail.options
-    .filter((option) => !scheduledMail.options.some((scheduled) => scheduled === option))
-    .flatMap(({ shape }) => [...shape.kind.values]),
-};
 
 /** How long a mail about credits that are few is tried. */
 export const lowCreditsMailMs = 2 * dayMs;
@@ -150,13 +63,13 @@ export async function claimMails(
     .selectFrom("sign_in_mails")
     .select("id")
     .where("next_attempt_at_ms", "<=", nowMs)
-    .where(isOfKind(mailKinds[isScheduled ? "scheduled" : "others"]))
+    .where(isOfKind(kindNames[isScheduled ? "scheduled" : "others"]))
     .$if(isSettling, (query) => query.where("attempts", "=", 0))
     .orderBy("next_attempt_at_ms");
   const change = { next_attempt_at_ms: leaseUntilMs, attempts: sql<number>`attempts + 1` };
   const rows = await takeDueRows(db, "sign_in_mails", { due, limit, change });
   return rows?.map(({ sealed, expires_at_ms: triedUntilMs, ...row }) => {
-    return { ...row, mail: openMail(row.id, sealed), leaseUntilMs, triedUntilMs };
+    return { ...row, mail: openMail({ ...row, sealed }), leaseUntilMs, triedUntilMs };
   });
 }
 
@@ -208,7 +121,18 @@ function open(id: string, sealed: string): unknown {
 }
 
 /** The mail; `undefined` if no current or previous secret decrypts it, or if it is not as this build writes it. */
-const openMail = (id: string, sealed: string) => queuedMail.safeParse(open(id, sealed)).data;
+function openMail({
+  id,
+  kind,
+  sealed,
+}: {
+  id: string;
+  kind: string;
+  sealed: string;
+}): QueuedMail | undefined {
+  const fields = mailKinds.get(kind)?.fields.safeParse(open(id, sealed)).data;
+  return fields && ({ ...fields, kind } as QueuedMail);
+}
 
 /** Also of a mail whose kind this build does not know. */
 const recipientOf = (id: string, sealed: string) =>

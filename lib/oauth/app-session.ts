@@ -6,7 +6,7 @@ import { endsFrom, oauthSeconds } from "@/lib/config/lifetimes";
 import { auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
-import { appEndLeadMs } from "@/lib/mail/app-end-mails";
+import { appEndLeadMs } from "@/lib/mail/kinds/apps";
 import { hashSecret } from "@/lib/runtime/secret";
 
 const prefix = "sess_";

@@ -138,13 +138,13 @@ export const billing: Mistakes = {
     },
   },
   "tests/lib/mail/scheduled-mails.test.ts": {
-    "lib/mail/licence-mails.ts": {
+    "lib/mail/kinds/licence.ts": {
       "an owner who took the cancellation back reads that the licence ends":
         '    .where("ends_at_ms", "=", mail.endsAtMs)\n',
     },
   },
   "tests/app/pages/licence-end.test.ts": {
-    "lib/mail/licence-mails.ts": {
+    "lib/mail/kinds/licence.ts": {
       "a cancelled licence is announced every minute": [
         "ending_mail_ms: sql<number>`ends_at_ms`",
         "ending_mail_ms: null",

@@ -110,13 +110,15 @@ export const mails: Mistakes = {
       ],
     },
   },
-  "tests/lib/mail/wanted-mails.test.ts": {
-    "lib/mail/wanted-mails.ts": {
+  "tests/lib/mail/outboxes.test.ts": {
+    "lib/mail/kind.ts": {
       "a code is mailed to who has no account": [
         'hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null))',
         "Promise.resolve(true)",
       ],
-      "a code is mailed after it has expired": "mail && triedUntilMs > nowMs && ",
+    },
+    "lib/mail/outboxes.ts": {
+      "a code is mailed after it has expired": ["mail && triedUntilMs > nowMs;", "mail;"],
     },
     "lib/mail/due-rows.ts": {
       "a runner waits for the sign-in mails that another one holds": [
@@ -126,10 +128,10 @@ export const mails: Mistakes = {
     },
     "lib/mail/outbox.ts": {
       "codes wait behind the mails of a date":
-        '    .where(isOfKind(mailKinds[isScheduled ? "scheduled" : "others"]))\n',
+        '    .where(isOfKind(kindNames[isScheduled ? "scheduled" : "others"]))\n',
       "a mail that cannot be opened stops all sign-in mails": [
-        "queuedMail.safeParse(open(id, sealed)).data",
-        "queuedMail.parse(open(id, sealed))",
+        "fields.safeParse(open(id, sealed)).data",
+        "fields.parse(open(id, sealed))",
       ],
     },
   },
@@ -142,7 +144,7 @@ export const mails: Mistakes = {
     },
   },
   "tests/lib/mail/scheduled-mails.test.ts": {
-    "lib/mail/trial-mails.ts": {
+    "lib/mail/kinds/trial.ts": {
       "a trial that was extended between two attempts is said to have ended":
         '    .where("trial_ends_at_ms", "=", mail.endsAtMs)\n',
       "a trial's mail leaves another mark than the build before looks for": [
@@ -150,7 +152,7 @@ export const mails: Mistakes = {
         "`trial_ends_at_ms + 1 - ",
       ],
     },
-    "lib/mail/app-end-mails.ts": {
+    "lib/mail/kinds/apps.ts": {
       "an app that was kept is said to lose its access": '    .where(lastDate, "<=", mail.lastMs)\n',
       "each app of an owner has a mail of its own": ["nowMs + dayMs", "nowMs"],
     },

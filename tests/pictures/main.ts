@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type BrowserContextOptions, type Browser as Chromium, chromium, type Page } from "@playwright/test";
 import { dayMs } from "@/lib/config/durations";
 import { documentPages } from "@/lib/http/register/pages";
-import { renderPreviews } from "@/lib/mail/texts/previews";
+import { renderPreviews } from "@/lib/mail/previews";
 import { drawCards, drawIcons } from "@/tests/pictures/drawn";
 import { officeStates, openOffice } from "@/tests/pictures/office";
 import { Browser } from "@/tests/support/browser";

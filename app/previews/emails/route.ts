@@ -4,7 +4,7 @@ import { handleEndpoint } from "@/lib/http/handler";
 import { toPlatform } from "@/lib/http/platform";
 import { previews } from "@/lib/http/register/probes";
 import { inPlainText } from "@/lib/http/response";
-import { renderPreviews } from "@/lib/mail/texts/previews";
+import { renderPreviews } from "@/lib/mail/previews";
 
 const mediaType = "text/html; charset=utf-8";
 

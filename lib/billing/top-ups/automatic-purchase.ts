@@ -4,7 +4,8 @@ import type { Owner } from "@/lib/accounts/require-owner";
 import { dayMs } from "@/lib/config/durations";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
-import { enqueueMail, type StopReason } from "@/lib/mail/outbox";
+import type { StopReason } from "@/lib/mail/kinds/credits";
+import { enqueueMail } from "@/lib/mail/outbox";
 
 /* An owner may let a pack be bought whenever a spend leaves too few credits, so many times a month. */
 

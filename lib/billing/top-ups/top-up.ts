@@ -28,7 +28,7 @@ import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { ApiError } from "@/lib/http/errors";
-import type { StopReason } from "@/lib/mail/outbox";
+import type { StopReason } from "@/lib/mail/kinds/credits";
 import { log } from "@/lib/runtime/log";
 
 /*

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { colours } from "@/lib/config/theme";
 import { escapeHtml } from "@/lib/http/escape-html";
 import { operations } from "@/lib/http/register/operations";
-import { renderHtml, renderMail, renderText } from "@/lib/mail/mail-content";
+import { renderHtml, renderText } from "@/lib/mail/mail-content";
 import { onboardingDays, onboardingKinds } from "@/lib/mail/onboarding-series";
-import { renderOnboarding } from "@/lib/mail/texts/onboarding";
-import { codeMail } from "@/lib/mail/texts/sign-in";
+import { renderOnboarding } from "@/lib/mail/onboarding-texts";
+import { renderPreviews } from "@/lib/mail/previews";
 
 const base = "https://office.example.com";
 
@@ -146,7 +146,7 @@ describe("a mail's content", () => {
       /bgcolor="#10694d"[^>]*><a href="https:\/\/x\.example\/\?a=1&#38;b=2"[^>]*>go<\/a><\/td>/,
     );
     expect(html).toContain('<a class="link" href="https://x.example/"');
-    const { html: code } = renderMail(codeMail({ code: "123456", isLong: false }));
+    const { html: code } = renderPreviews().get("code") ?? expect.fail();
     expect(code.replace(/<title>.*<\/title>/, "").split("123456")).toHaveLength(2);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { onboardingKinds } from "@/lib/mail/onboarding-series";
-import { renderPreviews } from "@/lib/mail/texts/previews";
+import { renderPreviews } from "@/lib/mail/previews";
 
 const given = {
   APP_URL: "https://office.example.com",

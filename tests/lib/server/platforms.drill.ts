@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { routes } from "@/lib/http/register/all-routes";
 import { operations } from "@/lib/http/register/operations";
-import { renderPreviews } from "@/lib/mail/texts/previews";
+import { renderPreviews } from "@/lib/mail/previews";
 import { startService } from "@/tests/support/block";
 import { addresses, expectAnswer, expectRefusal, expectStamp } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";

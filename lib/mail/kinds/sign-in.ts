@@ -1,12 +1,48 @@
-import { codeMinutes, confirmationDays, invitationDays, longCodeHours } from "@/lib/config/lifetimes";
+import * as z from "zod";
+import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/register/pages";
+import { mailTo } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
+const code = z.object({ to: z.string(), code: z.string(), isLong: z.boolean().default(false) });
+type Code = z.infer<typeof code>;
+
+const browser = z.object({ to: z.string(), name: z.string(), atMs: z.int() });
+type Browser = Omit<z.infer<typeof browser>, "to">;
+
+const passkey = browser.extend({ change: z.enum(["added", "removed"]) });
+type Passkey = Omit<z.infer<typeof passkey>, "to">;
+
+export const signInMails = {
+  code: mailTo(code, {
+    text: codeText,
+    examples: () => ({
+      code: codeText({ code: "123456", isLong: false }),
+      "long-code": codeText({ code: "ABCD2345EFGH", isLong: true }),
+    }),
+  }),
+  "new browser": mailTo(browser, {
+    text: newBrowserText,
+    examples: (atMs) => ({ "new-browser": newBrowserText({ name: "Chrome on Windows", atMs }) }),
+  }),
+  "browser in turn": mailTo(browser, {
+    text: inTurnText,
+    examples: (atMs) => ({ "browser-in-turn": inTurnText({ name: "Chrome on Windows", atMs }) }),
+  }),
+  passkey: mailTo(passkey, {
+    text: passkeyText,
+    examples: (atMs) => ({
+      "passkey-added": passkeyText({ change: "added", name: "Chrome on macOS", atMs }),
+      "passkey-removed": passkeyText({ change: "removed", name: "Chrome on macOS", atMs }),
+    }),
+  }),
+};
+
 /** The mail with a sign-in code. */
-export function codeMail({ code, isLong }: { code: string; isLong: boolean }): MailContent {
+function codeText({ code, isLong }: Omit<Code, "to">): MailContent {
   const inFours = code.replace(/(.{4})(?=.)/g, "$1-");
-  if (isLong) return longCodeMail(inFours);
+  if (isLong) return longCodeText(inFours);
   const shown = code.length > 6 ? inFours : code;
   return {
     subject: `${shown} is your sign-in code`,
@@ -21,7 +57,7 @@ export function codeMail({ code, isLong }: { code: string; isLong: boolean }): M
   };
 }
 
-function longCodeMail(code: string): MailContent {
+function longCodeText(code: string): MailContent {
   return {
     subject: `${code} is your long sign-in code`,
     heading: "Your long sign-in code",
@@ -37,42 +73,8 @@ function longCodeMail(code: string): MailContent {
   };
 }
 
-/** The mail with an invitation. */
-export function invitationMail({ url, isOnWaitlist }: { url: string; isOnWaitlist: boolean }): MailContent {
-  return {
-    subject: "Your invitation to Corner Office",
-    preview: "Your place is ready.",
-    body: [
-      `${isOnWaitlist ? "You joined our waitlist, and your" : "Your"} place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.`,
-      { label: "Open your account", url },
-      `The link works once, only for this email, and expires in ${invitationDays} days.`,
-    ],
-    footer: [
-      isOnWaitlist
-        ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
-        : "You received this email because someone invited you. If that was a mistake, ignore it.",
-    ],
-  };
-}
-
-/** The mail that asks whether an email on the waitlist is its reader's. */
-export function confirmationMail({ url }: { url: string }): MailContent {
-  return {
-    subject: "Confirm your place on the waitlist",
-    preview: "So that we know this address is yours.",
-    body: [
-      "This address joined the waitlist of Corner Office. Confirm that it is yours, and we email you once more: when your place is ready.",
-      { label: "Confirm the address", url },
-      `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
-    ],
-    footer: [
-      "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
-    ],
-  };
-}
-
 /** The mail about a sign-in in a browser that had not signed in to the account before. */
-export function newBrowserMail({ name, atMs }: { name: string; atMs: number }): MailContent {
+function newBrowserText({ name, atMs }: Browser): MailContent {
   return {
     subject: "A new browser signed in to your account",
     preview: `${name}, on ${formatInstant(atMs)}`,
@@ -87,7 +89,7 @@ export function newBrowserMail({ name, atMs }: { name: string; atMs: number }): 
 }
 
 /** The mail about a browser that is used from several networks in turn, once for each sign-in. */
-export function browserInTurnMail({ name, atMs }: { name: string; atMs: number }): MailContent {
+function inTurnText({ name, atMs }: Browser): MailContent {
   return {
     subject: "A browser is used from several networks in turn",
     preview: `${name}, on ${formatInstant(atMs)}`,
@@ -101,10 +103,8 @@ export function browserInTurnMail({ name, atMs }: { name: string; atMs: number }
   };
 }
 
-type PasskeyMail = { change: "added" | "removed"; name: string; atMs: number };
-
 /** The mail about a passkey that was added or removed. */
-export function passkeyMail({ change, name, atMs }: PasskeyMail): MailContent {
+function passkeyText({ change, name, atMs }: Passkey): MailContent {
   const { appUrl, supportEmail } = settings();
   const next =
     change === "added"

@@ -1,11 +1,38 @@
+import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
 import { pages } from "@/lib/http/register/pages";
+import { mailTo } from "@/lib/mail/kind";
 import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
-type Deletion = { deletesAtMs: number; token: string };
+const deletion = z.object({ to: z.string(), token: z.string(), deletesAtMs: z.int() });
+type Deletion = z.infer<typeof deletion>;
+
+export const deletionMails = {
+  "account deletion": mailTo(deletion, {
+    isWanted: isLeaving,
+    text: deletionText,
+    examples: (atMs) => ({
+      "account-deletion": deletionText({ deletesAtMs: atMs + dayMs, token: "preview" }),
+    }),
+  }),
+  /** To the email of an account that is gone. */
+  farewell: mailTo(z.object({ to: z.string(), atMs: z.int() }), {
+    isWanted: async () => true,
+    text: farewellText,
+    examples: (atMs) => ({ farewell: farewellText({ atMs }) }),
+  }),
+};
+
+function isLeaving(db: Db, { to, deletesAtMs }: Deletion): Promise<boolean> {
+  return hasRow(accountBy(db, "email", to).select("id").where("deletes_at_ms", "=", deletesAtMs));
+}
 
 /** The mail after an owner has asked to delete their account, with the link that takes it back. */
-export function accountDeletionMail({ deletesAtMs, token }: Deletion): MailContent {
+function deletionText({ deletesAtMs, token }: Omit<Deletion, "to">): MailContent {
   const end = formatInstant(deletesAtMs);
   return {
     subject: "Your account will be deleted",
@@ -20,7 +47,7 @@ export function accountDeletionMail({ deletesAtMs, token }: Deletion): MailConte
 }
 
 /** The last mail to an owner, once the account is gone. */
-export function farewellMail({ atMs }: { atMs: number }): MailContent {
+function farewellText({ atMs }: { atMs: number }): MailContent {
   return {
     subject: "Your account is deleted",
     preview: "Nothing is left that names you.",

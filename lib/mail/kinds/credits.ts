@@ -1,9 +1,58 @@
+import * as z from "zod";
+import { accountBy } from "@/lib/db/account-by";
+import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
+import { mailAbout } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
-import type { StopReason } from "@/lib/mail/outbox";
+
+/** Why automatic purchases were turned off. */
+export const stopReasons = ["declined", "confirmation", "no card", "returned", "refused"] as const;
+export type StopReason = (typeof stopReasons)[number];
+
+/** The credits that were left, and the threshold, in thousandths. */
+const low = z.object({ accountId: z.string(), below: z.int(), left: z.int(), atMs: z.int() });
+type Low = z.infer<typeof low>;
+
+const stopped = z.object({ accountId: z.string(), why: z.enum(stopReasons) });
+type Stopped = z.infer<typeof stopped>;
+
+export const creditMails = {
+  "low credits": mailAbout(low, {
+    isScheduled: true,
+    find: findWarned,
+    text: lowText,
+    examples: (atMs) => ({ "low-credits": lowText({ below: 20_000, left: 19_875, atMs }) }),
+  }),
+  "automatic purchase stopped": mailAbout(stopped, {
+    isScheduled: true,
+    find: findStopped,
+    text: stoppedText,
+    examples: () => ({ "automatic-purchase-stopped": stoppedText({ why: "confirmation" }) }),
+  }),
+};
+
+/** The owner, if they still want to hear of it. */
+async function findWarned(db: Db, mail: Low) {
+  const owner = await limitsOf(db, mail.accountId)
+    .where("mail_below_thousandths", "is not", null)
+    .executeTakeFirst();
+  return owner && { ...mail, ...owner };
+}
+
+/** The owner, if they have not turned it on again. */
+async function findStopped(db: Db, mail: Stopped) {
+  const owner = await limitsOf(db, mail.accountId).where("top_up_stopped", "=", mail.why).executeTakeFirst();
+  return owner && { ...mail, ...owner };
+}
+
+const limitsOf = (db: Db, accountId: string) =>
+  accountBy(db, "id", accountId)
+    .innerJoin("credit_limits", "account_id", "id")
+    .select("email as to")
+    .where("subject", "is not", null);
 
 /** The mail when credits have fallen below what their owner wants to hear of. Amounts are in thousandths. */
-export function lowCreditsMail(mail: { below: number; left: number; atMs: number }): MailContent {
+function lowText(mail: Omit<Low, "accountId">): MailContent {
   const [below, left] = [inCredits(mail.below), inCredits(mail.left)];
   return {
     subject: `You have fewer than ${below} credits`,
@@ -32,7 +81,7 @@ export const whyStopped: Record<StopReason, string> = {
 };
 
 /** The mail when automatic purchases of credits were turned off because one failed. */
-export function automaticPurchaseStoppedMail({ why }: { why: StopReason }): MailContent {
+function stoppedText({ why }: Pick<Stopped, "why">): MailContent {
   return {
     subject: "Credits are not bought automatically any more",
     preview: whyStopped[why],

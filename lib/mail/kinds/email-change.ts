@@ -1,19 +1,61 @@
+import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { emailChangeUrl } from "@/lib/mail/email-change-token";
+import { emailChangeUrl, findEmailChange, isWaiting } from "@/lib/mail/email-change-token";
+import { mailAbout, mailTo } from "@/lib/mail/kind";
 import { formatInstant, type MailContent } from "@/lib/mail/mail-content";
 
-type EmailChange = {
-  id: string;
-  side: "from" | "to";
-  other: string;
-  untilMs: number;
-  isTaken: boolean;
-  isConfirmed: boolean;
+/** To one of the two mailboxes of a change of email: whether that is wanted. `other` is the new email. */
+const asked = z.object({
+  to: z.string(),
+  id: z.string(),
+  side: z.enum(["from", "to"]),
+  other: z.string(),
+  untilMs: z.int(),
+});
+type Asked = z.infer<typeof asked>;
+
+/** To the email that an account had. */
+const changed = z.object({ to: z.string(), email: z.string(), atMs: z.int() });
+type Changed = z.infer<typeof changed>;
+
+export const emailChangeMails = {
+  "email change": mailAbout(asked, {
+    find: findChange,
+    text: changeText,
+    examples(atMs) {
+      const change = { id: "preview", other: "new@example.com", untilMs: atMs + dayMs };
+      const to = { ...change, side: "to", isTaken: false, isConfirmed: false } as const;
+      return {
+        "email-change-old": changeText({ ...to, side: "from" }),
+        "email-change-new": changeText(to),
+        "email-change-taken": changeText({ ...to, isTaken: true }),
+      };
+    },
+  }),
+  "email changed": mailTo(changed, {
+    isWanted: async () => true,
+    text: changedText,
+    examples: (atMs) => ({ "email-changed": changedText({ email: "new@example.com", atMs }) }),
+  }),
 };
 
+/** While the request waits, with whether its mailbox has given its word already, or the new email has an account. */
+async function findChange(db: Db, mail: Asked, nowMs: number) {
+  const change = await findEmailChange(db, mail.id);
+  if (!change || !isWaiting(change, nowMs)) return undefined;
+  const isTaken = mail.side === "to" && (await hasRow(accountBy(db, "email", mail.to).select("id")));
+  return { ...mail, isTaken, isConfirmed: change[`${mail.side}_confirmed_at_ms`] !== null };
+}
+
+type EmailChange = Omit<Asked, "to"> & { isTaken: boolean; isConfirmed: boolean };
+
 /** The mail that asks one of the two mailboxes whether an account may change its email. */
-export function emailChangeMail(change: EmailChange): MailContent {
+function changeText(change: EmailChange): MailContent {
   if (change.side === "from") return toOldEmail(change);
   return change.isTaken ? toEmailWithAccount() : toNewEmail(change);
 }
@@ -62,7 +104,7 @@ function toEmailWithAccount(): MailContent {
 }
 
 /** The mail to the email that an account had until now. */
-export function emailChangedMail({ email, atMs }: { email: string; atMs: number }): MailContent {
+function changedText({ email, atMs }: Omit<Changed, "to">): MailContent {
   const { supportEmail } = settings();
   return {
     subject: "Your account has another email",

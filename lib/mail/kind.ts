@@ -1,0 +1,73 @@
+import type * as z from "zod";
+import { accountBy } from "@/lib/db/account-by";
+import { hasRow } from "@/lib/db/has-row";
+import type { Db } from "@/lib/db/store";
+import { type MailContent, renderMail } from "@/lib/mail/mail-content";
+import type { WantedMail } from "@/lib/mail/outbox-runner";
+
+/** A mail that a date has made due, until when it is tried, and what its id is derived from. */
+export type DueMail<Queued> = { mail: Queued; untilMs: number; about: string };
+
+/** Of each kind that dates make due, so many are queued in a transaction at most. */
+export const dueAtOnce = 100;
+
+/** A kind of mail. */
+export type MailKind<Queued> = {
+  /** What is queued of it. What becomes of it until it is sent is read from the store again. */
+  fields: z.ZodType<Queued>;
+  /**
+   * Whether a date or a backend makes it due, perhaps thousands at once. These are claimed apart: no code waits behind them.
+   */
+  isScheduled?: true;
+  /** Marks the rows whose mails a date has made due, in the transaction that queues the mails. */
+  takeDue?: (transaction: Db, nowMs: number) => Promise<DueMail<Queued>[]>;
+  /** Who gets it, and how it is sent; `undefined` if it is not wanted any more. Asked before each attempt. */
+  address: (db: Db, mail: Queued, nowMs: number) => Promise<WantedMail | undefined>;
+  /** Examples of its text, by the names that they have among the previews. */
+  examples: (atMs: number) => Record<string, MailContent>;
+};
+
+type Described<Queued> = Omit<MailKind<Queued>, "fields" | "address">;
+
+/** A kind of mail whose reader, and what its text needs, is looked up when it is sent. */
+export function mailAbout<Queued, Wanted extends { to: string }>(
+  fields: z.ZodType<Queued>,
+  {
+    find,
+    text,
+    ...kind
+  }: Described<NoInfer<Queued>> & {
+    find: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<Wanted | undefined>;
+    text: (mail: NoInfer<Wanted>) => MailContent;
+  },
+): MailKind<Queued> {
+  return {
+    ...kind,
+    fields,
+    async address(db, mail, nowMs) {
+      const wanted = await find(db, mail, nowMs);
+      return wanted && { to: wanted.to, render: () => renderMail(text(wanted)) };
+    },
+  };
+}
+
+/** A kind of mail that is queued with its address. */
+export function mailTo<Queued extends { to: string }>(
+  fields: z.ZodType<Queued>,
+  {
+    isWanted = hasOwner,
+    ...kind
+  }: Described<NoInfer<Queued>> & {
+    /** Unless it says otherwise: whether someone can sign in to an account with this email. */
+    isWanted?: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>;
+    text: (mail: NoInfer<Queued>) => MailContent;
+  },
+): MailKind<Queued> {
+  const find = async (db: Db, mail: Queued, nowMs: number) =>
+    (await isWanted(db, mail, nowMs)) ? mail : undefined;
+  return mailAbout(fields, { ...kind, find });
+}
+
+function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
+  return hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null));
+}

@@ -1,0 +1,182 @@
+import { sql } from "kysely";
+import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
+import { sessionDays } from "@/lib/config/lifetimes";
+import type { Db } from "@/lib/db/store";
+import { ownerPages } from "@/lib/http/register/pages";
+import { type DueMail, dueAtOnce, mailAbout, mailTo } from "@/lib/mail/kind";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+
+/*
+ * A mail 7 days before the last date of apps, used or not. The rows of their sessions say when it is due, so anything that
+ * ends a session or moves its last date takes the mail with it. Apps that come due within a day share a mail.
+ */
+
+const lastDate = sql<number>`last_date_ms`; // which every app has
+
+export const appEndLeadMs = 7 * dayMs;
+
+/** The apps whose last dates are from `firstMs` to `lastMs`. */
+const ending = z.object({ accountId: z.string(), firstMs: z.int(), lastMs: z.int() });
+type Ending = z.infer<typeof ending>;
+
+/** Of an app, what was verified of it is told apart from its name, which is its own words. */
+const app = z.object({ to: z.string(), name: z.string(), origin: z.string().nullish(), atMs: z.int() });
+type App = Omit<z.infer<typeof app>, "to">;
+
+const example = { name: "Claude Code", origin: "a program on a computer" };
+
+export const appMails = {
+  "new app": mailTo(app, {
+    text: newAppText,
+    examples: (atMs) => ({ "new-app": newAppText({ ...example, atMs }) }),
+  }),
+  "replayed app": mailTo(app, {
+    text: replayedText,
+    examples: (atMs) => ({ "replayed-app": replayedText({ name: "Claude", origin: "claude.ai", atMs }) }),
+  }),
+  "app in turn": mailTo(app, {
+    text: inTurnText,
+    examples: (atMs) => ({ "app-in-turn": inTurnText({ ...example, atMs }) }),
+  }),
+  "app ending": mailAbout(ending, {
+    isScheduled: true,
+    takeDue,
+    find: findApps,
+    text: endingText,
+    examples(atMs) {
+      const one = { ...example, endsAtMs: atMs + 7 * dayMs };
+      const other = { name: "Weekly reports", origin: "reports.example", endsAtMs: atMs + 7.5 * dayMs };
+      return { "app-end": endingText({ apps: [one] }), "apps-end": endingText({ apps: [one, other] }) };
+    },
+  }),
+};
+
+/** Marks the apps that are due, and those of the same owners that are soon. */
+async function takeDue(transaction: Db, nowMs: number): Promise<DueMail<Ending>[]> {
+  const owners = await transaction
+    .selectFrom("local_sessions")
+    .select("account_id")
+    .distinct()
+    .where("end_mail_at_ms", "<=", nowMs)
+    .where("expires_at_ms", ">", nowMs)
+    .orderBy("account_id")
+    .limit(dueAtOnce)
+    .execute();
+  const mails: DueMail<Ending>[] = [];
+  for (const { account_id: accountId } of owners) {
+    const apps = await transaction
+      .updateTable("local_sessions")
+      .set({ end_mail_at_ms: null })
+      .where("account_id", "=", accountId)
+      .where("end_mail_at_ms", "<=", nowMs + dayMs)
+      .where("expires_at_ms", ">", nowMs)
+      .returning(lastDate.as("endsAtMs"))
+      .execute();
+    if (apps.length === 0) continue; // another process was first
+    const dates = apps.map(({ endsAtMs }) => endsAtMs);
+    const [firstMs, lastMs] = [Math.min(...dates), Math.max(...dates)];
+    const about = `app-end:v2:${accountId}:${firstMs}`;
+    mails.push({ mail: { accountId, firstMs, lastMs }, about, untilMs: lastMs });
+  }
+  return mails;
+}
+
+/** The owner, with the apps that still have one of its dates; `undefined` if there is none. */
+async function findApps(db: Db, mail: Ending, nowMs: number) {
+  const sessions = await db
+    .selectFrom("local_sessions")
+    .innerJoin("accounts", "accounts.id", "account_id")
+    .select(["email", "name", "app_origin", lastDate.as("endsAtMs")])
+    .where("account_id", "=", mail.accountId)
+    .where("kind", "=", "app")
+    .where("expires_at_ms", ">", nowMs)
+    .where("app_end_mails_stopped_at_ms", "is", null)
+    .where(lastDate, ">=", mail.firstMs)
+    .where(lastDate, "<=", mail.lastMs)
+    .orderBy(lastDate)
+    .execute();
+  const [owner] = sessions;
+  const apps = sessions.map(({ name, app_origin: origin, endsAtMs }) => ({
+    ...{ name: name ?? "An app", origin, endsAtMs },
+  }));
+  return owner && { ...mail, to: owner.email, apps };
+}
+
+type EndingApp = { name: string; origin: string | null; endsAtMs: number };
+
+/** The mail before the last date of apps. Its link is the page of apps: a mail carries no secret that keeps them. */
+function endingText({ apps }: { apps: EndingApp[] }): MailContent {
+  const isOne = apps.length === 1;
+  return {
+    subject: `${isOne ? "An app loses" : `${apps.length} apps lose`} access to your account soon`,
+    preview: `Keep ${isOne ? "it" : "them"} with one button on your access page, or do nothing.`,
+    body: [
+      ...apps.map(
+        ({ name, origin, endsAtMs }) =>
+          `“${name}”, as the app calls itself, loses access to your account on ${formatInstant(endsAtMs)}.${origin ? ` ${describeOrigin(origin)}.` : ""}`,
+      ),
+      `To keep your apps, open your access page and press “Keep all for another ${sessionDays.app} days”. If you do nothing, ${isOne ? "this one is" : "these are"} disconnected then, and you can connect ${isOne ? "it" : "them"} again at any time.`,
+      linkTo(ownerPages.access),
+    ],
+    footer: [
+      `You received this email because you connected ${isOne ? "this app" : "these apps"}. You can switch these emails off on your access page, below the list of connected apps.`,
+    ],
+  };
+}
+
+/** A site was verified by its host; of anything else only the kind is known, which is several words. */
+const describeOrigin = (origin: string) =>
+  origin.includes(" ") ? `Kind: ${origin}; we can’t verify which` : `We verified that it is: ${origin}`;
+
+const describeApp = ({ name, origin }: App) => ({
+  points: [`It calls itself: “${name}”`, ...(origin ? [describeOrigin(origin)] : [])],
+});
+
+/** The mail about an app that the owner has approved. */
+function newAppText(app: App): MailContent {
+  const { name, atMs } = app;
+  return {
+    subject: "An app was connected to your account",
+    preview: `“${name}”, on ${formatInstant(atMs)}`,
+    body: [
+      `An app was connected to your account on ${formatInstant(atMs)}:`,
+      describeApp(app),
+      "It can read whether your company may run, and your credits. It can’t approve anything for you.",
+      "If you approved it, you have nothing to do.",
+      "If you didn’t, end its access on your access page now: someone else may be signed in as you.",
+      linkTo(ownerPages.access),
+    ],
+  };
+}
+
+/** The mail about an app whose session ended because one of its tokens was used a second time. */
+function replayedText(app: App): MailContent {
+  const { name, atMs } = app;
+  return {
+    subject: "An app was disconnected: a token may have been copied",
+    preview: `“${name}”, on ${formatInstant(atMs)}`,
+    body: [
+      `An app was disconnected on ${formatInstant(atMs)}: an old token of it was used again, so someone else may have a copy. No copy works now.`,
+      describeApp(app),
+      "It could read whether your company may run, and your credits. If you still use the app, connect it again. If this happens again, the computer that it runs on may not be yours alone.",
+      linkTo(ownerPages.access),
+    ],
+  };
+}
+
+/** The mail about an app whose tokens are renewed from several networks in turn, once for each approval. */
+function inTurnText(app: App): MailContent {
+  const { name, atMs } = app;
+  return {
+    subject: "An app is used from several networks in turn",
+    preview: `“${name}”, on ${formatInstant(atMs)}`,
+    body: [
+      `An app got new tokens from several networks in turn, the last time on ${formatInstant(atMs)}:`,
+      describeApp(app),
+      "That is usual for a phone or a laptop that you carry around, for a VPN, and for an agent in a data centre. You then have nothing to do, and we won’t write about this app again.",
+      "If it runs in one place, someone else may have a copy of its token. Your access page shows the networks. End its access there, and connect it again.",
+      linkTo(ownerPages.access),
+    ],
+  };
+}

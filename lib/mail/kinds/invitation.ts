@@ -1,0 +1,78 @@
+import * as z from "zod";
+import { confirmationDays, invitationDays } from "@/lib/config/lifetimes";
+import { createClerkInvitation } from "@/lib/mail/clerk-invitations";
+import { findInvitationProblem, hasOpenInvitation, mailedInvitationUrl } from "@/lib/mail/invitation-token";
+import { type MailKind, mailTo } from "@/lib/mail/kind";
+import { SendError } from "@/lib/mail/mail";
+import type { MailContent } from "@/lib/mail/mail-content";
+import { confirmationUrl, replaceConfirmation } from "@/lib/mail/waitlist-mail";
+
+const invitation = z.object({ to: z.string(), token: z.string(), isOnWaitlist: z.boolean().default(false) });
+type Invitation = z.infer<typeof invitation>;
+
+const clerks = z.object({ to: z.string() });
+
+/** Clerk mails this one itself: it is queued where Clerk has taken enough for an hour. */
+const clerkInvitation: MailKind<z.infer<typeof clerks>> = {
+  fields: clerks,
+  address: async (db, { to }, nowMs) =>
+    (await hasOpenInvitation(db, to, nowMs)) ? { to, send: () => tryInviting(to) } : undefined,
+  examples: () => ({}),
+};
+
+export const invitationMails = {
+  invitation: mailTo(invitation, {
+    isWanted: async (db, { token }, nowMs) => !(await findInvitationProblem(db, token, nowMs)),
+    text: invitationText,
+    examples: () => ({
+      invitation: invitationText({ token: "preview", isOnWaitlist: false }),
+      "invitation-waitlist": invitationText({ token: "preview", isOnWaitlist: true }),
+    }),
+  }),
+  "clerk invitation": clerkInvitation,
+  waitlist: mailTo(z.object({ to: z.string(), token: z.string() }), {
+    isWanted: replaceConfirmation,
+    text: confirmationText,
+    examples: () => ({ waitlist: confirmationText({ token: "preview" }) }),
+  }),
+};
+
+const tryInviting = (email: string) =>
+  createClerkInvitation(email).then(
+    () => undefined,
+    ({ message }: Error) => new SendError(message, { mayRetry: true }),
+  );
+
+/** The mail with an invitation. */
+function invitationText({ token, isOnWaitlist }: Omit<Invitation, "to">): MailContent {
+  return {
+    subject: "Your invitation to Corner Office",
+    preview: "Your place is ready.",
+    body: [
+      `${isOnWaitlist ? "You joined our waitlist, and your" : "Your"} place in Corner Office is ready. You run a company of AI assistants: they work in your own apps, and nothing is sent, published, deployed or charged until you approve it there.`,
+      { label: "Open your account", url: mailedInvitationUrl(token) },
+      `The link works once, only for this email, and expires in ${invitationDays} days.`,
+    ],
+    footer: [
+      isOnWaitlist
+        ? "You received this email because this address joined our waitlist. If that wasn’t you, ignore it."
+        : "You received this email because someone invited you. If that was a mistake, ignore it.",
+    ],
+  };
+}
+
+/** The mail that asks whether an email on the waitlist is its reader's. */
+function confirmationText({ token }: { token: string }): MailContent {
+  return {
+    subject: "Confirm your place on the waitlist",
+    preview: "So that we know this address is yours.",
+    body: [
+      "This address joined the waitlist of Corner Office. Confirm that it is yours, and we email you once more: when your place is ready.",
+      { label: "Confirm the address", url: confirmationUrl(token) },
+      `The link works for ${confirmationDays} days. An address that is not confirmed by then leaves the waitlist.`,
+    ],
+    footer: [
+      "If you didn’t join, ignore this email: the address leaves the waitlist, and gets at most one such email a week.",
+    ],
+  };
+}

@@ -1,0 +1,265 @@
+import { sql } from "kysely";
+import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import type { Db } from "@/lib/db/store";
+import { ownerPages } from "@/lib/http/register/pages";
+import { takeDueRows } from "@/lib/mail/due-rows";
+import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { type AccountEnd, endEffects, endWords, type LicenceEnd } from "@/lib/plans/entitlement-words";
+import { currentLicence, describeDue, endStateOf } from "@/lib/plans/licence-state";
+import { readPlans } from "@/lib/plans/plan";
+
+/*
+ * The mails about a licence from Stripe: when its payment has failed, three days before it ends if it was cancelled, and
+ * at its end. The first and the last are queued by the transaction that stores the change, the second when it is due. What
+ * is stored when a mail is sent decides whether it is: a payment or a cancellation that was taken back withdraws it.
+ */
+
+const endingLeadMs = 3 * dayMs;
+
+const failed = z.object({ subscriptionId: z.string(), unpaidSinceMs: z.int() });
+const ending = z.object({ subscriptionId: z.string(), endsAtMs: z.int() });
+const ended = z.object({ accountId: z.string(), endedAtMs: z.int() });
+
+export const licenceMails = {
+  "payment failed": mailAbout(failed, {
+    isScheduled: true,
+    find: findFailed,
+    text: failedText,
+    examples: (atMs) => ({
+      "payment-failed": failedText({
+        ...{ stopsAtMs: atMs + 14 * dayMs, status_reason: null, due: "€49.00", planTitle: "Office" },
+      }),
+    }),
+  }),
+  "licence ending": mailAbout(ending, {
+    isScheduled: true,
+    takeDue: takeEnding,
+    find: findEnding,
+    text: endingText,
+    examples: (atMs) => ({ "licence-ending": endingText({ endsAtMs: atMs + 3 * dayMs, after: "nothing" }) }),
+  }),
+  "licence ended": mailAbout(ended, {
+    isScheduled: true,
+    find: findEnded,
+    text: endedText,
+    examples: (atMs) => ({
+      "licence-ended": endedText({ after: "nothing", end: { what: "licence", atMs, how: "ended" } }),
+    }),
+  }),
+};
+
+/** Marks the cancelled licences that end soon. */
+async function takeEnding(transaction: Db, nowMs: number): Promise<DueMail<z.infer<typeof ending>>[]> {
+  if (!settings().billing) return [];
+  const due = transaction
+    .selectFrom("billing_subscriptions")
+    .select("id")
+    .where("ends_at_ms", ">", nowMs)
+    .where("ends_at_ms", "<=", nowMs + endingLeadMs)
+    .where("licence_until_ms", ">", nowMs)
+    .where("status", "in", ["active", "trialing"])
+    .whereRef("ending_mail_ms", "is distinct from", "ends_at_ms")
+    .orderBy("ends_at_ms");
+  const rows = await takeDueRows(transaction, "billing_subscriptions", {
+    due,
+    limit: dueAtOnce,
+    change: { ending_mail_ms: sql<number>`ends_at_ms` },
+  });
+  return (rows ?? []).map(({ id: subscriptionId, ends_at_ms }) => {
+    const endsAtMs = ends_at_ms ?? nowMs;
+    const about = `licence-ending:v1:${subscriptionId}:${endsAtMs}`;
+    return { mail: { subscriptionId, endsAtMs }, about, untilMs: endsAtMs };
+  });
+}
+
+/** `undefined` if it was paid, or the licence has ended. */
+async function findFailed(db: Db, mail: z.infer<typeof failed>, nowMs: number) {
+  const licence = await ownedSubscriptions(db)
+    .select(["email", "licence_until_ms", "status_reason"])
+    .select(["amount_due", "subscription.currency", "open_invoices", "paid_plan"])
+    .where("subscription.id", "=", mail.subscriptionId)
+    .where("unpaid_since_ms", "=", mail.unpaidSinceMs)
+    .where("licence_until_ms", ">", nowMs)
+    .executeTakeFirst();
+  if (!licence) return undefined;
+  const { email: to, licence_until_ms: stopsAtMs, status_reason, paid_plan } = licence;
+  const planTitle = (await readPlans(db)).get(paid_plan ?? "licensed")?.title;
+  return { ...mail, to, stopsAtMs, status_reason, due: describeDue(licence), planTitle };
+}
+
+/** `undefined` if it goes on, or the account has another one. */
+async function findEnding(db: Db, mail: z.infer<typeof ending>) {
+  const licence = await ownedSubscriptions(db)
+    .innerJoin("billing_customers as customer", "customer.account_id", "accounts.id")
+    .select(["email", "plan_before", "trial_ends_before_ms"])
+    .where("subscription.id", "=", mail.subscriptionId)
+    .where("subscription.status", "in", ["active", "trialing"])
+    .where("ends_at_ms", "=", mail.endsAtMs)
+    .where("licence_until_ms", ">", 0)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom("billing_subscriptions as other")
+            .select("other.id")
+            .whereRef("other.account_id", "=", "accounts.id")
+            .where("other.licence_until_ms", ">", mail.endsAtMs),
+        ),
+      ),
+    )
+    .executeTakeFirst();
+  const after = licence && afterLicence(licence.plan_before, licence.trial_ends_before_ms, mail.endsAtMs);
+  return after && { ...mail, to: licence.email, after };
+}
+
+/** `undefined` if the account has a licence again. */
+async function findEnded(db: Db, mail: z.infer<typeof ended>, nowMs: number) {
+  const owner = await db
+    .selectFrom("accounts")
+    .select(["email", "plan", "trial_ends_at_ms"])
+    .where("accounts.id", "=", mail.accountId)
+    .where("subject", "is not", null)
+    .executeTakeFirst();
+  const after = owner && afterLicence(owner.plan, owner.trial_ends_at_ms, nowMs);
+  const subscriptions = db.selectFrom("billing_subscriptions").selectAll();
+  const licence = currentLicence(await subscriptions.where("account_id", "=", mail.accountId).execute());
+  const end = {
+    what: "licence",
+    atMs: mail.endedAtMs,
+    how: licence ? endStateOf(licence) : "ended",
+  } as const;
+  return after && { ...mail, to: owner.email, after, end };
+}
+
+function ownedSubscriptions(db: Db) {
+  return db
+    .selectFrom("billing_subscriptions as subscription")
+    .innerJoin("accounts", "accounts.id", "subscription.account_id")
+    .where("subject", "is not", null);
+}
+
+/** What an account has after its licence, by the terms that an operator gives it; `undefined` if that is a licence. */
+function afterLicence(
+  plan: string | null,
+  trialEndsAtMs: number | null,
+  endsAtMs: number,
+): AfterLicence | undefined {
+  if (plan === "licensed") return undefined;
+  if (plan === "hobby" || settings().billing?.lapsedPlan === "hobby") return "hobby";
+  return (trialEndsAtMs ?? 0) > endsAtMs ? "trial" : "nothing";
+}
+
+/** What an account has once its licence has ended: nothing, the hobby plan, or the rest of its trial. */
+type AfterLicence = "nothing" | "hobby" | "trial";
+
+const goesOn: Record<Exclude<AfterLicence, "nothing">, string> = {
+  hobby: "Your company goes on with the free hobby plan, with fewer assistants.",
+  trial: "Your company goes on with the rest of your trial.",
+};
+
+/** `due`: what is to be paid, as “€49.00”, and `planTitle`, the plan's title, as far as they are known. */
+type FailedPayment = {
+  stopsAtMs: number;
+  status_reason: string | null;
+  due: string | undefined;
+  planTitle: string | undefined;
+};
+
+/** The mail when a payment for a licence has failed, while Stripe still tries to collect it. */
+function failedText(mail: FailedPayment): MailContent {
+  const stop = formatInstant(mail.stopsAtMs);
+  const { subject, what, ifNot, press } = failures[mail.status_reason ?? ""] ?? failedRenewal;
+  const ofSum = mail.due ? ` of ${mail.due}` : "";
+  const plan = mail.planTitle ? `“${mail.planTitle}”` : "your licence";
+  return {
+    subject,
+    preview: `${mail.due ? `${mail.due} is due. ` : ""}${ifNot}, your company stops on ${stop}.`,
+    body: [
+      what(ofSum, plan),
+      `${ifNot}, your company stops on ${stop}. Until then your assistants go on working.`,
+      `To keep it running, press “${press}”, and on the page that opens “Manage billing”: pay the invoice or change the card there. If you have done so already, you have nothing to do.`,
+      { label: press, url: linkTo(ownerPages.billing).url },
+    ],
+  };
+}
+
+const failedRenewal = {
+  subject: "Your payment failed",
+  what: (ofSum: string, plan: string) => `The payment${ofSum} for ${plan} failed.`,
+  ifNot: "If the card keeps failing",
+  press: "Update payment",
+};
+
+/** By the reason for which a subscription is past due. */
+const failures: Record<string, typeof failedRenewal> = {
+  change: {
+    ...failedRenewal,
+    subject: "The payment for your change failed",
+    what: (ofSum) =>
+      `The payment${ofSum} for the change of your licence failed, so you have what you had before.`,
+    ifNot: "If the change stays unpaid",
+  },
+  invoice: {
+    ...failedRenewal,
+    subject: "Your invoice is overdue",
+    what: (ofSum, plan) => `The invoice${ofSum} for ${plan} is overdue.`,
+    ifNot: "If it stays unpaid",
+  },
+  trial: {
+    subject: "The free trial of your licence has ended",
+    what: (ofSum, plan) =>
+      `The free trial of ${plan} has ended, and no card has paid the first invoice${ofSum}.`,
+    ifNot: "If no card pays it",
+    press: "Add a card",
+  },
+};
+
+type EndingLicence = { endsAtMs: number; after: AfterLicence };
+
+/** The mail three days before a cancelled licence ends. It names the end and no distance, because it may be sent later. */
+function endingText({ endsAtMs, after }: EndingLicence): MailContent {
+  const end = formatInstant(endsAtMs);
+  return {
+    subject: `Your licence ends on ${end}`,
+    heading: "Your licence ends soon",
+    preview: "This is what changes then, and how to keep it.",
+    body: [
+      `Your licence is cancelled, and ends on ${end}.`,
+      `${after === "nothing" ? endEffects.soon : goesOn[after]} ${endEffects.nothingLost}`,
+      "To keep the licence, open “Manage billing” on your billing page, and take the cancellation back there.",
+      linkTo(ownerPages.billing),
+    ],
+  };
+}
+
+type EndedLicence = { end: Extract<AccountEnd, { what: "licence" }>; after: AfterLicence };
+
+/** The mail at the end of a licence. */
+function endedText({ end, after }: EndedLicence): MailContent {
+  return {
+    subject: endWords(end).heading,
+    preview: after === "nothing" ? "Your assistants pause, and nothing is lost." : goesOn[after],
+    body: [
+      `Your licence ended on ${formatInstant(end.atMs)}.`,
+      `${after === "nothing" ? endEffects.now : goesOn[after]} ${endEffects.nothingLost}`,
+      whatNext[end.how],
+      linkTo(ownerPages.billing),
+    ],
+  };
+}
+
+const again = "You can choose a licence again on your billing page at any time.";
+
+/** What to do after a licence, by how it ended. */
+const whatNext: Record<LicenceEnd, string> = {
+  ended: again,
+  unfinished: again,
+  "trial over": "You were not charged. You can choose a licence on your billing page at any time.",
+  unpaid:
+    "Your payment failed. Your licence goes on as soon as the last invoice is paid: open “Manage billing” on your billing page.",
+  returned:
+    "Your payment was returned to you, but Stripe still runs the licence and will charge it again when it renews. On your billing page you can end it, or buy it again.",
+  paused: "The licence is paused. Your billing page says how to go on with it, or to choose another.",
+};

@@ -1,0 +1,121 @@
+import { type RawBuilder, sql } from "kysely";
+import * as z from "zod";
+import { dayMs } from "@/lib/config/durations";
+import { settings } from "@/lib/config/settings";
+import { accountBy } from "@/lib/db/account-by";
+import type { Db } from "@/lib/db/store";
+import { ownerPages } from "@/lib/http/register/pages";
+import { takeDueRows } from "@/lib/mail/due-rows";
+import { type DueMail, dueAtOnce, mailAbout } from "@/lib/mail/kind";
+import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
+import { endEffects, endWords } from "@/lib/plans/entitlement-words";
+
+/*
+ * A mail three days before the end of a trial, and one at its end. The end in the account's row says when each is due, so
+ * whatever moves the end or the plan moves or withdraws the mail, also in a build that does not know these mails.
+ */
+
+const missedAfterMs = 2 * dayMs; // a mail that is later than this would only confuse
+
+const fields = z.object({ accountId: z.string(), endsAtMs: z.int() });
+type TrialMail = z.infer<typeof fields>;
+
+/**
+ * When each is due, and whether it is still to be sent: the condition of its partial index, in the same literal words. A
+ * trial that was given fewer than three days gets only the second mail, and one that was given none gets neither.
+ */
+export const trialMails = {
+  "trial ending": mailAbout(fields, {
+    isScheduled: true,
+    takeDue: takeDue("trial-ending", {
+      leadMs: 3 * dayMs,
+      isPending: sql<boolean>`plan = 'trial' and created_at_ms <= trial_ends_at_ms - 259200000 and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms - 259200000)`,
+    }),
+    find: findOwner,
+    text: endingText,
+    examples: (atMs) => ({ "trial-ending": endingText({ endsAtMs: atMs + 3 * dayMs }) }),
+  }),
+  "trial ended": mailAbout(fields, {
+    isScheduled: true,
+    takeDue: takeDue("trial-ended", {
+      leadMs: 0,
+      isPending: sql<boolean>`plan = 'trial' and created_at_ms < trial_ends_at_ms and (trial_mail_done_ms is null or trial_mail_done_ms < trial_ends_at_ms)`,
+    }),
+    find: findOwner,
+    text: endedText,
+    examples: (atMs) => ({ "trial-ended": endedText({ endsAtMs: atMs }) }),
+  }),
+};
+
+/** Marks the trials whose mails are due. */
+function takeDue(name: string, { leadMs, isPending }: { leadMs: number; isPending: RawBuilder<boolean> }) {
+  return async (transaction: Db, nowMs: number): Promise<DueMail<TrialMail>[]> => {
+    // An account without a subject belongs to no one who could sign in.
+    const due = transaction
+      .selectFrom("accounts")
+      .select("id")
+      .where(isPending)
+      .where("subject", "is not", null)
+      .where("trial_ends_at_ms", "<=", nowMs + leadMs)
+      .where("trial_ends_at_ms", ">", nowMs + leadMs - missedAfterMs)
+      .orderBy("trial_ends_at_ms");
+    const change = { trial_mail_done_ms: sql<number>`trial_ends_at_ms - ${leadMs}` };
+    const rows = await takeDueRows(transaction, "accounts", { due, limit: dueAtOnce, change });
+    return (rows ?? []).map(({ id: accountId, trial_ends_at_ms }) => {
+      const endsAtMs = trial_ends_at_ms ?? nowMs;
+      const about = `${name}:v1:${accountId}:${endsAtMs}`;
+      return { mail: { accountId, endsAtMs }, about, untilMs: endsAtMs - leadMs + missedAfterMs };
+    });
+  };
+}
+
+/** Its owner; `undefined` if the trial does not end then any more. */
+async function findOwner(db: Db, mail: TrialMail) {
+  const owner = await accountBy(db, "id", mail.accountId)
+    .select("email as to")
+    .where("subject", "is not", null)
+    .where("plan", "=", "trial")
+    .where("trial_ends_at_ms", "=", mail.endsAtMs)
+    .executeTakeFirst();
+  return owner && { ...mail, ...owner };
+}
+
+/** The mail three days before the end of a trial. It names the end and no distance, because it may be sent later. */
+function endingText({ endsAtMs }: Pick<TrialMail, "endsAtMs">): MailContent {
+  const end = formatInstant(endsAtMs);
+  return {
+    subject: `Your trial ends on ${end}`,
+    heading: "Your trial ends soon",
+    preview: "This is what stops then, and what to do before.",
+    body: [
+      `Your trial ends on ${end}.`,
+      `${endEffects.soon} ${endEffects.nothingLost}`,
+      `To keep your company running, choose a plan before then. ${howToChoose()}`,
+      linkTo(whereToChoose()),
+    ],
+  };
+}
+
+/** The mail at the end of a trial. */
+function endedText({ endsAtMs }: Pick<TrialMail, "endsAtMs">): MailContent {
+  return {
+    subject: endWords({ what: "trial" }).heading,
+    preview: "Your assistants pause, and nothing is lost.",
+    body: [
+      `Your trial ended on ${formatInstant(endsAtMs)}.`,
+      `${endEffects.now} ${endEffects.nothingLost}`,
+      `Your assistants can run again as soon as you have a plan. ${howToChoose()}`,
+      linkTo(whereToChoose()),
+    ],
+  };
+}
+
+const whereToChoose = () => (settings().billing ? ownerPages.billing : ownerPages.home);
+
+function howToChoose(): string {
+  const { supportEmail, billing } = settings();
+  if (billing) return "You can buy one on your billing page.";
+  return supportEmail
+    ? `Just reply, or write to ${supportEmail}.`
+    : "Ask the person who invited you for one.";
+}
