@@ -1,26 +1,33 @@
 import { auditedAccount } from "@/lib/accounts/accounts";
 import { dayMs } from "@/lib/config/durations";
 import { accountBy } from "@/lib/db/account-by";
-import { type Actor, auditedTransaction } from "@/lib/db/audit";
+import { type Actor, auditedTransaction, type Operator } from "@/lib/db/audit";
 import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { enqueueMail } from "@/lib/mail/outbox";
 import { isKeyedHash, keyedHash } from "@/lib/runtime/keyed-hash";
 
 /*
- * An owner leaves: the account is deleted a day after they asked for it, and until then they can take that back, signed in
- * or by the link of the mail about it. Nothing else changes meanwhile.
+ * An owner leaves: the account is deleted a day after they asked for it, or an operator for them, and until then they can
+ * take that back, signed in or by the link of the mail about it, and operators too. Nothing else changes meanwhile.
  */
 
 /** How long an owner can take it back. */
 export const graceMs = dayMs;
 
+const leaving = "account leave";
+
 type Leaver = { id: string; email: string };
 
 /** Deletes an account a day from now, and tells its owner by mail. A second request changes nothing. */
-export async function leave(db: Db, { id, email }: Leaver, nowMs: number): Promise<void> {
+export async function leave(
+  db: Db,
+  { id, email }: Leaver,
+  nowMs: number,
+  by: Extract<Actor, "owner" | Operator> = "owner",
+): Promise<void> {
   const deletesAtMs = nowMs + graceMs;
-  const about = { by: "owner", what: "account leave", ...auditedAccount(email) } as const;
+  const about = { by, what: leaving, ...auditedAccount(email) };
   await auditedTransaction(db, about, nowMs, async (transaction) => {
     const asking = transaction.updateTable("accounts").set({ deletes_at_ms: deletesAtMs });
     const asked = asking.where("id", "=", id).where("deletes_at_ms", "is", null).returning("id");
@@ -37,7 +44,7 @@ export async function leave(db: Db, { id, email }: Leaver, nowMs: number): Promi
 export async function stay(
   db: Db,
   { id, email }: Leaver,
-  by: Extract<Actor, "owner" | "mail link">,
+  by: Extract<Actor, "owner" | "mail link" | Operator>,
   nowMs: number,
 ): Promise<void> {
   const about = { by, what: "account stay", ...auditedAccount(email) };
@@ -54,6 +61,17 @@ export async function stay(
 /** The accounts whose time has come: a query. */
 export function dueLeavers(db: Db, nowMs: number) {
   return db.selectFrom("accounts").select(["id", "email"]).where("deletes_at_ms", "<=", nowMs);
+}
+
+/** Who asked for it: the owner, or an operator for them. */
+export async function whoAsked(db: Db, { id, email }: Leaver): Promise<"owner" | Operator> {
+  const asked = db.selectFrom("audit_entries").select("who").where("what", "=", leaving);
+  const newest = await asked
+    .where("whom", "in", [email, id])
+    .orderBy("at_ms", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return newest?.who.startsWith("operator") ? (newest.who as Operator) : "owner";
 }
 
 /** What a link is about: its account, or why there is nothing to keep. */

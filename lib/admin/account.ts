@@ -5,6 +5,7 @@ import type { AccountTerms } from "@/lib/accounts/gift";
 import { addAccount } from "@/lib/accounts/invitations";
 import { toCredits } from "@/lib/accounts/ledger";
 import { defaultTrialDays } from "@/lib/accounts/trial";
+import { act } from "@/lib/admin/act";
 import {
   collectLimitOr,
   collectSlug,
@@ -105,18 +106,26 @@ export function addAccountCommands(program: AdminCommand): void {
     .option("--limit <n>", "the maximum number of rows", parseCount)
     .does(async ({ db }, options: ListOptions) => listing(db, options));
 
-  account
-    .add("delete <email>", "delete an account and all its data")
-    .does(async ({ db, confirm }, email: string) => {
-      // An account that cannot be read can be deleted, too.
-      const row = await accountBy(db, "email", email).selectAll().executeTakeFirst();
-      const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
-      if (row) await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
-      await deleteCustomer(db, "email", email, Date.now());
-      await deleteAccount(db, email, "operator", Date.now());
-      return { json: { deleted: email }, text: `Deleted ${account}.` };
-    });
+  account.acts([deleteAccountAct]);
 }
+
+export const deleteAccountAct = act({
+  usage: "delete <email>",
+  words: "delete an account and all its data",
+  form: { path: "/account/delete", name: "delete the account", done: "The account is deleted." },
+  async run({ db, by, nowMs, confirm, requireSeen }, { email }: { email: string }) {
+    // An account that cannot be read can be deleted, too.
+    const row = await accountBy(db, "email", email).selectAll().executeTakeFirst();
+    const account = `the account of ${email} (${row?.plan}, ${toCredits(row?.credit_thousandths ?? 0)} credits)`;
+    if (row) {
+      requireSeen({ id: row.id }, "This email has another account meanwhile.");
+      await confirm(`This deletes ${account}, its history, sessions, apps and passkeys.`);
+    }
+    await deleteCustomer(db, "email", email, nowMs);
+    await deleteAccount(db, email, by, nowMs);
+    return { json: { deleted: email }, text: `Deleted ${account}.` };
+  },
+});
 
 /** Gives a command the options of an account's terms. */
 export function withTerms(command: AdminCommand): AdminCommand {

@@ -4,9 +4,9 @@ import * as z from "zod";
 import { isInstant } from "@/lib/accounts/account";
 import { maxCredits, parseThousandths } from "@/lib/accounts/ledger";
 import { maxReferenceCharacters } from "@/lib/accounts/reference";
+import { operatorName } from "@/lib/auth/operators";
 import { dayMs } from "@/lib/config/durations";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
-import { operatorName } from "@/lib/office/operators";
 import { slug, titleOf } from "@/lib/plans/plan";
 
 /** A parser of an argument or option, from one that returns `undefined` for what is none, and the message for that. */
@@ -49,7 +49,9 @@ export function parseEnd(text: string): number | "none" {
 const matchingNumber = (message: string) =>
   parser((text) => (/^\d{1,6}$/.test(text) ? Number(text) : undefined), message);
 
-export const parseWholeNumber = matchingNumber("It must be a whole number from 0 to 999999.");
+const aWholeNumber = "a whole number from 0 to 999999";
+
+export const parseWholeNumber = matchingNumber(`It must be ${aWholeNumber}.`);
 
 /** Parses the maximum number of rows of a list. */
 export const parseCount = parser(
@@ -58,7 +60,7 @@ export const parseCount = parser(
 );
 
 /** Parses an amount of credits to thousandths; a negative amount reduces the balance. */
-const parseAmount = parser(
+export const parseAmount = parser(
   (text) => parseThousandths(text) || undefined,
   `It must be a number other than 0, from -${maxCredits} to ${maxCredits}, with at most three decimals.`,
 );
@@ -88,10 +90,12 @@ const parseOperator = matching(
   "It must be 1 to 40 lower-case letters, digits, dots and hyphens.",
 );
 
-const notASlug = "It must be 1 to 40 lower-case letters, digits and hyphens, a letter first.";
-
 /** Parses the name of a plan, a feature or a limit. */
-export const parseSlug = parser((text) => slug.safeParse(text).data, notASlug);
+export function parseSlug(text: string): string {
+  if (slug.safeParse(text).success) return text;
+  const form = "1 to 40 lower-case letters, digits and hyphens, a letter first";
+  throw new InvalidArgumentError(`“${text}” is no name: ${form}.`);
+}
 
 /** Parses one of several names; `none` is none of them. */
 export const collectSlug = (text: string, before: string[] = []): string[] =>
@@ -101,31 +105,37 @@ export const collectSlug = (text: string, before: string[] = []): string[] =>
 export function collectFeature(text: string, before: Record<string, string> = {}): Record<string, string> {
   if (text === "none") return {};
   const [name, title] = halves(text);
-  return { ...before, [parseSlug(name)]: title === undefined ? titleOf(name) : parseWords(title) };
+  return { ...before, [parseSlug(name)]: title ? parseWords(title) : titleOf(name) };
 }
 
 /** Parses one of several limits, like `projects=20` or `projects=none`; this word takes one away: `projects=gone`. */
 export function collectLimitOr<Word extends string>(word: Word) {
   type Limits = Record<string, number | null | Word>;
   return (text: string, before: Limits = {}): Limits => {
-    const [name, value = ""] = halves(text);
-    const limit = value === word ? word : value === "none" ? null : parseLimit(value);
-    return { ...before, [parseSlug(name)]: limit };
+    const [typed, value] = halves(text);
+    const name = parseSlug(typed);
+    const parse = matchingNumber(`The limit of ${name}, if it is not none, must be ${aWholeNumber}.`);
+    return { ...before, [name]: value === word ? word : value === "none" ? null : parse(value) };
   };
 }
 
-const parseLimit = matchingNumber("It must be like projects=20 or projects=none.");
-
-function halves(text: string): [name: string, value?: string] {
-  const at = text.indexOf("=");
-  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];
+function halves(text: string): [name: string, value: string] {
+  const [, name = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(text) ?? [];
+  return [name.trim(), value.trim()];
 }
 
-const parsePrice = matching(/^price_\w{1,100}$/, "It must be the id of a price at Stripe, like price_1Abc.");
-
 /** Parses one of several prices at Stripe; `none` is none of them. */
-export const collectPrice = (text: string, before: string[] = []): string[] =>
-  text === "none" ? [] : [...before, parsePrice(text)];
+export function collectPrice(text: string, before: string[] = []): string[] {
+  if (text === "none") return [];
+  if (/^price_\w{1,100}$/.test(text)) return [...before, text];
+  throw new InvalidArgumentError(`“${text}” is no id of a price at Stripe, like price_1Abc.`);
+}
+
+/** Features and limits as they are typed, one a line. */
+export const toLines = (pairs: Readonly<Record<string, string | number | null>>) =>
+  Object.entries(pairs)
+    .map(([name, value]) => `${name} = ${value ?? "none"}`)
+    .join("\n");
 
 /** For example `assistants=7, projects=none`. */
 export const limitsInWords = (limits: Readonly<Record<string, number | null>>) =>
@@ -137,12 +147,13 @@ export const limitsInWords = (limits: Readonly<Record<string, number | null>>) =
 export const knownArguments: Record<string, { parse?: (text: string) => unknown; example?: string }> = {
   email: { parse: parseEmail, example: "ceo@example.com" },
   name: { parse: parseOperator, example: "ann" },
-  amount: { parse: parseAmount },
   message: { parse: parseWords },
-  words: { parse: parseWords },
   plan: { parse: parseSlug, example: "hobby" },
   kid: { example: "kid-from-keys-list" },
   id: { example: "--all" },
+  session: { example: "--all" },
+  webhook: { example: "wh_from_the_list" },
+  backend: { parse: parseOperator, example: "worker" },
   url: { example: "https://systems.example.com/events" },
   file: { parse: (path) => resolve(path), example: "office.backup" },
 };

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { act } from "@/lib/admin/act";
 import { parser } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable, type Result } from "@/lib/admin/print";
@@ -16,36 +16,77 @@ import { asIso } from "@/lib/config/instants";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
 
-const by = "operator";
-
-const parsePermissions = parser((text) => {
+const readPermissions = (text: string) => {
   const may = permissions.filter((permission) => text.split(",").includes(permission));
   return may.length > 0 && may.length === text.split(",").length ? may : undefined;
-}, "It must be read, spend or read,spend.");
+};
 
-type Options = { may: Permission[]; publicKey?: string };
+const publicKey = {
+  option: "--public-key <file>",
+  words: "its public key, PEM or JWK; without it, a pair is made",
+  parse: readKey,
+  read: (typed: string) => typed || undefined,
+  label: "Its public key, PEM or JWK; without one, a pair is made",
+  as: "lines",
+} as const;
+
+type WithKey = { backend: string; publicKey?: string };
+
+export const backendActs = {
+  add: act({
+    usage: "add <backend>",
+    words: "add a backend; of a pair that is made, prints the private key, once",
+    fields: {
+      backend: { label: "Name", read: (typed) => typed },
+      may: {
+        option: "--may <permissions>",
+        words: "read, spend or both",
+        parse: parser(readPermissions, "It must be read, spend or read,spend."),
+        initial: ["read"],
+        read: parser(readPermissions, "Choose what it may."),
+        label: "It may",
+        as: { read: "read", "read,spend": "read and spend", spend: "spend" },
+      },
+      publicKey,
+    },
+    form: { path: "/backends/add", name: "add a backend", done: "Added. It is known within a second." },
+    async run({ db, by, nowMs }, { backend: id, may, publicKey }: WithKey & { may: Permission[] }) {
+      return describeAdded(db, id, await addBackend(db, { id, may, publicKey, by }, nowMs));
+    },
+  }),
+  rotate: act({
+    usage: "rotate <backend>",
+    words: "give a backend a new key; the one before stays valid until the next rotation",
+    fields: { publicKey },
+    form: {
+      path: "/backends/rotate",
+      name: "rotate the key",
+      done: "The new key is known within a second. The one before stays valid.",
+    },
+    async run({ db, by, nowMs }, { backend: id, publicKey }: WithKey) {
+      return describeAdded(db, id, await rotateBackend(db, { id, publicKey, by }, nowMs));
+    },
+  }),
+  remove: act({
+    usage: "remove <backend>",
+    words: "remove a backend with its keys; the ledger keeps its name",
+    form: {
+      path: "/backends/remove",
+      name: "remove the backend",
+      done: "Removed. Its requests are refused from now on.",
+    },
+    async run({ db, by, nowMs, confirm }, { backend: id }: { backend: string }) {
+      await confirm(`This removes the backend ${id}: its requests are refused from then on.`);
+      await removeBackend(db, { id, by }, nowMs);
+      return { json: { removed: id }, text: `Removed ${id}.` };
+    },
+  }),
+};
 
 /** `backend add|list|rotate|remove`. */
 export function addBackendCommands(program: AdminCommand): void {
-  const backend = program
-    .command("backend")
-    .description("your systems that call the backend API (BACKEND_PORT)");
-  const withKey = (command: AdminCommand) =>
-    command.option("--public-key <file>", "its public key, PEM or JWK; without it, a pair is made", (path) =>
-      resolve(path),
-    );
-
-  withKey(backend.add("add <name>", "add a backend; of a pair that is made, prints the private key, once"))
-    .option("--may <permissions>", "read, spend or both", parsePermissions, ["read"])
-    .does(async ({ db }, id: string, { may, publicKey }: Options) => {
-      const privateKey = await addBackend(
-        db,
-        { id, may, publicKey: await readKey(publicKey), by },
-        Date.now(),
-      );
-      return describeAdded(db, id, privateKey);
-    });
-
+  const words = "your systems that call the backend API (BACKEND_PORT)";
+  const backend = program.command("backend").description(words);
   backend.add("list", "list the backends, with what they may do and their keys").does(async ({ db }) => {
     const backends = (await listBackends(db)).map(describe);
     const rows = backends.map(({ may, keys, ...row }) => ({
@@ -55,24 +96,7 @@ export function addBackendCommands(program: AdminCommand): void {
     }));
     return { json: backends, text: asTable(rows, "No backends found.") };
   });
-
-  withKey(
-    backend.add(
-      "rotate <name>",
-      "give a backend a new key; the one before stays valid until the next rotation",
-    ),
-  ).does(async ({ db }, id: string, { publicKey }: Options) => {
-    const privateKey = await rotateBackend(db, { id, publicKey: await readKey(publicKey), by }, Date.now());
-    return describeAdded(db, id, privateKey);
-  });
-
-  backend
-    .add("remove <name>", "remove a backend with its keys; the ledger keeps its name")
-    .does(async ({ db, confirm }, id: string) => {
-      await confirm(`This removes the backend ${id}: its requests are refused from then on.`);
-      await removeBackend(db, { id, by }, Date.now());
-      return { json: { removed: id }, text: `Removed ${id}.` };
-    });
+  backend.acts(backendActs);
 }
 
 const describe = ({ id, may, keys, addedAtMs }: Backend) => ({
@@ -82,18 +106,22 @@ const describe = ({ id, may, keys, addedAtMs }: Backend) => ({
   addedAt: asIso(addedAtMs),
 });
 
-async function describeAdded(db: Db, id: string, privateKey: string | undefined): Promise<Result> {
+/** A backend, and the private key of a pair that was made for it, which is stored nowhere. */
+export type Added = { id: string; privateKey?: string };
+
+async function describeAdded(db: Db, id: string, privateKey?: string): Promise<Result<Added>> {
   const added = (await listBackends(db)).find((backend) => backend.id === id);
-  const json = { ...(added && describe(added)), ...(privateKey && { privateKey }) };
+  const json = { id, ...(added && describe(added)), ...(privateKey && { privateKey }) };
   return { json, text: privateKey ?? `${id} has the key ${added?.keys[0]?.kid}.` };
 }
 
-async function readKey(file: string | undefined): Promise<string | undefined> {
-  if (file === undefined) return undefined;
-  return readFile(file, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
+function readKey(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (failure) {
     throw new ApiError("invalid_request", {
-      message: `The file ${file} cannot be read (${code}).`,
+      message: `The file ${file} cannot be read (${(failure as NodeJS.ErrnoException).code}).`,
       hint: "Check its path.",
     });
-  });
+  }
 }

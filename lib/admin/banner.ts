@@ -1,41 +1,82 @@
-import { Argument } from "commander";
-import { parseInstant, parseWords } from "@/lib/admin/arguments";
+import { act, type Fields } from "@/lib/admin/act";
+import { parseInstant, parser, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, type Result } from "@/lib/admin/print";
-import { asIso } from "@/lib/config/instants";
+import { asIso, toMinute } from "@/lib/config/instants";
 import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
+
+const changed = "Someone changed the banner meanwhile: see above which one it is now.";
+
+type Given = { kind: StoredBanner["kind"]; message: string; starts?: number; ends?: number };
+
+export const bannerActs = {
+  set: act({
+    usage: "set <kind> <message>",
+    words: "show a notice: a promo on the public site, a warning everywhere",
+    examples: ["banner set warning 'We are down for repairs at noon' --ends 2027-01-31T13:00:00Z"],
+    fields: {
+      message: { parse: parseWords, label: "Text", subject: "The text" },
+      kind: {
+        parse: parser(
+          (text) => bannerKinds.find((kind) => kind === text),
+          "Choose a kind: promo or warning.",
+        ),
+        label: "Kind",
+        as: { promo: "promo: on public pages", warning: "warning: on every page" },
+      },
+      starts: {
+        ...{ option: "--starts <instant>", words: "when to start showing it", parse: parseInstant },
+        ...{ label: "From (UTC)", as: "time" },
+      },
+      ends: {
+        ...{ option: "--ends <instant>", words: "when to stop showing it", parse: parseInstant },
+        ...{ label: "To (UTC)", as: "time" },
+      },
+    },
+    form: {
+      path: "/announcement/publish",
+      name: "publish the banner",
+      done: "It shows within half a minute.",
+    },
+    async run({ db, by, nowMs, confirm, requireSeen }, { kind, message, starts, ends }: Given) {
+      const stored = { kind, message, starts_at_ms: starts ?? null, ends_at_ms: ends ?? null };
+      const earlier = await findBanner(db);
+      if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);
+      const requireSame = (now?: StoredBanner) => requireSeen(bannerFields(now), changed);
+      await setBanner(db, { banner: stored, by, requireSame }, nowMs);
+      return toResult(stored);
+    },
+  }),
+  clear: act({
+    usage: "clear",
+    words: "remove the notice",
+    form: {
+      path: "/announcement/clear",
+      name: "clear the banner",
+      done: "It is gone within half a minute.",
+    },
+    async run({ db, by, nowMs, requireSeen }) {
+      const requireSame = (now?: StoredBanner) => requireSeen(bannerFields(now), changed);
+      await setBanner(db, { banner: undefined, by, requireSame }, nowMs);
+      return toResult(undefined);
+    },
+  }),
+};
+
+/** The banner as the fields of its form show it. */
+export const bannerFields = (banner: StoredBanner | undefined): Fields => ({
+  message: banner?.message ?? "",
+  kind: banner?.kind ?? "promo",
+  starts: toMinute(banner?.starts_at_ms),
+  ends: toMinute(banner?.ends_at_ms),
+});
 
 /** `banner set|clear|show`. */
 export function addBannerCommands(program: AdminCommand): void {
   const banner = program.command("banner").description("the notice at the top of the site");
-
-  banner
-    .add(
-      "set",
-      "show a notice: a promo on the public site, a warning everywhere",
-      "banner set warning 'We are down for repairs at noon' --ends 2027-01-31T13:00:00Z",
-    )
-    .addArgument(new Argument("<kind>").choices(bannerKinds))
-    .argument("<message>", "", parseWords)
-    .option("--starts <instant>", "when to start showing it", parseInstant)
-    .option("--ends <instant>", "when to stop showing it", parseInstant)
-    .does(async ({ db, confirm }, kind: StoredBanner["kind"], message: string, { starts, ends }: Times) => {
-      const stored = { kind, message, starts_at_ms: starts ?? null, ends_at_ms: ends ?? null };
-      const earlier = await findBanner(db);
-      if (earlier) await confirm(`This replaces the ${earlier.kind} “${earlier.message}”.`);
-      await setBanner(db, { banner: stored }, Date.now());
-      return toResult(stored);
-    });
-
-  banner.add("clear", "remove the notice").does(async ({ db }) => {
-    await setBanner(db, { banner: undefined }, Date.now());
-    return toResult(undefined);
-  });
-
+  banner.acts(bannerActs);
   banner.add("show", "show the notice that is set").does(async ({ db }) => toResult(await findBanner(db)));
 }
-
-type Times = { starts?: number; ends?: number };
 
 function toResult(stored: StoredBanner | undefined): Result {
   if (!stored) return { json: { banner: null }, text: "There is no banner." };

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type Act, fieldsOf } from "@/lib/admin/act";
 import { knownArguments } from "@/lib/admin/arguments";
 import { askToConfirm, type Confirm } from "@/lib/admin/confirmation";
 import { type Listing, print, type Result } from "@/lib/admin/print";
@@ -30,6 +31,48 @@ export class AdminCommand extends Command {
     if (examples.length === 0) examples.push(this.parent ? `${this.name()} ${usual}` : usual);
     const lines = examples.map((example) => `  npm run -s admin -- ${example.trim()}`);
     return command.addHelpText("after", ["", "Examples:", ...lines].join("\n"));
+  }
+
+  /** The commands below this one, with their arguments and what `--help` says of them. */
+  list(words = ""): { usage: string; words: string }[] {
+    return (this.commands as AdminCommand[]).flatMap((command) => {
+      const usage = `${words}${command.name()}`;
+      if (command.commands.length > 0) return command.list(`${usage} `);
+      const [, ...taken] = this.createHelp().subcommandTerm(command).replace(" [options]", "").split(" ");
+      return [{ usage: [usage, ...taken].join(" "), words: command.description() }];
+    });
+  }
+
+  /** Adds the commands of acts to their group. */
+  acts(acts: Act[] | Record<string, Act>): void {
+    for (const act of Object.values(acts)) this.act(act);
+  }
+
+  private act(act: Act): void {
+    const { usage, words, examples = [], run } = act;
+    const command = this.add(usage, words, ...examples);
+    const { registeredArguments } = command;
+    const options = new Map<string, string>();
+    for (const [name, { option, words, parse, initial }] of fieldsOf(act)) {
+      const argument = registeredArguments.find((argument) => argument.name() === name);
+      if (argument && parse) argument.argParser(parse);
+      if (option === undefined) continue;
+      const described = new Option(option, words).default(initial);
+      command.addOption(parse ? described.argParser(parse) : described);
+      options.set(described.attributeName(), name);
+    }
+    command.does(({ db, confirm }, ...args: unknown[]) => {
+      const chosen = Object.entries(args[registeredArguments.length] as object);
+      const given = Object.fromEntries([
+        ...registeredArguments.map((argument, at) => [argument.name(), args[at]]),
+        ...chosen.map(([name, value]) => [options.get(name), value]),
+      ]);
+      const call = { db, by: "operator", nowMs: Date.now(), confirm, requireSeen() {} } as const;
+      return run(call, given).catch((failure) => {
+        if (failure instanceof InvalidArgumentError) command.error(`error: ${failure.message}`);
+        throw failure;
+      });
+    });
   }
 
   /** What the command does with the store. Its result is printed, and an exception ends the process. */

@@ -1,37 +1,57 @@
+import * as z from "zod";
 import { AddedBefore, addCredits, findAccount } from "@/lib/accounts/accounts";
 import { listCreditEntries, toCredits } from "@/lib/accounts/ledger";
-import { parseWords } from "@/lib/admin/arguments";
+import { act } from "@/lib/admin/act";
+import { parseAmount, parser, parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asIso } from "@/lib/config/instants";
 
 /** What is entered twice within this time is perhaps a repetition of a command that could not say whether it was done. */
 const asksAgainWithinMs = 60 * 60_000;
 
+type Given = { email: string; amount: number; reason: string; once?: string };
+
+export const addCreditsAct = act({
+  usage: "add <email> <amount>",
+  words: "add an amount to a balance; a negative amount reduces it",
+  examples: ["credits add ceo@example.com 50 --reason 'a present'", "credits add ceo@example.com -2.5"],
+  fields: {
+    amount: { parse: parseAmount, label: "Credits to add (−5 removes)", subject: "The amount", as: "number" },
+    reason: {
+      ...{
+        option: "--reason <text>",
+        words: "the reason, for the ledger",
+        initial: "entered by the operator",
+      },
+      ...{
+        parse: parseWords,
+        read: parseWords,
+        label: "Reason, which the owner reads",
+        subject: "The reason",
+      },
+    },
+    // Of the page that the form is on: a form that is sent twice counts once, whatever was spent meanwhile.
+    once: { read: parser((text) => z.uuid().safeParse(text).data, "The form is incomplete.") },
+  },
+  form: { path: "/account/credits", name: "change the balance", done: "The balance is changed." },
+  async run({ db, by, nowMs, confirm }, { email, amount: thousandths, reason, once }: Given) {
+    const added = { thousandths, reason, by, ...(once && { id: once }) };
+    const newSinceMs = once ? undefined : nowMs - asksAgainWithinMs;
+    const after = await addCredits(db, email, { ...added, newSinceMs }, nowMs).catch(async (failure) => {
+      if (!(failure instanceof AddedBefore)) throw failure;
+      const given = `${toCredits(thousandths)} credits for “${reason}” at ${asIso(failure.atMs)}`;
+      await confirm(`${email} got ${given}, and gets them again.`);
+      return addCredits(db, email, added, nowMs);
+    });
+    const credits = toCredits(after);
+    return { json: { email, credits }, text: `${email} has ${credits} credits.` };
+  },
+});
+
 /** `credits add|history`. */
 export function addCreditCommands(program: AdminCommand): void {
   const credits = program.command("credits").description("the balances and the ledger");
-
-  credits
-    .add(
-      "add <email> <amount>",
-      "add an amount to a balance; a negative amount reduces it",
-      "credits add ceo@example.com 50 --reason 'a present'",
-      "credits add ceo@example.com -2.5",
-    )
-    .option("--reason <text>", "the reason, for the ledger", parseWords, "entered by the operator")
-    .does(async ({ db, confirm }, email: string, thousandths: number, { reason }: { reason: string }) => {
-      const nowMs = Date.now();
-      const add = (newSinceMs?: number) => addCredits(db, email, { thousandths, reason, newSinceMs }, nowMs);
-      const after = await add(nowMs - asksAgainWithinMs).catch(async (failure) => {
-        if (!(failure instanceof AddedBefore)) throw failure;
-        const given = `${toCredits(thousandths)} credits for “${reason}” at ${asIso(failure.atMs)}`;
-        await confirm(`${email} got ${given}, and gets them again.`);
-        return add();
-      });
-      const credits = toCredits(after);
-      return { json: { email, credits }, text: `${email} has ${credits} credits.` };
-    });
-
+  credits.acts([addCreditsAct]);
   credits
     .add("history <email>", "show the ledger of an account, oldest entry first, with the balance after each")
     .does(async ({ db }, email: string) => {

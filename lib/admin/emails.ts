@@ -1,5 +1,7 @@
 import { findAccount } from "@/lib/accounts/accounts";
 import { deleteExpired } from "@/lib/accounts/retention";
+import { act } from "@/lib/admin/act";
+import { parseWords } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable } from "@/lib/admin/print";
 import { sweepCodes } from "@/lib/auth/codes/sign-in-code-limits";
@@ -36,20 +38,7 @@ export function addEmailCommands(program: AdminCommand): void {
       return { json: listed, text: asTable(rows, "No emails found.") };
     });
 
-  emails
-    .add(
-      "retry <words>",
-      "try the onboarding emails again that failed with these words, as 'emails list' shows them",
-      "emails retry 'Mailbox full'",
-    )
-    .does(async ({ db }, failure: string) => {
-      const retried = await retryFailedMails(
-        db,
-        { column: "failure", value: failure, by: "operator" },
-        Date.now(),
-      );
-      return { json: { retried }, text: `${retried} mails are tried again.` };
-    });
+  emails.acts([retryMailsAct]);
 
   emails
     .add("unsubscribe-link <email>", "print the one-click unsubscribe link of an account")
@@ -75,3 +64,19 @@ export function addEmailCommands(program: AdminCommand): void {
       return { json: tally, text: asLines(tally) };
     });
 }
+
+export const retryMailsAct = act({
+  usage: "retry <failure>",
+  words: "try the onboarding emails again that failed with these words, as 'emails list' shows them",
+  examples: ["emails retry 'Mailbox full'"],
+  fields: { failure: { read: (typed) => typed, parse: parseWords }, id: { read: (typed) => typed } },
+  form: { path: "/mails/retry", name: "send mails again", done: "They are tried again now." },
+  needsNoProof: true,
+  async run({ db, by, nowMs }, { failure, id }: { failure: string; id?: string }) {
+    const which = id
+      ? ({ column: "id", value: id } as const)
+      : ({ column: "failure", value: failure } as const);
+    const retried = await retryFailedMails(db, { ...which, by }, nowMs);
+    return { json: { retried }, text: `${retried} mails are tried again.` };
+  },
+});

@@ -1,13 +1,13 @@
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
-import { asIso } from "@/lib/config/instants";
 import {
   endOperatorSessions,
   linkMinutes,
   listOperators,
   makeOperatorLink,
   removeOperator,
-} from "@/lib/office/operators";
+} from "@/lib/auth/operators";
+import { asIso } from "@/lib/config/instants";
 
 /** `operator add|list|remove|end`. */
 export function addOperatorCommands(program: AdminCommand): void {

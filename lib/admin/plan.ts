@@ -1,82 +1,156 @@
-import { listPlans, type PlanChange, setPlan, showPlan } from "@/lib/accounts/plan-changes";
+import {
+  type DescribedPlan,
+  listPlans,
+  type PlanChange,
+  setPlan,
+  showPlan,
+} from "@/lib/accounts/plan-changes";
+import { type ActCall, act, type Fields } from "@/lib/admin/act";
 import {
   collectFeature,
   collectLimitOr,
   collectPrice,
   limitsInWords,
   parseBalance,
-  parseCount,
+  parseSlug,
+  parseWholeNumber,
   parseWords,
+  toLines,
 } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asLines, asTable, type Result } from "@/lib/admin/print";
 
-type Options = {
-  title?: string;
-  description?: string;
-  feature?: Record<string, string>;
-  limit?: Record<string, number | null | "gone">;
-  credits?: number;
-  price?: string[];
-  position?: number;
-  offer?: true;
+type Given = { plan: string } & Omit<PlanChange, "credit_thousandths"> & { credits?: number };
+
+const name = { plan: { parse: parseSlug } };
+
+export const planActs = {
+  set: act({
+    usage: "set <plan>",
+    words: "make a plan or change it, for everyone who has it: what you name is set, and the rest stays",
+    examples: [
+      "plan set studio --title Studio --feature voice --limit assistants=7 --limit projects=20 --credits 100",
+      "plan set studio --price price_monthly --price price_yearly",
+    ],
+    fields: {
+      title: {
+        ...{ option: "--title <words>", words: "how it is called", parse: parseWords, read: parseWords },
+        ...{ label: "Title", subject: "The title" },
+      },
+      description: {
+        ...{ option: "--description <words>", words: "one line about it", parse: parseWords },
+        ...{
+          read: (typed) => typed && parseWords(typed),
+          label: "One line about it",
+          subject: "The line about it",
+        },
+      },
+      features: {
+        ...{ option: "--feature <name=title>", parse: collectFeature, as: "lines", none: {} },
+        words: "all that it has, one each, with a title or without; or none",
+        label: "Features, one a line, like voice = Talk to assistants",
+      },
+      limits: {
+        ...{ option: "--limit <name=n>", parse: collectLimitOr("gone"), as: "lines", none: {} },
+        words: "a limit, one each: a whole number, none for no limit, or gone to say nothing of it",
+        label: "Limits, one a line, like projects = 20 or projects = none",
+      },
+      credits: {
+        ...{ option: "--credits <n>", words: "the credits that it gives each month", as: "number" },
+        ...{
+          parse: parseBalance,
+          read: parseBalance,
+          label: "Credits a month",
+          shown: "0",
+          subject: "The credits",
+        },
+      },
+      prices: {
+        ...{ option: "--price <id>", parse: collectPrice, as: "lines", none: [] },
+        words: "all prices at Stripe that buy it, one each; or none",
+        label: "Prices at Stripe that buy it, one id a line, the first one shown first",
+      },
+      position: {
+        ...{
+          option: "--position <n>",
+          parse: parseWholeNumber,
+          as: "number",
+          subject: "The place in the order",
+        },
+        words: "its place in the order, which is from the least to the most",
+        label: "Place in the order, from the least to the most; the last one if it is empty",
+      },
+      isOffered: { option: "--offer", words: "offer a retired plan again" },
+    },
+    isPartial: true,
+    form: {
+      path: "/plans/change",
+      name: "change the plan",
+      done: "Saved. Everyone who has the plan has it so from now on.",
+    },
+    run: ({ requireSeen, ...call }, { plan, credits, ...change }: Given) =>
+      setAs(call, plan, { ...change, credit_thousandths: credits }, (current) =>
+        requireSeen(
+          current ? planFields(current) : undefined,
+          "Someone changed this plan meanwhile: what you did not change shows what it is now.",
+        ),
+      ),
+  }),
+  retire: act({
+    usage: "retire <plan>",
+    words: "offer a plan to no one new; who has it keeps it",
+    examples: ["plan retire studio"],
+    fields: name,
+    form: {
+      path: "/plans/retire",
+      name: "retire the plan",
+      done: "It is offered to no one new. Who has it keeps it.",
+    },
+    async run(call, { plan }: { plan: string }) {
+      await showPlan(call.db, plan);
+      return setAs(call, plan, { isOffered: false });
+    },
+  }),
 };
+
+type Setting = Pick<ActCall, "db" | "by" | "nowMs">;
+
+async function setAs(
+  { db, by, nowMs }: Setting,
+  name: string,
+  change: PlanChange,
+  requireSame = (_: DescribedPlan | null) => {},
+): Promise<Result<Shown>> {
+  return toResult(await setPlan(db, name, change, { by, requireSame }, nowMs));
+}
+
+/** A plan as the fields of its form show it. */
+export const planFields = (plan: DescribedPlan): Fields => ({
+  title: plan.title,
+  description: plan.description,
+  features: toLines(plan.features),
+  limits: toLines(plan.limits),
+  credits: String(plan.creditsAMonth),
+  prices: plan.prices.join("\n"),
+  position: String(plan.position),
+});
 
 /** `plan list|show|set|retire`. */
 export function addPlanCommands(program: AdminCommand): void {
   const plan = program.command("plan").description("what an account may do, and what that costs");
-
   plan.add("list", "list the plans, from the least to the most").does(async ({ db }) => {
     const plans = await listPlans(db);
     return { json: plans, text: asTable(plans.map(inWords), "No plans found.") };
   });
-
   plan
     .add("show <plan>", "show a plan", "plan show hobby")
     .does(async ({ db }, name: string) => toResult(await showPlan(db, name)));
-
-  plan
-    .add(
-      "set <plan>",
-      "make a plan or change it, for everyone who has it: what you name is set, and the rest stays",
-      "plan set studio --title Studio --feature voice --limit assistants=7 --limit projects=20 --credits 100",
-      "plan set studio --price price_monthly --price price_yearly",
-    )
-    .option("--title <words>", "how it is called", parseWords)
-    .option("--description <words>", "one line about it", parseWords)
-    .option(
-      "--feature <name=title>",
-      "all that it has, one each, with a title or without; or none",
-      collectFeature,
-    )
-    .option(
-      "--limit <name=n>",
-      "a limit, one each: a whole number, none for no limit, or gone to say nothing of it",
-      collectLimitOr("gone"),
-    )
-    .option("--credits <n>", "the credits that it gives each month", parseBalance)
-    .option("--price <id>", "all prices at Stripe that buy it, one each; or none", collectPrice)
-    .option("--position <n>", "its place in the order, which is from the least to the most", parseCount)
-    .option("--offer", "offer a retired plan again")
-    .does(async ({ db }, name: string, { feature, limit, credits, price, offer, ...options }: Options) => {
-      const change: PlanChange = {
-        ...options,
-        ...{ features: feature, limits: limit, credit_thousandths: credits, prices: price, isOffered: offer },
-      };
-      return toResult(await setPlan(db, name, change, {}, Date.now()));
-    });
-
-  plan
-    .add("retire <plan>", "offer a plan to no one new; who has it keeps it", "plan retire studio")
-    .does(async ({ db }, name: string) => {
-      await showPlan(db, name);
-      return toResult(await setPlan(db, name, { isOffered: false }, {}, Date.now()));
-    });
+  plan.acts(planActs);
 }
 
 type Shown = Awaited<ReturnType<typeof showPlan>>;
 
-const toResult = (plan: Shown): Result => ({ json: plan, text: asLines(inWords(plan)) });
+const toResult = (plan: Shown): Result<Shown> => ({ json: plan, text: asLines(inWords(plan)) });
 
 const inWords = ({ features, limits, prices, ...plan }: Shown) => ({
   ...plan,

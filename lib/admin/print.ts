@@ -3,8 +3,8 @@ import { asInstant } from "@/lib/config/instants";
 import { toCsv } from "@/lib/runtime/csv";
 import { toPrintable, unprintable } from "@/lib/runtime/printable";
 
-/** The output of a command: JSON for `--json`, and text for people. */
-export type Result = { json: unknown; text: string };
+/** The output of a command: JSON for `--json`, and text for people. One of a failure ends the command with 1. */
+export type Result<Json = unknown> = { json: Json; text: string; isFailure?: boolean };
 
 /** A list that is printed while it is read, for people as a table. */
 export type Listing = {
@@ -21,8 +21,10 @@ type Row = Record<string, unknown>;
 
 /** Prints a result or a listing to standard output. */
 export async function print(output: Result | Listing, asJson: boolean): Promise<void> {
-  if (!("pages" in output)) await write(`${asJson ? toJson(output.json) : toPrintableLines(output.text)}\n`);
-  else if (asJson) await printArray(output);
+  if (!("pages" in output)) {
+    if (output.isFailure) process.exitCode = 1;
+    await write(`${asJson ? toJson(output.json) : toPrintableLines(output.text)}\n`);
+  } else if (asJson) await printArray(output);
   else if (output.asCsv) await printCsv(output);
   else await printTable(output);
 }

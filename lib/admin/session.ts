@@ -1,5 +1,7 @@
+import { InvalidArgumentError } from "commander";
 import { findAccount } from "@/lib/accounts/accounts";
 import { countSessions } from "@/lib/accounts/explanation";
+import { act } from "@/lib/admin/act";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable } from "@/lib/admin/print";
 import { listSessions } from "@/lib/auth/sessions/session";
@@ -30,24 +32,30 @@ export function addSessionCommands(program: AdminCommand): void {
       return { json: sessions, text: asTable(sessions, "No sessions found.") };
     });
 
-  const end = session.add("end <email> [id]", "end one session, or all with --all");
-  end
-    .option("--all", "every session")
-    .does(async ({ db, confirm }, email: string, id: string | undefined, { all }: { all?: true }) => {
-      if (Boolean(all) === (id !== undefined)) end.error("error: pass an id from 'session list', or --all");
-      const account = await findAccount(db, email);
-      const nowMs = Date.now();
-      const about = { by: "operator", what: "session end" } as const;
-      const which = id === undefined ? {} : { id };
-      const ending = id ?? countSessions(await listSessions(db, account.id, nowMs));
-      if (all) await confirm(`This ends ${ending} of ${email}.`);
-      const hasEnded = await endSessionsOf(db, { ...about, accountId: account.id, which }, nowMs);
-      if (!hasEnded && !all) {
-        throw new ApiError("not_found", {
-          message: "This account has no such session.",
-          hint: "See 'session list'.",
-        });
-      }
-      return { json: { email, ended: id ?? "all" }, text: `Ended ${ending} of ${email}.` };
-    });
+  session.acts([endSessionAct]);
 }
+
+type Given = { email: string; session?: string; all?: boolean };
+
+export const endSessionAct = act({
+  usage: "end <email> [session]",
+  words: "end one session, or all with --all",
+  fields: { all: { option: "--all", words: "every session", read: (typed) => typed !== "" } },
+  form: { path: "/account/sessions/end", name: "end the access", done: "Ended. It no longer has access." },
+  async run({ db, by, nowMs, confirm }, { email, session: id, all }: Given) {
+    if (Boolean(all) === Boolean(id))
+      throw new InvalidArgumentError("pass an id from 'session list', or --all");
+    const account = await findAccount(db, email);
+    const ending = id ?? countSessions(await listSessions(db, account.id, nowMs));
+    if (all) await confirm(`This ends ${ending} of ${email}.`);
+    const which = id ? { id } : {};
+    const about = { by, what: "session end", accountId: account.id, which } as const;
+    if (!(await endSessionsOf(db, about, nowMs)) && !all) {
+      throw new ApiError("not_found", {
+        message: "This account has no such session.",
+        hint: "It may have ended meanwhile.",
+      });
+    }
+    return { json: { email, ended: id ?? "all" }, text: `Ended ${ending} of ${email}.` };
+  },
+});

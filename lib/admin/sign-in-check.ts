@@ -1,10 +1,10 @@
 import { type CheckResult, fine, warning } from "@/lib/admin/check-result";
 import { areCodesLonger } from "@/lib/auth/codes/wrong-codes";
+import { officeParty } from "@/lib/auth/operators";
 import type { RelyingParty } from "@/lib/auth/passkeys/passkey-ceremony";
 import { countStrandedPasskeys, relyingParty } from "@/lib/auth/passkeys/passkeys";
 import { settings } from "@/lib/config/settings";
 import { store } from "@/lib/db/store";
-import { officeParty } from "@/lib/office/operators";
 
 const answerWithinMs = 5000; // 5 seconds, the connection included
 

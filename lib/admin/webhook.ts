@@ -1,8 +1,9 @@
+import { act } from "@/lib/admin/act";
 import { parseInstant, parser } from "@/lib/admin/arguments";
 import type { AdminCommand } from "@/lib/admin/command";
 import { asTable, type Result } from "@/lib/admin/print";
 import { asIso } from "@/lib/config/instants";
-import type { EventType } from "@/lib/events/event";
+import { type EventType, eventTypeNames } from "@/lib/events/event";
 import {
   addWebhook,
   describeWebhook,
@@ -16,65 +17,108 @@ import {
 } from "@/lib/events/webhooks";
 import { ApiError } from "@/lib/http/errors";
 
-const parseEvents = parser(parseTypes, "It must be names of events with commas between them.");
+type One = { webhook: string };
+
+export const webhookActs = {
+  add: act({
+    usage: "add <url>",
+    words: "send events to an address; prints its secret, once",
+    fields: {
+      url: { label: "Address of the receiver" },
+      events: {
+        option: "--events <names>",
+        words: "only these, with commas between them",
+        parse: parser(parseTypes, `The events are ${eventTypeNames.join(", ")}.`),
+        label: "Events, with commas between them; all if it is empty",
+      },
+      ed25519: {
+        option: "--ed25519",
+        words: "sign with a private key, and print the public one instead of a secret",
+      },
+    },
+    form: { path: "/webhooks/add", name: "add a webhook" },
+    run: async (
+      { db, by, nowMs },
+      { url, events, ed25519 = false }: { url: string; events?: EventType[]; ed25519?: boolean },
+    ) => tell(await addWebhook(db, { url, types: events, isAsymmetric: ed25519, by }, nowMs)),
+  }),
+  rotate: act({
+    usage: "rotate <webhook>",
+    words: "make a new secret; the one before signs too for a day",
+    form: { path: "/webhooks/rotate", name: "rotate the secret" },
+    run: async ({ db, by, nowMs }, { webhook }: One) => tell(await rotateWebhook(db, webhook, { by }, nowMs)),
+  }),
+  remove: act({
+    usage: "remove <webhook>",
+    words: "send nothing more to an address, also not what waits",
+    form: {
+      path: "/webhooks/remove",
+      name: "remove the webhook",
+      done: "Removed. Nothing is sent to it any more.",
+    },
+    async run({ db, by, nowMs, confirm }, { webhook }: One) {
+      await confirm(`This removes the webhook ${webhook} with what waits for it.`);
+      await removeWebhook(db, webhook, { by }, nowMs);
+      return { json: { removed: webhook }, text: `Removed ${webhook}.` };
+    },
+  }),
+  test: act({
+    usage: "test <webhook>",
+    words: "send an event of the type webhook.test; starts a webhook that was given up",
+    form: { path: "/webhooks/test", name: "test the webhook" },
+    needsNoProof: true,
+    async run({ db, by, nowMs }, { webhook: id }: One) {
+      const { status, answer, isAccepted } = await testWebhook(db, id, { by }, nowMs);
+      const said = `${status ?? "no answer"}${answer ? `: ${answer}` : ""}`;
+      return { json: { id, accepted: isAccepted, status, answer }, text: said, isFailure: !isAccepted };
+    },
+  }),
+  resend: act({
+    usage: "resend <webhook>",
+    words: "send an event again, or all since an instant",
+    fields: {
+      event: { option: "--event <event>", words: "the id of one" },
+      since: {
+        option: "--since <ISO>",
+        words: "all since then",
+        parse: parseInstant,
+        label: "Send all again since (UTC)",
+        as: "time",
+      },
+    },
+    form: {
+      path: "/webhooks/resend",
+      name: "send again",
+      done: "It is sent again within a second, if the receiver answers.",
+    },
+    needsNoProof: true,
+    async run({ db, by, nowMs }, { webhook, event, since }: One & { event?: string; since?: number }) {
+      if (event) await resendOne(db, webhook, event, { by }, nowMs);
+      else if (since !== undefined) await resendSince(db, webhook, since, { by }, nowMs);
+      else {
+        const message = "Choose the time since when all is sent again.";
+        throw new ApiError("invalid_request", { message, hint: "Or name one event." });
+      }
+      return { json: { resent: event ?? asIso(since ?? null) }, text: "It is sent again at once." };
+    },
+  }),
+};
 
 /** `webhook add|list|remove|rotate|test|resend`. */
 export function addWebhookCommands(program: AdminCommand): void {
   const webhook = program.command("webhook").description("where events are sent");
-
-  webhook
-    .add("add <url>", "send events to an address; prints its secret, once")
-    .option("--events <names>", "only these, with commas between them", parseEvents)
-    .option("--ed25519", "sign with a private key, and print the public one instead of a secret")
-    .does(
-      async ({ db }, url: string, { events, ed25519 = false }: { events?: EventType[]; ed25519?: boolean }) =>
-        tell(await addWebhook(db, { url, types: events, isAsymmetric: ed25519 }, Date.now())),
-    );
-
   webhook.add("list", "list the webhooks, with what waits and what failed").does(async ({ db }) => {
     const webhooks = await Promise.all((await listWebhooks(db)).map((row) => describeWebhook(db, row)));
     const rows = webhooks.map(({ events, ...row }) => ({ ...row, events: events?.join() ?? "all" }));
     return { json: webhooks, text: asTable(rows, "No webhooks found.") };
   });
-
-  webhook
-    .add("remove <id>", "send nothing more to an address, also not what waits")
-    .does(async ({ db, confirm }, id: string) => {
-      await confirm(`This removes the webhook ${id} with what waits for it.`);
-      await removeWebhook(db, id, {}, Date.now());
-      return { json: { removed: id }, text: `Removed ${id}.` };
-    });
-
-  webhook
-    .add("rotate <id>", "make a new secret; the one before signs too for a day")
-    .does(async ({ db }, id: string) => tell(await rotateWebhook(db, id, {}, Date.now())));
-
-  webhook
-    .add("test <id>", "send an event of the type webhook.test; starts a webhook that was given up")
-    .does(async ({ db }, id: string) => {
-      const { status, answer, isAccepted } = await testWebhook(db, id, {}, Date.now());
-      if (!isAccepted) process.exitCode = 1;
-      const said = `${status ?? "no answer"}${answer ? `: ${answer}` : ""}`;
-      return { json: { id, accepted: isAccepted, status, answer }, text: said };
-    });
-
-  webhook
-    .add("resend <id>", "send an event again, or all since an instant")
-    .option("--event <event>", "the id of one")
-    .option("--since <ISO>", "all since then", parseInstant)
-    .does(async ({ db }, id: string, { event, since }: { event?: string; since?: number }) => {
-      if (event) await resendOne(db, id, event, {}, Date.now());
-      else if (since !== undefined) await resendSince(db, id, since, {}, Date.now());
-      else
-        throw new ApiError("invalid_request", {
-          message: "There is neither --event nor --since.",
-          hint: "Name one.",
-        });
-      return { json: { resent: event ?? asIso(since ?? null) }, text: "It is sent again at once." };
-    });
+  webhook.acts(webhookActs);
 }
 
-const tell = (added: { id: string; secret?: string; publicKey?: string }): Result => ({
+/** What a receiver verifies signatures with. It is shown nowhere again. */
+type Added = { id: string; secret?: string; publicKey?: string };
+
+const tell = (added: Added): Result<Added> => ({
   json: added,
   text: `${added.id} ${added.secret ?? added.publicKey}`,
 });

@@ -1,5 +1,5 @@
 import { erasePerson } from "@/lib/accounts/erasure";
-import { dueLeavers } from "@/lib/accounts/leaving";
+import { dueLeavers, whoAsked } from "@/lib/accounts/leaving";
 import { deleteCustomer } from "@/lib/billing/customer/customer";
 import type { Db } from "@/lib/db/store";
 import { log } from "@/lib/runtime/log";
@@ -18,8 +18,8 @@ export async function eraseLeavers(db: Db, nowMs: number): Promise<void> {
       const leaver = await dueLeavers(db, nowMs).where("id", "=", id).executeTakeFirst();
       if (!leaver) continue;
       await deleteCustomer(db, "email", leaver.email, nowMs);
-      await erasePerson(db, leaver.email, "owner", nowMs);
-      log().info("an account was deleted, as its owner had asked");
+      await erasePerson(db, leaver.email, await whoAsked(db, leaver), nowMs);
+      log().info("an account was deleted, as was asked a day ago");
     } catch (failure) {
       log().warn({ err: failure, account: id }, "an account could not be deleted yet; it is tried again");
     }

@@ -20,3 +20,8 @@ export function describeDistance(atMs: number, nowMs: number): string {
   const [unit, seconds] = units.slice(0, 3).find(([, seconds]) => Math.abs(distanceSeconds) >= seconds) ?? [];
   return unit ? relative.format(Math.round(distanceSeconds / seconds), unit) : "now";
 }
+
+/** In UTC to the minute, as a browser's `datetime-local` field has it; empty without one. */
+export function toMinute(atMs: number | null | undefined): string {
+  return atMs == null ? "" : new Date(atMs).toISOString().slice(0, 16);
+}

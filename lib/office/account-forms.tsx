@@ -1,49 +1,46 @@
 import { randomUUID } from "node:crypto";
 import type { InferResult } from "kysely";
-import * as z from "zod";
 import { SessionRow } from "@/app/(pages)/home/access/sessions";
 import { PostButton, PostForm } from "@/app/(pages)/post-form";
 import { type Account, trialEndOf } from "@/lib/accounts/account";
-import { addCredits, deleteAccount, findAccount, setAccount } from "@/lib/accounts/accounts";
+import { findAccount, setAccount } from "@/lib/accounts/accounts";
 import { describeChanges } from "@/lib/accounts/audit-trail";
 import { describeLicence, type Facts } from "@/lib/accounts/explanation";
-import {
-  type CreditEntry,
-  describeReason,
-  parseThousandths,
-  spendable,
-  toCredits,
-} from "@/lib/accounts/ledger";
+import { leave, stay } from "@/lib/accounts/leaving";
+import { type CreditEntry, describeReason, spendable, toCredits } from "@/lib/accounts/ledger";
 import type { openHolds } from "@/lib/accounts/spending";
+import { deleteAccountAct } from "@/lib/admin/account";
+import { collectLimitOr, collectSlug, toLines } from "@/lib/admin/arguments";
+import { addCreditsAct } from "@/lib/admin/credits";
+import { personActs } from "@/lib/admin/person";
+import { toJson } from "@/lib/admin/print";
+import { endSessionAct } from "@/lib/admin/session";
 import type { Session } from "@/lib/auth/sessions/session";
-import { endSessionsOf } from "@/lib/auth/sessions/session-end";
 import { withDistinctNames } from "@/lib/auth/sessions/session-name";
-import { deleteCustomer } from "@/lib/billing/customer/customer";
 import { dashboardUrl } from "@/lib/billing/stripe/dashboard";
+import { toMinute } from "@/lib/config/instants";
 import { accountBy } from "@/lib/db/account-by";
+import { recordAudit } from "@/lib/db/audit";
+import { ActForm, formOf } from "@/lib/office/act-form";
 import {
-  Field,
+  inForm,
   Lines,
   PlanFields,
+  parseLines,
   parseTime,
-  readLimit,
-  readLines,
   readSeen,
   readTerms,
   requireSeen,
-  requireSlug,
   TimeField,
-  toLines,
-  toMinute,
   toSeen,
 } from "@/lib/office/forms";
 import {
+  asFile,
+  formAt,
   formWithProof,
-  invalid,
   type OfficeAct,
   type OfficeCall,
   requireEmail,
-  requireLine,
 } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
@@ -101,8 +98,6 @@ export function Terms({ call, plans, account, given, licensed }: TermsProps) {
     </>
   );
 }
-
-const readName = (line: string): [name: string, isOwn: true] => [requireSlug(line.trim()), true];
 
 type HasProps = Pick<TermsProps, "account" | "plans" | "given"> & { isPaid: boolean };
 
@@ -187,9 +182,14 @@ const setTerms: OfficeAct = {
       ...(isChanged("plan") && { plan, given_plan }),
       trial_ends_at_ms: isChanged("trialEnds") ? trial_ends_at_ms : undefined,
       assistant_limit: isChanged("assistantLimit") ? assistant_limit : undefined,
-      ...(features !== undefined && { own_features: Object.keys(readLines(features, readName)) }),
+      ...(features !== undefined && {
+        own_features: inForm("It", () => parseLines(collectSlug, features, [])),
+      }),
       ...(limits !== undefined && {
-        own_limits: { ...Object.fromEntries(before), ...readLines(limits, readLimit) },
+        own_limits: {
+          ...Object.fromEntries(before),
+          ...inForm("It", () => parseLines(collectLimitOr("plan"), limits, {})),
+        },
       }),
       given_ends_at_ms: isChanged("until") ? parseTime(input("until")) : standing,
     };
@@ -234,15 +234,14 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
           />
         </>
       )}
-      <PostForm
-        action={giveCredits.path}
+      <ActForm
+        act={addCreditsAct}
+        call={call}
         hidden={{ email: account.email, once: randomUUID() }}
         className="filter"
       >
-        <Field call={call} name="amount" label="Credits to add (−5 removes)" inputMode="decimal" />
-        <Field call={call} name="reason" label="Reason, which the owner reads" maxLength={500} />
         <button type="submit">Change the balance</button>
-      </PostForm>
+      </ActForm>
       <Table
         rows={entries}
         most={most}
@@ -265,28 +264,11 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
   );
 }
 
-const giveCredits: OfficeAct = {
-  ...formWithProof("/account/credits"),
-  name: "change the balance",
-  done: "The balance is changed.",
-  async run(call) {
-    const { db, nowMs, by, input } = call;
-    const email = requireEmail(call);
-    const thousandths = parseThousandths(input("amount") ?? "");
-    if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
-    const reason = requireLine("The reason", input("reason"));
-    // Of the page that the form is on: a form that is sent twice counts once, whatever was spent meanwhile.
-    const id = z.uuid().safeParse(input("once")).data;
-    if (!id) throw invalid("The form is incomplete.");
-    await addCredits(db, email, { thousandths, reason, by, id }, nowMs);
-  },
-};
-
 const maxSessions = 50;
 
 /** The sessions and apps as their owner sees them, each with a button that ends it. */
 export function Sessions({ email, sessions, nowMs }: { email: string; sessions: Session[]; nowMs: number }) {
-  const end = { action: endSessions.path, hidden: { email } };
+  const end = { action: endSessionAct.form.path, hidden: { email } };
   return (
     <>
       <h2>Sessions and apps</h2>
@@ -300,8 +282,8 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
       </ul>
       {sessions.length > 1 && (
         <PostButton
-          action={endSessions.path}
-          hidden={{ email, session: "all" }}
+          action={endSessionAct.form.path}
+          hidden={{ email, all: "all" }}
           label={`End all ${sessions.length} sessions`}
         >
           End all {sessions.length}
@@ -311,52 +293,108 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
   );
 }
 
-const endSessions: OfficeAct = {
-  ...formWithProof("/account/sessions/end"),
-  name: "end the access",
-  done: "Ended. It no longer has access.",
-  async run(call) {
-    const { db, nowMs, by, input } = call;
-    const email = requireEmail(call);
-    const { id } = await findAccount(db, email);
-    const session = input("session") ?? "";
-    const which = session === "all" ? {} : { id: session };
-    await endSessionsOf(db, { by, what: "session end", accountId: id, which }, nowMs);
-  },
-};
-
-/** The form that deletes an account, also one that cannot be read. */
-export function Delete({ email, id }: { email: string; id: string }) {
+/** What is stored about the person, as a file, and the forms that take it away: also of an account that cannot be read. */
+export function Person({ email, account }: { email: string; account: Leaver | undefined }) {
   return (
-    <details className="fold">
-      <summary>Delete this account</summary>
-      <PostForm action={removeAccount.path} hidden={{ email, seen: id }} className="stack">
-        <p>
-          The account goes with its history, sessions, apps and passkeys, and its subscription at Stripe ends.
-          To erase everything about the person, use <code>person erase</code> in the shell.
-        </p>
-        <button type="submit" className="danger">
-          <span>
-            Delete <UntrustedText>{email}</UntrustedText>
-          </span>
-        </button>
-      </PostForm>
-    </details>
+    <section>
+      <h2>The person</h2>
+      <PostButton action={exportPerson.path} hidden={{ email }} look="plain small">
+        Export everything as JSON
+      </PostButton>
+      {account?.deletes_at_ms == null && (
+        <details className="fold">
+          <summary>Erase this person</summary>
+          <PostForm action={erase.path} hidden={{ email }} className="stack">
+            <p>
+              {account
+                ? "Everything about them goes a day from now: the account with its credits, sessions, apps and passkeys, mails, invitations, the waitlist and the name in the audit. They get a mail, and they or you can take it back until then."
+                : "Their invitations, mails and place on the waitlist go now, with the name in the audit. It can’t be undone."}
+            </p>
+            <button type="submit" className="danger">
+              {account ? "Erase in 24 hours" : "Erase now"}
+            </button>
+          </PostForm>
+        </details>
+      )}
+      {account && (
+        <details className="fold">
+          <summary>Delete this account</summary>
+          <PostForm
+            action={deleteAccountAct.form.path}
+            hidden={{ email, seen: toSeen({ id: account.id }) }}
+            className="stack"
+          >
+            <p>
+              The account goes now with its history, sessions, apps and passkeys, and its subscription at
+              Stripe ends. It can’t be undone.
+            </p>
+            <button type="submit" className="danger">
+              <span>
+                Delete <UntrustedText>{email}</UntrustedText>
+              </span>
+            </button>
+          </PostForm>
+        </details>
+      )}
+    </section>
   );
 }
 
-const removeAccount: OfficeAct = {
-  ...formWithProof("/account/delete"),
-  name: "delete the account",
-  done: "The account is deleted.",
-  async run(call) {
-    const { db, nowMs, by } = call;
-    const email = requireEmail(call);
-    const row = await accountBy(db, "email", email).select("id").executeTakeFirst();
-    if (row) requireSeen(call, row.id, "This email has another account meanwhile.");
-    await deleteCustomer(db, "email", email, nowMs);
-    await deleteAccount(db, email, by, nowMs);
+type Leaver = { id: string; deletes_at_ms: number | null };
+
+/** Who read it is in the audit. */
+const exportPerson = formOf(
+  {
+    ...personActs.export,
+    async run(call, { email }) {
+      const exported = await personActs.export.run(call, { email });
+      const about = { by: call.by, what: "person export", whom: email, after: null };
+      await recordAudit(call.db, about, call.nowMs);
+      return exported;
+    },
   },
+  (json) => asFile("person.json", "application/json", toJson(json)),
+);
+
+/** An account has a day of grace. Of someone without one nothing is kept that would be missed. */
+const erase = formOf({
+  ...personActs.erase,
+  form: { ...personActs.erase.form, done: "Everything about this person goes, and nothing is kept." },
+  async run(call, { email }) {
+    const account = await accountBy(call.db, "email", email).select(["id", "email"]).executeTakeFirst();
+    if (!account) return personActs.erase.run(call, { email });
+    await leave(call.db, account, call.nowMs, call.by);
+    return { json: { erased: email }, text: "" };
+  },
+});
+
+/** Until when an erasure can be taken back, and the button for it. */
+export function Leaving({ email, deletesAtMs }: { email: string; deletesAtMs: number }) {
+  return (
+    <>
+      <p>
+        <b>Everything about this person is erased</b> <Instant atMs={deletesAtMs} />.
+      </p>
+      <PostButton action={keep.path} hidden={{ email }}>
+        Keep the account
+      </PostButton>
+    </>
+  );
+}
+
+const keep: OfficeAct = {
+  ...formAt("/account/keep"),
+  name: "keep the account",
+  done: "The account stays.",
+  run: async (call) => stay(call.db, await findAccount(call.db, requireEmail(call)), call.by, call.nowMs),
 };
 
-export const accountActs = [setTerms, giveCredits, endSessions, removeAccount];
+export const accountActs = [
+  setTerms,
+  formOf(addCreditsAct),
+  formOf(endSessionAct),
+  formOf(deleteAccountAct),
+  exportPerson,
+  erase,
+  keep,
+];

@@ -14,7 +14,7 @@ import { auditEntries } from "@/lib/db/audit";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { ApiError } from "@/lib/http/errors";
 import { selectEmails } from "@/lib/mail/onboarding-outbox";
-import { accountActs, Credits, Delete, Sessions, Terms } from "@/lib/office/account-forms";
+import { accountActs, Credits, Leaving, Person, Sessions, Terms } from "@/lib/office/account-forms";
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
@@ -60,6 +60,9 @@ async function show(call: OfficeCall) {
   return (
     <>
       <section className="card">
+        {found.accounts[0]?.deletes_at_ms != null && (
+          <Leaving email={email} deletesAtMs={found.accounts[0].deletes_at_ms} />
+        )}
         {explained.payment !== null && (
           <p>
             <b>{explained.payment}</b>
@@ -163,7 +166,7 @@ async function show(call: OfficeCall) {
       <p>
         <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
       </p>
-      {found.accounts[0] && <Delete email={email} id={found.accounts[0].id} />}
+      <Person email={email} account={found.accounts[0]} />
     </>
   );
 }

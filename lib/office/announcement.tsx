@@ -1,17 +1,11 @@
-import { PostButton, PostForm } from "@/app/(pages)/post-form";
-import { Choice, Field, parseTime, requireSeen, TimeField } from "@/lib/office/forms";
-import {
-  formAt,
-  formWithProof,
-  invalid,
-  type OfficeAct,
-  type OfficeCall,
-  type OfficePage,
-  requireLine,
-} from "@/lib/office/page";
+import { PostButton } from "@/app/(pages)/post-form";
+import { bannerActs, bannerFields } from "@/lib/admin/banner";
+import { ActForm, formOf } from "@/lib/office/act-form";
+import { toSeen } from "@/lib/office/forms";
+import { formAt, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
-import { bannerKinds, findBanner, type StoredBanner, setBanner } from "@/lib/site-banner";
+import { bannerKinds, findBanner } from "@/lib/site-banner";
 
 async function show(call: OfficeCall) {
   const current = await findBanner(call.db);
@@ -30,31 +24,27 @@ async function show(call: OfficeCall) {
         }}
         whenEmpty="There is none now."
       />
-      <PostForm action={publish.path} hidden={{ seen: toSeen(current) }} className="stack">
-        <Field call={call} name="message" label="Text" current={current?.message} maxLength={500} />
-        <div className="filter">
-          <Choice call={call} name="kind" label="Kind" current={current?.kind} options={kindWords} />
-          <TimeField call={call} name="starts" label="From (UTC)" atMs={current?.starts_at_ms} />
-          <TimeField call={call} name="ends" label="To (UTC)" atMs={current?.ends_at_ms} />
-        </div>
+      <ActForm act={set} call={call} current={bannerFields(current)}>
         <div className="actions">
           <button type="submit" className="plain" formAction={preview.path}>
             See how it looks
           </button>
           <button type="submit">Publish</button>
         </div>
-      </PostForm>
+      </ActForm>
       {message !== "" && <Preview message={message} />}
       {current && (
-        <PostButton action={clear.path} hidden={{ seen: toSeen(current) }} className="stack">
+        <PostButton
+          action={clear.form.path}
+          hidden={{ seen: toSeen(bannerFields(current)) }}
+          className="stack"
+        >
           Remove the banner
         </PostButton>
       )}
     </>
   );
 }
-
-const kindWords = { promo: "promo: on public pages", warning: "warning: on every page" };
 
 function Preview({ message }: { message: string }) {
   return (
@@ -73,13 +63,7 @@ function Preview({ message }: { message: string }) {
   );
 }
 
-const toSeen = (banner: StoredBanner | undefined) => JSON.stringify(banner ?? null);
-
-function replaceBanner(call: OfficeCall, banner: StoredBanner | undefined): Promise<void> {
-  const words = "Someone changed the banner meanwhile: see above which one it is now.";
-  const requireSame = (current: StoredBanner | undefined) => requireSeen(call, toSeen(current), words);
-  return setBanner(call.db, { banner, by: call.by, requireSame }, call.nowMs);
-}
+const { set, clear } = bannerActs;
 
 const preview: OfficeAct = {
   ...formAt("/announcement/preview"),
@@ -87,30 +71,9 @@ const preview: OfficeAct = {
   run: async (call) => ({ title: "Banner", content: await show(call) }),
 };
 
-const publish: OfficeAct = {
-  ...formWithProof("/announcement/publish"),
-  name: "publish the banner",
-  done: "It shows within half a minute.",
-  async run(call) {
-    const { input } = call;
-    const kind = bannerKinds.find((name) => name === input("kind"));
-    const message = requireLine("The text", input("message"));
-    if (!kind) throw invalid("Choose a kind.");
-    const [starts_at_ms, ends_at_ms] = [parseTime(input("starts")), parseTime(input("ends"))];
-    await replaceBanner(call, { kind, message, starts_at_ms, ends_at_ms });
-  },
-};
-
-const clear: OfficeAct = {
-  ...formWithProof("/announcement/clear"),
-  name: "clear the banner",
-  done: "It is gone within half a minute.",
-  run: (call) => replaceBanner(call, undefined),
-};
-
 export const announcement: OfficePage = {
   path: "/announcement",
   name: "Banner",
   show,
-  acts: [preview, publish, clear],
+  acts: [preview, formOf(set), formOf(clear)],
 };

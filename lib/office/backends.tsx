@@ -1,27 +1,12 @@
 import { ButtonLink } from "@/app/(pages)/button-link";
-import { PostButton, PostForm } from "@/app/(pages)/post-form";
-import {
-  addBackend,
-  type Backend,
-  listBackends,
-  permissions,
-  removeBackend,
-  rotateBackend,
-} from "@/lib/backend/backends";
+import { PostButton } from "@/app/(pages)/post-form";
+import { type Added, backendActs } from "@/lib/admin/backend";
+import { type Backend, listBackends } from "@/lib/backend/backends";
 import { settings } from "@/lib/config/settings";
-import { Choice, Field } from "@/lib/office/forms";
-import {
-  formWithProof,
-  invalid,
-  type OfficeAct,
-  type OfficeCall,
-  type OfficePage,
-  type OfficeView,
-} from "@/lib/office/page";
+import { ActForm, formOf } from "@/lib/office/act-form";
+import type { OfficeCall, OfficePage, OfficeView } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant } from "@/lib/office/values";
-
-const mayWords = { read: "read", "read,spend": "read and spend", spend: "spend" };
 
 async function show(call: OfficeCall) {
   const backends = await listBackends(call.db);
@@ -52,12 +37,9 @@ async function show(call: OfficeCall) {
         whenEmpty="None."
       />
       <h2>Add a backend</h2>
-      <PostForm action={add.path} className="stack">
-        <Field call={call} name="backend" label="Name" maxLength={40} spellCheck={false} />
-        <Choice call={call} name="may" label="It may" options={mayWords} />
-        <KeyField call={call} />
+      <ActForm act={add} call={call}>
         <button type="submit">Add</button>
-      </PostForm>
+      </ActForm>
     </>
   );
 }
@@ -76,66 +58,22 @@ function Changes({ call, id }: { call: OfficeCall; id: string }) {
     <>
       <details className="fold">
         <summary>Rotate the key</summary>
-        <PostForm action={rotate.path} hidden={{ backend: id }} className="stack">
-          <p>The key before stays valid until the next rotation.</p>
-          <KeyField call={call} />
+        <p>The key before stays valid until the next rotation.</p>
+        <ActForm act={rotate} call={call} hidden={{ backend: id }}>
           <button type="submit">Rotate the key of {id}</button>
-        </PostForm>
+        </ActForm>
       </details>
-      <PostButton action={remove.path} hidden={{ backend: id }} label={`Remove ${id}`}>
+      <PostButton action={remove.form.path} hidden={{ backend: id }} label={`Remove ${id}`}>
         Remove
       </PostButton>
     </>
   );
 }
 
-function KeyField({ call }: { call: OfficeCall }) {
-  return (
-    <label>
-      Its public key, PEM or JWK; without one, a pair is made
-      <textarea name="publicKey" rows={3} spellCheck={false} defaultValue={call.typed("publicKey")} />
-    </label>
-  );
-}
-
-const add: OfficeAct = {
-  ...formWithProof("/backends/add"),
-  name: "add a backend",
-  done: "Added. It is known within a second.",
-  async run(call) {
-    const { db, by, nowMs, input } = call;
-    const id = input("backend") ?? "";
-    const asked = (input("may") ?? "").split(",");
-    const may = permissions.filter((permission) => asked.includes(permission));
-    if (may.length === 0) throw invalid("Choose what it may.");
-    return showKey(id, await addBackend(db, { id, may, publicKey: keyIn(call), by }, nowMs));
-  },
-};
-
-const rotate: OfficeAct = {
-  ...formWithProof("/backends/rotate"),
-  name: "rotate the key",
-  done: "The new key is known within a second. The one before stays valid.",
-  async run(call) {
-    const { db, by, nowMs, input } = call;
-    const id = input("backend") ?? "";
-    return showKey(id, await rotateBackend(db, { id, publicKey: keyIn(call), by }, nowMs));
-  },
-};
-
-const remove: OfficeAct = {
-  ...formWithProof("/backends/remove"),
-  name: "remove the backend",
-  done: "Removed. Its requests are refused from now on.",
-  async run({ db, by, nowMs, input }) {
-    await removeBackend(db, { id: input("backend") ?? "", by }, nowMs);
-  },
-};
-
-const keyIn = ({ input }: OfficeCall) => input("publicKey") || undefined;
+const { add, rotate, remove } = backendActs;
 
 /** The private key of a pair that was made, which is stored nowhere; nothing if the backend has its own. */
-function showKey(id: string, privateKey: string | undefined): OfficeView | undefined {
+function showKey({ id, privateKey }: Added): OfficeView | undefined {
   if (privateKey === undefined) return undefined;
   return {
     title: `The private key of ${id}`,
@@ -157,5 +95,5 @@ export const backends: OfficePage = {
   path: "/backends",
   name: "Backends",
   show,
-  acts: [add, rotate, remove],
+  acts: [formOf(add, showKey), formOf(rotate, showKey), formOf(remove)],
 };

@@ -1,12 +1,15 @@
+import { InvalidArgumentError } from "commander";
 import type { InputHTMLAttributes, ReactNode } from "react";
 import { isInstant } from "@/lib/accounts/account";
 import { termsOfPlan } from "@/lib/accounts/accounts";
 import type { AccountTerms } from "@/lib/accounts/gift";
+import { parseWholeNumber } from "@/lib/admin/arguments";
+import { toMinute } from "@/lib/config/instants";
 import { ApiError } from "@/lib/http/errors";
 import { hashContent } from "@/lib/http/etag";
 import { parseJson } from "@/lib/http/json";
-import { invalid, type OfficeCall, requireLine } from "@/lib/office/page";
-import { type Plans, slug, titleOf } from "@/lib/plans/plan";
+import { invalid, type OfficeCall } from "@/lib/office/page";
+import { type Plans, slug } from "@/lib/plans/plan";
 
 type FieldProps = {
   call: OfficeCall;
@@ -69,11 +72,6 @@ export function TimeField({ atMs, ...field }: TimeFieldProps) {
   return <Field type="datetime-local" current={toMinute(atMs)} {...field} />;
 }
 
-/** A time as the field shows it; empty without one. */
-export function toMinute(atMs: number | null | undefined): string {
-  return atMs == null ? "" : new Date(atMs).toISOString().slice(0, 16);
-}
-
 /** Parses the field to Unix milliseconds; `null` if it is empty. Throws an {@link ApiError}. */
 export function parseTime(text: string | undefined): number | null {
   if (!text) return null;
@@ -118,57 +116,36 @@ export function readTerms({ input }: Pick<OfficeCall, "input">): AccountTerms {
   const terms: AccountTerms = { plan, given_plan };
   const [ends, days, limit] = [input("trialEnds"), input("trialDays"), input("assistantLimit")];
   if (ends && plan === "trial") terms.trial_ends_at_ms = parseTime(ends);
-  if (days && plan === "trial") terms.trial_days = parseWhole(days, "The days of the trial");
-  if (limit) terms.assistant_limit = parseWhole(limit, "The limit of assistants");
+  if (days && plan === "trial")
+    terms.trial_days = inForm("The days of the trial", () => parseWholeNumber(days));
+  if (limit) terms.assistant_limit = inForm("The limit of assistants", () => parseWholeNumber(limit));
   return terms;
 }
 
-/** Parses a whole number. Throws an {@link ApiError}. */
-export function parseWhole(text: string, what: string): number {
-  if (!/^\d{1,6}$/.test(text)) throw invalid(`${what} must be a whole number from 0 to 999999.`);
-  return Number(text);
+/** What was typed in lines, each parsed as an option of a command is. Throws an {@link ApiError} for a name twice. */
+export function parseLines<Values extends object>(
+  parse: (line: string, before?: Values) => Values,
+  typed: string,
+  none: Values,
+): Values {
+  const namesOf = (values: Values): string[] => (Array.isArray(values) ? values : Object.keys(values));
+  return typed.split("\n").reduce((before, line) => {
+    if (line.trim() === "") return before;
+    const [name = ""] = namesOf(parse(line.trim()));
+    if (namesOf(before).includes(name)) throw invalid(`“${name}” is there twice.`);
+    return parse(line.trim(), before);
+  }, none);
 }
 
-/** What was typed in lines, each with what reads it. Throws an {@link ApiError} for a name twice. */
-export function readLines<Value>(text: string, read: (line: string) => [name: string, value: Value]) {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  const values = new Map<string, Value>();
-  for (const line of lines) {
-    const [name, value] = read(line);
-    if (values.has(name)) throw invalid(`“${name}” is there twice.`);
-    values.set(name, value);
+/** Parses as a command does, and refuses as a form does: "It" has a name here. */
+export function inForm<Value>(subject: string | undefined, parse: () => Value): Value {
+  try {
+    return parse();
+  } catch (failure) {
+    if (!(failure instanceof InvalidArgumentError)) throw failure;
+    throw invalid(failure.message.replace(/^It\b/, subject ?? "It"));
   }
-  return Object.fromEntries(values);
 }
-
-/** Reads `voice = Talk to assistants`, or the name alone. Throws an {@link ApiError}. */
-export function readFeature(line: string): [name: string, title: string] {
-  const [name, title] = readPair(line);
-  return [name, title === "" ? titleOf(name) : requireLine(`The title of ${name}`, title)];
-}
-
-/** Reads `projects = 20` or `projects = none`. Throws an {@link ApiError}. */
-export function readLimit(line: string): [name: string, limit: number | null] {
-  const [name, limit] = readPair(line);
-  return [name, limit === "none" ? null : parseWhole(limit, `The limit of ${name}, if it is not none,`)];
-}
-
-function readPair(line: string): [name: string, value: string] {
-  const [, typed = "", value = ""] = /^([^=]*)=?(.*)$/s.exec(line) ?? [];
-  return [requireSlug(typed.trim()), value.trim()];
-}
-
-/** A name of a plan, a feature or a limit. Throws an {@link ApiError}. */
-export function requireSlug(typed: string): string {
-  if (slug.safeParse(typed).success) return typed;
-  throw invalid(`“${typed}” is no name: 1 to 40 lower-case letters, digits and hyphens, a letter first.`);
-}
-
-/** Features and limits as they are typed, one a line. */
-export const toLines = (pairs: Readonly<Record<string, string | number | null>>) =>
-  Object.entries(pairs)
-    .map(([name, value]) => `${name} = ${value ?? "none"}`)
-    .join("\n");
 
 /** What a form shows of these fields, in short: by it {@link readSeen} finds out what its sender changed. */
 export const toSeen = (fields: Readonly<Record<string, string>>) =>

@@ -1,8 +1,8 @@
 import { SiteHeader } from "@/app/(pages)/site-header";
+import type { Operator } from "@/lib/auth/operators";
 import type { ApiError } from "@/lib/http/errors";
 import { renderHtml } from "@/lib/http/render-html";
 import { officeFiles } from "@/lib/office/files";
-import type { Operator } from "@/lib/office/operators";
 import { type OfficePage, type OfficeView, signInPaths } from "@/lib/office/page";
 import { officePages } from "@/lib/office/routes";
 import { UntrustedText } from "@/lib/office/values";

@@ -13,6 +13,7 @@ import { officeFiles } from "@/lib/office/files";
 import { type Place, renderPage } from "@/lib/office/frame";
 import {
   addressOf,
+  asFile,
   byOperators,
   type OfficeAct,
   type OfficeCall,
@@ -143,13 +144,8 @@ async function showPage(
 }
 
 function sendFile({ path, mediaType, read }: NonNullable<OfficePage["file"]>): Work<OfficeSession> {
-  const headers = ["content-disposition", `attachment; filename="${path.slice(1)}"`];
-  return async (request, session) => ({
-    status: 200,
-    body: await read(await toCall(request, session)),
-    mediaType,
-    headers,
-  });
+  return async (request, session) =>
+    asFile(path.slice(1), mediaType, await read(await toCall(request, session)));
 }
 
 async function carryOut(
@@ -161,7 +157,7 @@ async function carryOut(
   const call = await toCall(request, session);
   try {
     const shown = await act.run(call);
-    if (shown) return { ...shown, operator: session.operator, page };
+    if (shown) return "content" in shown ? { ...shown, operator: session.operator, page } : shown;
     return redirectTo({ to: addressOf(page.path, { email: call.input("email"), done: nameOf(act) }) });
   } catch (thrown) {
     if (thrown instanceof ApiError) return showPage(page, request, session, thrown);

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 import { PostButton } from "@/app/(pages)/post-form";
+import { retryMailsAct } from "@/lib/admin/emails";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
-import { retryFailedMails } from "@/lib/mail/failed-mails";
-import { formAt, invalid, type OfficeAct, type OfficeCall, type OfficePage } from "@/lib/office/page";
+import { formOf } from "@/lib/office/act-form";
+import { invalid, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, MailState, Person, UntrustedText } from "@/lib/office/values";
 
@@ -45,7 +46,7 @@ async function show({ db }: OfficeCall) {
           Mails: ({ mails }) => (mails === maxGrouped ? `${maxGrouped} or more` : mails),
           "": ({ failure }) => (
             <PostButton
-              action={retry.path}
+              action={retryMailsAct.form.path}
               hidden={{ failure: failure ?? "" }}
               label={`Try all again: ${failure}`}
             >
@@ -65,7 +66,11 @@ async function show({ db }: OfficeCall) {
           "Was due": ({ due_at_ms }) => <Instant atMs={due_at_ms} />,
           "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
           "": ({ id, kind, email }) => (
-            <PostButton action={retry.path} hidden={{ id }} label={`Try again: ${kind} to ${email}`}>
+            <PostButton
+              action={retryMailsAct.form.path}
+              hidden={{ id }}
+              label={`Try again: ${kind} to ${email}`}
+            >
               Try again
             </PostButton>
           ),
@@ -93,21 +98,15 @@ async function show({ db }: OfficeCall) {
   );
 }
 
-const retry: OfficeAct = {
-  ...formAt("/mails/retry"),
-  name: "send mails again",
-  done: "They are tried again now.",
-  async run({ db, nowMs, by, input }) {
-    const column = input("id") ? "id" : "failure";
-    const retried = await retryFailedMails(db, { column, value: input(column) ?? "", by }, nowMs);
-    if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
-  },
-};
-
 export const mails: OfficePage = {
   path: "/mails",
   name: "Mails",
   title: () => "Mails that failed",
   show,
-  acts: [retry],
+  acts: [
+    formOf(retryMailsAct, ({ retried }) => {
+      if (retried === 0) throw invalid("No such mail has failed, or its reader wants none.");
+      return undefined;
+    }),
+  ],
 };

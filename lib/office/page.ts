@@ -1,8 +1,10 @@
 import type { ReactNode } from "react";
+import { enrolPath } from "@/lib/auth/operators";
 import { notAnEmail, parseTypedEmail, whyNotAnEmail } from "@/lib/config/email-address";
 import type { Operator } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
+import type { ResponseParts } from "@/lib/http/response";
 import type { Route } from "@/lib/http/route";
 
 /** A request of a signed-in operator. */
@@ -42,7 +44,7 @@ export const posts = { ...office, methods: ["POST"], origin: "own" } as const;
 export const byOperators = { credential: "operator" } as const;
 
 /** The addresses of sign-in, which need no session, and those of the proof and of signing out. */
-export const signInPaths = { enter: "/enter", enrol: "/enrol", proof: "/proof", leave: "/leave" } as const;
+export const signInPaths = { enter: "/enter", enrol: enrolPath, proof: "/proof", leave: "/leave" } as const;
 
 /** The route of a form. */
 export const formAt = (path: Route["path"]) => ({ ...posts, ...byOperators, path, takes: "office" }) as const;
@@ -56,20 +58,14 @@ export type OfficeAct = Route & {
   name: string;
   /** What its page says afterwards. */
   done?: string;
-  /** Throws an {@link ApiError} if it changes nothing. Returns what to show in place of its page, if anything. */
-  run: (call: OfficeCall) => Promise<OfficeView | undefined> | Promise<void>;
+  /** Throws an {@link ApiError} if it changes nothing. Returns what to show or send in place of its page, if anything. */
+  run: (call: OfficeCall) => Promise<OfficeView | ResponseParts | undefined> | Promise<void>;
 };
 
 /** A path with these parameters; empty ones are left out. */
 export function addressOf(path: string, parameters: Record<string, string | undefined>): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => Boolean(pair[1]));
   return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path;
-}
-
-/** A text that people will read: one line. Throws an {@link ApiError}. */
-export function requireLine(what: string, text = ""): string {
-  if (text !== "" && text.length <= 500 && !/\p{Cc}/u.test(text)) return text;
-  throw invalid(`${what} must be one line of 1 to 500 characters.`);
 }
 
 /** The email that a page or a form is about. Throws an {@link ApiError} if there is none. */
@@ -84,3 +80,11 @@ export function requireEmail({ input }: Pick<OfficeCall, "input">): string {
 export function invalid(message: string): ApiError {
   return new ApiError("invalid_request", { message, hint: "Nothing was changed." });
 }
+
+/** A file to be saved. */
+export const asFile = (name: string, mediaType: string, body: string): ResponseParts => ({
+  status: 200,
+  body,
+  mediaType,
+  headers: ["content-disposition", `attachment; filename="${name}"`],
+});

@@ -1,3 +1,4 @@
+import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/auth/operators";
 import {
   CeremonyError,
   creationOptions,
@@ -13,7 +14,6 @@ import type { Call } from "@/lib/http/call";
 import { clearCookie, cookieHeaders, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
 import type { ResponseParts } from "@/lib/http/response";
-import { changeOperator, linkMinutes, type Operator, officeParty } from "@/lib/office/operators";
 import { proveSession } from "@/lib/office/proof";
 import { type OfficeSession, startSession } from "@/lib/office/session";
 import { hashSecret } from "@/lib/runtime/secret";

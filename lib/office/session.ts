@@ -1,8 +1,8 @@
+import { changeOperator, type Operator } from "@/lib/auth/operators";
 import { type Db, store } from "@/lib/db/store";
 import type { Call } from "@/lib/http/call";
 import { clearCookie, readCookie, writeCookie } from "@/lib/http/cookies";
 import { ApiError } from "@/lib/http/errors";
-import { changeOperator, type Operator } from "@/lib/office/operators";
 import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 /** An operator's session in a browser. */

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { addCredits, setAccount } from "@/lib/accounts/accounts";
-import { parseThousandths } from "@/lib/accounts/ledger";
+import { parseAmount, parseWords } from "@/lib/admin/arguments";
 import { hashContent } from "@/lib/http/etag";
-import { Choice, Field, planOptions, readTerms } from "@/lib/office/forms";
+import { Choice, Field, inForm, planOptions, readTerms } from "@/lib/office/forms";
 import { doForEach, showOutcomes } from "@/lib/office/outcomes";
-import { formWithProof, invalid, type OfficeAct, type OfficeCall, requireLine } from "@/lib/office/page";
+import { formWithProof, invalid, type OfficeAct, type OfficeCall } from "@/lib/office/page";
 import type { Plans } from "@/lib/plans/plan";
 
 const acts = { "": "Choose…", plan: "Give the plan", credits: "Add the credits" };
@@ -59,9 +59,8 @@ function readAct(call: OfficeCall): (email: string) => Promise<void> {
     return async (email) => void (await setAccount(db, email, { ...terms, by }, nowMs));
   }
   if (input("act") !== "credits") throw invalid("Choose what to do.");
-  const thousandths = parseThousandths(input("amount") ?? "");
-  if (!thousandths) throw invalid("The amount must be a number other than 0, with at most three decimals.");
-  const reason = requireLine("The reason", input("reason"));
+  const thousandths = inForm("The amount", () => parseAmount(input("amount") ?? ""));
+  const reason = inForm("The reason", () => parseWords(input("reason") ?? ""));
   const once = z.uuid().safeParse(input("once")).data;
   if (!once) throw invalid("The form is incomplete.");
   // A form that is sent again counts once for each, also if only some had got theirs.

@@ -1,32 +1,11 @@
 import { ButtonLink } from "@/app/(pages)/button-link";
-import { PostButton, PostForm } from "@/app/(pages)/post-form";
+import { PostButton } from "@/app/(pages)/post-form";
+import { webhookActs } from "@/lib/admin/webhook";
 import { eventDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
-import { eventTypeNames } from "@/lib/events/event";
-import {
-  addWebhook,
-  describeWebhook,
-  latestDeliveries,
-  listWebhooks,
-  parseTypes,
-  removeWebhook,
-  resendOne,
-  resendSince,
-  rotateWebhook,
-  stateOf,
-  testWebhook,
-} from "@/lib/events/webhooks";
-import { Field, parseTime, TimeField } from "@/lib/office/forms";
-import {
-  addressOf,
-  formAt,
-  formWithProof,
-  invalid,
-  type OfficeAct,
-  type OfficeCall,
-  type OfficePage,
-  type OfficeView,
-} from "@/lib/office/page";
+import { describeWebhook, latestDeliveries, listWebhooks, stateOf } from "@/lib/events/webhooks";
+import { ActForm, formOf } from "@/lib/office/act-form";
+import { addressOf, type OfficeCall, type OfficePage, type OfficeView } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
 import { Instant, UntrustedText } from "@/lib/office/values";
 
@@ -57,17 +36,9 @@ async function show(call: OfficeCall) {
         <Deliveries call={call} webhook={chosen} deliveries={await latestDeliveries(db, chosen.id)} />
       )}
       <h2>Add a webhook</h2>
-      <PostForm action={add.path} className="stack">
-        <Field call={call} name="url" label="Address of the receiver" maxLength={1000} spellCheck={false} />
-        <Field
-          call={call}
-          name="events"
-          label="Events, with commas between them; all if it is empty"
-          maxLength={500}
-          spellCheck={false}
-        />
+      <ActForm act={add} call={call}>
         <button type="submit">Add</button>
-      </PostForm>
+      </ActForm>
     </>
   );
 }
@@ -113,7 +84,7 @@ const LastOnes = ({ id, url }: Described) => (
 );
 
 const TestButton = ({ id, url }: Described) => (
-  <PostButton action={test.path} hidden={{ webhook: id }} label={`Test ${url}`}>
+  <PostButton action={test.form.path} hidden={{ webhook: id }} label={`Test ${url}`}>
     Test
   </PostButton>
 );
@@ -139,10 +110,10 @@ function Changes(webhook: Described) {
   return (
     <div className="actions">
       <TestButton {...webhook} />
-      <PostButton action={rotate.path} hidden={hidden} label={`Rotate the secret of ${url}`}>
+      <PostButton action={rotate.form.path} hidden={hidden} label={`Rotate the secret of ${url}`}>
         Rotate the secret
       </PostButton>
-      <PostButton action={remove.path} hidden={hidden} label={`Remove ${url}`}>
+      <PostButton action={remove.form.path} hidden={hidden} label={`Remove ${url}`}>
         Remove
       </PostButton>
     </div>
@@ -177,7 +148,7 @@ function Deliveries({ call, webhook: { id, url }, deliveries }: DeliveriesProps)
           ),
           Change: ({ event_id }) => (
             <PostButton
-              action={resend.path}
+              action={resend.form.path}
               hidden={{ webhook: id, event: event_id }}
               label={`Send again ${event_id}`}
             >
@@ -187,73 +158,14 @@ function Deliveries({ call, webhook: { id, url }, deliveries }: DeliveriesProps)
         }}
         whenEmpty="None yet."
       />
-      <PostForm action={resend.path} hidden={{ webhook: id }} className="stack">
-        <TimeField call={call} name="since" label="Send all again since (UTC)" atMs={null} />
+      <ActForm act={resend} call={call} hidden={{ webhook: id }}>
         <button type="submit">Send all again</button>
-      </PostForm>
+      </ActForm>
     </>
   );
 }
 
-const idIn = ({ input }: OfficeCall) => input("webhook") ?? "";
-
-const add: OfficeAct = {
-  ...formWithProof("/webhooks/add"),
-  name: "add a webhook",
-  async run(call) {
-    const { db, by, nowMs, input } = call;
-    const named = input("events");
-    const types = named ? parseTypes(named) : undefined;
-    if (named && !types) throw invalid(`The events are ${eventTypeNames.join(", ")}.`);
-    return showSecret(await addWebhook(db, { url: input("url") ?? "", types, by }, nowMs));
-  },
-};
-
-const rotate: OfficeAct = {
-  ...formWithProof("/webhooks/rotate"),
-  name: "rotate the secret",
-  run: async (call) => showSecret(await rotateWebhook(call.db, idIn(call), call, call.nowMs)),
-};
-
-const remove: OfficeAct = {
-  ...formWithProof("/webhooks/remove"),
-  name: "remove the webhook",
-  done: "Removed. Nothing is sent to it any more.",
-  run: (call) => removeWebhook(call.db, idIn(call), call, call.nowMs),
-};
-
-const resend: OfficeAct = {
-  ...formAt("/webhooks/resend"),
-  name: "send again",
-  done: "It is sent again within a second, if the receiver answers.",
-  async run(call) {
-    const { db, input, nowMs } = call;
-    const event = input("event");
-    if (event) return resendOne(db, idIn(call), event, call, nowMs);
-    const sinceMs = parseTime(input("since"));
-    if (sinceMs === null) throw invalid("Choose the time since when all is sent again.");
-    return resendSince(db, idIn(call), sinceMs, call, nowMs);
-  },
-};
-
-const test: OfficeAct = {
-  ...formAt("/webhooks/test"),
-  name: "test the webhook",
-  async run(call) {
-    const { status, answer, isAccepted } = await testWebhook(call.db, idIn(call), call, call.nowMs);
-    return {
-      title: isAccepted ? "The receiver accepted the test" : "The receiver did not accept the test",
-      content: (
-        <>
-          <p>
-            It said: <UntrustedText>{[status, answer].filter(Boolean).join(": ")}</UntrustedText>
-          </p>
-          <BackToWebhooks />
-        </>
-      ),
-    };
-  },
-};
+const { add, rotate, remove, test, resend } = webhookActs;
 
 const BackToWebhooks = () => (
   <ButtonLink to={webhooks.path} isPlain>
@@ -281,5 +193,21 @@ export const webhooks: OfficePage = {
   path: "/webhooks",
   name: "Webhooks",
   show,
-  acts: [add, rotate, remove, resend, test],
+  acts: [
+    formOf(add, showSecret),
+    formOf(rotate, showSecret),
+    formOf(remove),
+    formOf(resend),
+    formOf(test, ({ accepted, status, answer }) => ({
+      title: accepted ? "The receiver accepted the test" : "The receiver did not accept the test",
+      content: (
+        <>
+          <p>
+            It said: <UntrustedText>{[status, answer].filter(Boolean).join(": ")}</UntrustedText>
+          </p>
+          <BackToWebhooks />
+        </>
+      ),
+    })),
+  ],
 };

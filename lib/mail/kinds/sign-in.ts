@@ -2,7 +2,7 @@ import * as z from "zod";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/register/pages";
-import { hasOwner, mailTo, mailToOwner } from "@/lib/mail/kind";
+import { mailTo } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 const code = z.object({ to: z.string(), code: z.string(), isLong: z.boolean().default(false) });
@@ -16,22 +16,21 @@ type Passkey = Omit<z.infer<typeof passkey>, "to">;
 
 export const signInMails = {
   code: mailTo(code, {
-    isWanted: hasOwner,
     text: codeText,
     examples: () => ({
       code: codeText({ code: "123456", isLong: false }),
       "long-code": codeText({ code: "ABCD2345EFGH", isLong: true }),
     }),
   }),
-  "new browser": mailToOwner(browser, {
+  "new browser": mailTo(browser, {
     text: newBrowserText,
     examples: (atMs) => ({ "new-browser": newBrowserText({ name: "Chrome on Windows", atMs }) }),
   }),
-  "browser in turn": mailToOwner(browser, {
+  "browser in turn": mailTo(browser, {
     text: inTurnText,
     examples: (atMs) => ({ "browser-in-turn": inTurnText({ name: "Chrome on Windows", atMs }) }),
   }),
-  passkey: mailToOwner(passkey, {
+  passkey: mailTo(passkey, {
     text: passkeyText,
     examples: (atMs) => ({
       "passkey-added": passkeyText({ change: "added", name: "Chrome on macOS", atMs }),

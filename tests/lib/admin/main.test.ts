@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { describeCommands } from "@/lib/admin/run-command";
 import { onboardingSeries } from "@/lib/mail/onboarding-series";
 import { borrowService } from "@/tests/support/block";
 import { eventually } from "@/tests/support/databases";
@@ -303,6 +304,15 @@ describe("npm run admin on its own", () => {
     };
     await walk([]);
     expect(leaves.length).toBeGreaterThan(30);
+  });
+
+  it("has every command in the README's table", () => {
+    const rows = describeCommands()
+      .list()
+      .map(({ usage, words }) => `| \`${usage}\` | ${words} |`);
+    const readme = readFileSync("lib/admin/README.md", "utf8").replace(/ +\|/g, " |");
+    const [, table = ""] = /\| command \| what it does \|\n[| -]+\n(.*?)\n\n/s.exec(readme) ?? [];
+    expect(table.split("\n")).toEqual(rows);
   });
 
   it("loads neither PostgreSQL's library nor those of mail and shared counters on the embedded store", async () => {

@@ -164,6 +164,8 @@ describe.each(engines)("an attack on the office on $name", async (engine) => {
       expect(proved.sort()).toEqual([
         "/account/credits",
         "/account/delete",
+        "/account/erase",
+        "/account/export",
         "/account/sessions/end",
         "/account/terms",
         "/accounts/change",

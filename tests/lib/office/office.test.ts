@@ -421,10 +421,64 @@ describe.each(engines)("the office on $name", async (engine) => {
     });
   });
 
+  describe("a person", () => {
+    const person = "person@example.com";
+    const submit = (path: string) => ann.submit(path, { email: person });
+    const row = async () =>
+      (await stage.query(`SELECT deletes_at_ms FROM accounts WHERE email = '${person}'`))[0];
+
+    it("is exported as a file, which the audit notes", async () => {
+      await service.adminJson("account", "add", person, "--plan", "hobby");
+      const { status, headers, text } = await submit("/account/export");
+      expect([
+        status,
+        headers["content-disposition"],
+        headers["content-type"],
+        headers["cache-control"],
+      ]).toEqual([200, 'attachment; filename="person.json"', "application/json", "no-store"]);
+      expect(JSON.parse(text)).toMatchObject({
+        email: person,
+        account: { plan: "hobby" },
+        invitations: [{}],
+      });
+      expect(await newestChange()).toMatchObject({
+        who: "operator ann",
+        what: "person export",
+        whom: person,
+      });
+    });
+
+    it("is erased a day later, unless that is taken back", async () => {
+      const { headers } = await submit("/account/erase");
+      expect(headers.location).toBe(`/account?email=${encodeURIComponent(person)}&done=erase`);
+      const inMs = Number((await row())?.deletes_at_ms) - Date.now();
+      expect(inMs / dayMs).toBeCloseTo(1, 2);
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account leave" });
+      const { text } = await ann.open(`/account?email=${person}`);
+      expect(text).toContain("<b>Everything about this person is erased</b>");
+      await submit("/account/keep");
+      expect((await row())?.deletes_at_ms).toBeNull();
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "account stay" });
+      await submit("/account/erase");
+      await stage.query(`UPDATE accounts SET deletes_at_ms = 1 WHERE email = '${person}'`);
+      await service.adminJson("emails", "send-due");
+      expect(await row()).toBeUndefined();
+      expect(await newestChange()).toMatchObject({ who: "operator ann", what: "person erase" });
+    });
+
+    it("without an account is erased at once, and one of whom nothing is stored is refused", async () => {
+      await service.submit("/waitlist/join", { email: person });
+      expect((await submit("/account/erase")).status).toBe(303);
+      expect(await stage.query(`SELECT 1 FROM waitlist WHERE email = '${person}'`)).toEqual([]);
+      expect((await submit("/account/erase")).status).toBe(404);
+    });
+  });
+
   describe("a purchase", () => {
-    it("has its commands on the page of those that stay in the shell", async () => {
+    it("has its commands on the page of those of the shell", async () => {
       const { text } = await ann.open("/commands");
-      for (const command of ["billing show EMAIL", "billing reconcile"]) expect(text).toContain(command);
+      for (const command of ["billing show &lt;email&gt;", "billing reconcile [email]"])
+        expect(text).toContain(`${command}</code>`);
     });
 
     it("is in a line of Today: what is due, unsettled or without account, and that deliveries fail", async () => {

@@ -4,7 +4,6 @@ import { settings } from "@/lib/config/settings";
 import { type Actor, auditedTransaction } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { ApiError } from "@/lib/http/errors";
-import { signInPaths } from "@/lib/office/page";
 import { hashSecret, mintSecret } from "@/lib/runtime/secret";
 
 /** A person who works in the office. */
@@ -14,6 +13,9 @@ export type Operator = { id: string; name: string };
 export const operatorName = /^[a-z\d][a-z\d.-]{0,39}$/;
 
 export const linkMinutes = 15;
+
+/** The page of the office that such a link opens. */
+export const enrolPath = "/enrol";
 
 /** The office as a relying party: pages at exactly `OFFICE_URL`. Throws an {@link ApiError} if it is off. */
 export function officeParty(): RelyingParty {
@@ -43,7 +45,7 @@ export async function makeOperatorLink(db: Db, name: string, nowMs: number): Pro
       .execute(),
   );
   // The fragment reaches no server and no log.
-  return `${origin}${signInPaths.enrol}#${token}`;
+  return `${origin}${enrolPath}#${token}`;
 }
 
 /** The operators by name, with what they have. */
