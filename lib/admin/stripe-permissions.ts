@@ -31,7 +31,7 @@ export const permissionNames = Object.keys({ ...permissions, ...ofTax });
 
 /**
  * Tries each permission that we use, and returns those that STRIPE_SECRET_KEY lacks. Stripe answers 403 before it looks for
- * the object. Throws a {@link StripeFailure} for a key that is none, and while Stripe cannot be asked.
+ * the object. Throws a {@link StripeFailure} for a text that is not a key, and while Stripe cannot be asked.
  */
 export async function findMissingPermissions(hasTax: boolean): Promise<string[]> {
   const tried = Object.entries({ ...permissions, ...(hasTax && ofTax) }).map(async ([name, trial]) => {

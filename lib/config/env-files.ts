@@ -27,7 +27,7 @@ export function loadEnvFiles(
   Object.assign(process.env, ...files, given);
 }
 
-/** The text of a file, without the mark that editors on Windows put before it. A folder of that name is none. */
+/** The text of a file, without the mark that editors on Windows put before it. A folder of that name is not read. */
 function read(file: string, complain: (complaint: string) => void): string {
   try {
     return readFileSync(file, "utf8").replace(/^\uFEFF/, "");

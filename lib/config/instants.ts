@@ -2,7 +2,7 @@ import { units } from "@/lib/config/durations";
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 
-/** Unix milliseconds as ISO 8601; `null` without a time, and the number if it is none. */
+/** Unix milliseconds as ISO 8601; `null` without a time, and the number itself where no date has it. */
 export function asIso(atMs: number | null | undefined): string | null {
   if (atMs == null) return null;
   const date = new Date(atMs);

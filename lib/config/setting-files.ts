@@ -3,7 +3,7 @@ import type { Environment } from "@/lib/config/env-files";
 
 /**
  * The value of a variable, or what the file holds that `<name>_FILE` names: Docker, Kubernetes and systemd give secrets as
- * files. The line breaks at its end, which editors and `echo` put there, are none of the value; blanks are.
+ * files. The line breaks at its end, which editors and `echo` put there, are not part of the value; blanks are.
  *
  * @param faults - gets a line if both are set, or if the file is empty or cannot be read
  * @returns undefined if neither is set

@@ -53,7 +53,7 @@ export function describeEvent({ type, account_id, account_number, data, at_ms }:
   return { type, timestamp: new Date(at_ms).toISOString(), data: told };
 }
 
-/** What is JSON in a column is text in an event; null if it is none, because someone wrote it by hand. */
+/** What is JSON in a column is text in an event; null if it is not JSON, because someone wrote it by hand. */
 const parsed = (text: unknown) => parseJson(Buffer.from(String(text))) ?? null;
 
 /** Times are stored in milliseconds and amounts in thousandths, and told as elsewhere: `trialEndsAtMs` as `trialEndsAt`. */

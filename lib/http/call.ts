@@ -33,7 +33,7 @@ export type Site = {
   loggedAs?: "office" | "backend";
   /** Whether its requests may come through proxies; otherwise the peer is the client, whatever stands in front. */
   isProxied: boolean;
-  /** Whether a page says that there is nothing at an address that is none; otherwise such a request is refused in JSON. */
+  /** Whether a page says that there is nothing at an unknown address; otherwise such a request is refused in JSON. */
   hasPageFor: (request: Pick<Source, "method"> & { path: string }) => boolean;
 };
 
@@ -178,7 +178,7 @@ export function traceIdOf(traceparent: unknown): string | undefined {
 
 const goesOn = new AbortController().signal;
 
-/** What a `traceparent` says of its sender's span; undefined if it is none. */
+/** What a `traceparent` says of its sender's span; undefined if it is malformed. */
 export function parseTraceparent(
   traceparent: string | null,
 ): { traceId: string; spanId: string; traceFlags: number } | undefined {

@@ -5,7 +5,7 @@ import { processSingleton } from "@/lib/process-singleton";
 import { log } from "@/lib/runtime/log";
 import { metrics } from "@/lib/runtime/metrics";
 
-/** Why a delivery is none of the provider's, as far as can be told. */
+/** Why a delivery is not the provider's, as far as can be told. */
 export const unsigned = ["no signature", "another secret", "another time"] as const;
 export type Unsigned = (typeof unsigned)[number];
 

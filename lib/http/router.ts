@@ -11,7 +11,7 @@ import { refuseWrongHost } from "@/lib/http/wrong-host";
 /** The methods that change nothing. */
 export const readMethods = ["GET", "HEAD"];
 
-/** The public site. A page says that there is nothing at an address that is none. */
+/** The public site. A page says that there is nothing at an unknown address. */
 export const publicSite: Site = {
   get url() {
     return settings().appUrl;
@@ -33,7 +33,7 @@ function isEnabled({ under, onlyInDevelopment, onlyWithRegistration, onlyWithSch
 }
 
 /**
- * What a request gets in place of a handler's answer: 404 at an address that is none, 405 for a method that its address
+ * What a request gets in place of a handler's answer: 404 at an unknown address, 405 for a method that its address
  * lacks, 308 to the page without a slash at its end, 421 at another host. `undefined` if its route's handler answers it, or,
  * without a route, the page that says that there is nothing.
  *
@@ -50,7 +50,7 @@ export function decide(call: Call, explain: Explain = errorParts): Answer | Prom
   return call.route ? refuseWrongHost(call, call.route) : redirectTrailingSlash(call);
 }
 
-/** The 404 of an address that is none, unless a page says it, and the 405 of a method that an address lacks. */
+/** The 404 of an unknown address, unless a page says it, and the 405 of a method that an address lacks. */
 export function rejectUnrouted(call: Call): ApiError | undefined {
   const { route, method, site } = call;
   if (!route) return site.hasPageFor(call) ? undefined : notFound(call);

@@ -16,7 +16,7 @@ export type Check = {
 
 /** What the checks of a route need from its module. */
 export type CheckOptions<Who> = {
-  /** Throws an {@link ApiError} if its signature cannot be verified, or is none: the body is not read. */
+  /** Throws an {@link ApiError} if its signature is missing, or cannot be verified: the body is not read. */
   requireKey?: (call: Call) => void;
   /** The key that the quota counts; undefined for the client's own. */
   quotaKey?: (call: Call) => Promise<string | undefined> | undefined;
