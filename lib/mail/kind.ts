@@ -55,11 +55,10 @@ export function mailAbout<Queued, Wanted extends { to: string }>(
 export function mailTo<Queued extends { to: string }>(
   fields: z.ZodType<Queued>,
   {
-    isWanted = hasOwner,
+    isWanted,
     ...kind
   }: Described<NoInfer<Queued>> & {
-    /** Unless it says otherwise: whether someone can sign in to an account with this email. */
-    isWanted?: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>;
+    isWanted: (db: Db, mail: NoInfer<Queued>, nowMs: number) => Promise<boolean>;
     text: (mail: NoInfer<Queued>) => MailContent;
   },
 ): MailKind<Queued> {
@@ -68,6 +67,28 @@ export function mailTo<Queued extends { to: string }>(
   return mailAbout(fields, { ...kind, find });
 }
 
-function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
+/** A kind of mail to whoever can sign in with the address that it was queued with, or could before the account changed it. */
+export function mailToOwner<Queued extends { to: string }>(
+  fields: z.ZodType<Queued>,
+  kind: Described<NoInfer<Queued>> & { text: (mail: NoInfer<Queued>) => MailContent },
+): MailKind<Queued> {
+  const find = async (db: Db, mail: Queued) => {
+    if (await hasOwner(db, mail)) return mail;
+    const moved = await db
+      .selectFrom("email_changes")
+      .innerJoin("accounts", "accounts.id", "account_id")
+      .select("email as to")
+      .where("from_email", "=", mail.to)
+      .where("changed_at_ms", "is not", null)
+      .where("subject", "is not", null)
+      .orderBy("changed_at_ms", "desc")
+      .executeTakeFirst();
+    return moved && { ...mail, ...moved };
+  };
+  return mailAbout(fields, { ...kind, find });
+}
+
+/** Whether someone can sign in to an account with this email. */
+export function hasOwner(db: Db, { to }: { to: string }): Promise<boolean> {
   return hasRow(accountBy(db, "email", to).select("id").where("subject", "is not", null));
 }

@@ -4,7 +4,7 @@ import { dayMs } from "@/lib/config/durations";
 import { sessionDays } from "@/lib/config/lifetimes";
 import type { Db } from "@/lib/db/store";
 import { ownerPages } from "@/lib/http/register/pages";
-import { type DueMail, dueAtOnce, mailAbout, mailTo } from "@/lib/mail/kind";
+import { type DueMail, dueAtOnce, mailAbout, mailToOwner } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 /*
@@ -27,15 +27,15 @@ type App = Omit<z.infer<typeof app>, "to">;
 const example = { name: "Claude Code", origin: "a program on a computer" };
 
 export const appMails = {
-  "new app": mailTo(app, {
+  "new app": mailToOwner(app, {
     text: newAppText,
     examples: (atMs) => ({ "new-app": newAppText({ ...example, atMs }) }),
   }),
-  "replayed app": mailTo(app, {
+  "replayed app": mailToOwner(app, {
     text: replayedText,
     examples: (atMs) => ({ "replayed-app": replayedText({ name: "Claude", origin: "claude.ai", atMs }) }),
   }),
-  "app in turn": mailTo(app, {
+  "app in turn": mailToOwner(app, {
     text: inTurnText,
     examples: (atMs) => ({ "app-in-turn": inTurnText({ ...example, atMs }) }),
   }),

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { codeMinutes, longCodeHours } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { ownerPages } from "@/lib/http/register/pages";
-import { mailTo } from "@/lib/mail/kind";
+import { hasOwner, mailTo, mailToOwner } from "@/lib/mail/kind";
 import { formatInstant, linkTo, type MailContent } from "@/lib/mail/mail-content";
 
 const code = z.object({ to: z.string(), code: z.string(), isLong: z.boolean().default(false) });
@@ -16,21 +16,22 @@ type Passkey = Omit<z.infer<typeof passkey>, "to">;
 
 export const signInMails = {
   code: mailTo(code, {
+    isWanted: hasOwner,
     text: codeText,
     examples: () => ({
       code: codeText({ code: "123456", isLong: false }),
       "long-code": codeText({ code: "ABCD2345EFGH", isLong: true }),
     }),
   }),
-  "new browser": mailTo(browser, {
+  "new browser": mailToOwner(browser, {
     text: newBrowserText,
     examples: (atMs) => ({ "new-browser": newBrowserText({ name: "Chrome on Windows", atMs }) }),
   }),
-  "browser in turn": mailTo(browser, {
+  "browser in turn": mailToOwner(browser, {
     text: inTurnText,
     examples: (atMs) => ({ "browser-in-turn": inTurnText({ name: "Chrome on Windows", atMs }) }),
   }),
-  passkey: mailTo(passkey, {
+  passkey: mailToOwner(passkey, {
     text: passkeyText,
     examples: (atMs) => ({
       "passkey-added": passkeyText({ change: "added", name: "Chrome on macOS", atMs }),

@@ -318,6 +318,21 @@ describe.each(engines)("the outbox on $name", async (engine) => {
     expect(sent[0]?.text).toContain("go on after you have stopped the onboarding emails");
   });
 
+  it("sends what waited when an account changed its email to the new one, but no code", async () => {
+    await announce("new browser");
+    await askForCode();
+    const to = "new@example.com";
+    await stage.query(`INSERT INTO email_changes
+      (id, account_id, from_email, to_email, mailbox_hash, asked_at_ms, until_ms, changed_at_ms)
+      SELECT 'change', id, email, '${to}', '', ${nowMs}, ${nowMs}, ${nowMs} FROM accounts`);
+    await stage.query(`UPDATE accounts SET email = '${to}'`);
+    await round();
+    expect(sent.map((mail) => [mail.to, mail.subject])).toEqual([
+      [to, "A new browser signed in to your account"],
+    ]);
+    expect(await rows()).toEqual([]);
+  });
+
   it("sends no link to keep an account whose deletion was taken back", async () => {
     const [account] = await db.selectFrom("accounts").select(["id", "email"]).execute();
     if (!account) throw new Error("no account");
