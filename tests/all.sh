@@ -128,9 +128,9 @@ drills() {
 
 # What leads to production, from an empty Debian and an empty image on: most of it is what mirrors of Debian and npm deliver.
 walks() {
-  install_missing "${both[@]}" buildah debootstrap ip=iproute2 mmdebstrap
+  install_missing "${both[@]}" buildah caddy curl debootstrap ip=iproute2 mmdebstrap
   step build npm run -s build || return
-  step walks vitest run --maxWorkers=1 --project walks --reporter=default --reporter=json --outputFile.json="$notes/drills.json" "$@"
+  step walks vitest run --maxWorkers=1 --project walks --reporter=default --reporter=json --outputFile.json="$notes/walks.json" "$@"
 }
 
 "${@:-all}"
