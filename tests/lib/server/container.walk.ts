@@ -195,7 +195,7 @@ it("the manifest for Kubernetes is one that its description allows", patient, as
   writeFileSync(join(folder, "validate.mjs"), program);
   const { stdout } = await run("node", ["validate.mjs"], { cwd: folder });
   expect(stdout.trim()).toBe(
-    "Secret ConfigMap Deployment Service PodDisruptionBudget PersistentVolumeClaim CronJob",
+    "Secret ConfigMap Deployment Service Ingress PodDisruptionBudget PersistentVolumeClaim CronJob",
   );
   // The types know every field, where the schemas allow unknown ones.
   const options = { strict: true, noEmit: true, module: "nodenext", types: [], skipLibCheck: true };
