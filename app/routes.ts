@@ -7,6 +7,8 @@ import { GET as connect } from "@/app/(pages)/connect/route";
 import { documentHandlers } from "@/app/(pages)/docs/handlers";
 import { GET as search } from "@/app/(pages)/docs/search/route";
 import { GET as findHits } from "@/app/(pages)/docs/search.json/route";
+import { GET as connectApp } from "@/app/(pages)/home/access/connect/route";
+import { GET as developers } from "@/app/(pages)/home/access/developers/route";
 import { GET as access } from "@/app/(pages)/home/access/route";
 import { GET as account } from "@/app/(pages)/home/account/route";
 import { GET as billing } from "@/app/(pages)/home/billing/route";
@@ -56,14 +58,15 @@ import { fileHandler } from "@/lib/http/static-files";
 
 const atApi = [health, siteBanner, entitlement, creditsBalance, unsubscribe, mcp, mcpUnderApi, mcpAccount];
 const ofSite = [front, waitlist, signIn, code, invitation, connect, search, changes, status, nothingHere];
-const ofOwner = [home, billing, access, account, keepAccountPage, emailChange, unsubscribePage];
+const ofOwner = [home, billing, access, connectApp, developers, account];
+const byLink = [keepAccountPage, emailChange, unsubscribePage];
 const steps = [acceptInvitation, keepAccount, answerEmailChange, returnFromCheckout, findHits, dismissNotice];
 const forPrograms = [openApi, llms, llmsFull, statusData, statusFeed, changesFeed, sitemap, robots];
 const forProviders = [clerk, resend, stripe, cron, ready];
 
 /** The handlers of every address: of the same exports that a platform calls, and of its files, which Next answers itself. */
 const handlers = byPath([
-  ...[atApi, ofSite, ofOwner, steps, forPrograms, forProviders].flat().map(({ answer }) => answer),
+  ...[atApi, ofSite, ofOwner, byLink, steps, forPrograms, forProviders].flat().map(({ answer }) => answer),
   ...[signInHandlers, ownerHandlers, waitlistHandlers, connectHandlers].flatMap(Object.values<RouteHandler>),
   ...documentHandlers,
   ...oauthHandlers,

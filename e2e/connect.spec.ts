@@ -44,7 +44,8 @@ test("an owner signs in, sees which app asks, approves it, and disconnects it la
 
   await page.goto("/home/access");
   const row = page.getByRole("listitem").filter({ hasText: "A program on this computer" });
-  await row.getByRole("button", { name: /^End/ }).click();
+  await row.locator("summary").click();
+  await row.getByRole("button", { name: /^Disconnect/ }).click();
   await expect(page).toHaveURL(/ended/);
   expect(await service.statusFor(access_token)).toBe(401);
 });

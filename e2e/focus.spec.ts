@@ -1,5 +1,6 @@
 import { expect } from "@playwright/test";
 import { Browser } from "@/tests/support/browser";
+import { authorizePath, redirectUri } from "@/tests/support/oauth-libraries";
 import { newEmail, openAccount, test } from "./support/office";
 
 /* The keyboard's focus stays where the reader was. */
@@ -9,12 +10,36 @@ test("ending a session leads the focus to what happened", async ({ page, office:
   await openAccount(page, service, email, "--plan", "licensed");
   await Browser.signIn(service, email);
   await page.goto("/home/access");
+  await page.locator(".session summary").first().focus();
+  await page.keyboard.press("Enter");
   await page
-    .getByRole("button", { name: /^End “/ })
+    .getByRole("button", { name: /^Sign out “/ })
     .first()
     .focus();
   await page.keyboard.press("Enter");
   await expect(page.getByText("Disconnected. It no longer has access.")).toBeFocused();
+});
+
+test("the answer to an app, in view on a small phone, covers nothing that has the focus", async ({
+  page,
+  office: { service },
+}) => {
+  await openAccount(page, service, newEmail("covered"), "--plan", "licensed");
+  await page.setViewportSize({ width: 320, height: 568 });
+  await page.goto(authorizePath("native", redirectUri));
+  await expect(page.getByRole("button", { name: "Approve" })).toBeInViewport({ ratio: 1 });
+  await page.getByRole("link", { name: "Software licence" }).focus();
+  for (let steps = 0; steps < 20; steps++) {
+    await page.keyboard.press("Shift+Tab");
+    const isCovered = await page.evaluate(() => {
+      const focused = document.activeElement;
+      const answer = document.querySelector(".answer")?.getBoundingClientRect();
+      if (!focused || !answer || focused.closest(".answer") || focused === document.body) return false;
+      const { top, bottom } = focused.getBoundingClientRect();
+      return top < answer.bottom && bottom > answer.top;
+    });
+    expect(isCovered, `after ${steps} steps`).toBe(false);
+  }
 });
 
 test("dismissing a notice leaves the keyboard at the beginning of the content", async ({

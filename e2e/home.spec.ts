@@ -50,7 +50,7 @@ test("the line that connects an agent is copied by a button", async ({ page }) =
   await comeHome(page, "connecting@example.com", "--plan", "licensed");
   await open(page, "/home/access");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  await page.locator("summary", { hasText: "Codex" }).click();
+  await page.getByRole("link", { name: "Codex" }).click();
   await page.getByRole("button", { name: "Copy the line for Codex" }).click();
   await expect(page.getByText("Copied.")).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -63,8 +63,7 @@ test("all times are shown in the reader's time zone, which the page names", asyn
   await comeHome(page, "tokyo@example.com", "--trial-ends", "2027-01-31T20:30:00Z");
   await expect(verdict(page)).toContainText("1 February at 05:30");
   await expect(page.getByText(/^Checked at \d\d:\d\d \(Asia\/Tokyo\)\./)).toBeVisible();
-  await open(page, "/home/access");
-  await page.getByText("For developers").click();
+  await open(page, "/home/access/developers");
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByText(/Valid until \d\d:\d\d\.$/)).toBeVisible();
   expect(await page.locator("time").allTextContents()).not.toContain("UTC");
@@ -149,9 +148,8 @@ test("an open page renews its session, and opens sign-in when the session has en
 
 test("a token is shown when the browser refuses to copy it", async ({ page }) => {
   await comeHome(page, "shown@example.com", "--plan", "licensed");
-  await open(page, "/home/access");
+  await open(page, "/home/access/developers");
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
-  await page.getByText("For developers").click();
   await page.getByRole("button", { name: "Copy a token" }).click();
   await expect(page.getByRole("textbox", { name: "Token" })).toBeVisible();
   const token = await page.getByRole("textbox", { name: "Token" }).inputValue();

@@ -1,4 +1,7 @@
 import { expect, type Locator, type Page } from "@playwright/test";
+import { Browser } from "@/tests/support/browser";
+import { makeApp } from "@/tests/support/oauth-libraries";
+import { connectApp } from "@/tests/support/owner";
 import { newEmail, openAccount, test } from "./support/office";
 
 /*
@@ -41,6 +44,33 @@ test("an owner finds each of these with at most two clicks", async ({ page, offi
         await page.locator(":is(header, main) :is(a, button, summary)", { hasText: words }).first().click();
       await expect(found(page)).toBeVisible();
     });
+  }
+});
+
+test("access is at most 1,200 px high on a desktop and 2,000 on a phone, with two apps and three browsers", async ({
+  page,
+  office: { service },
+}) => {
+  const email = newEmail("many");
+  await openAccount(page, service, email, ...terms);
+  const owner = await Browser.signIn(service, email);
+  await Browser.signIn(service, email);
+  const app = await makeApp(service);
+  for (let apps = 0; apps < 2; apps++) await connectApp(app, owner, service);
+  for (const [width, height, most] of [
+    [1280, 800, 1200],
+    [390, 844, 2000],
+    [320, 568, 2600],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.goto("/home/access");
+    await expect(page.locator(".session")).toHaveCount(5);
+    const { scrollHeight, scrollWidth } = await page.evaluate(() => {
+      const { scrollHeight, scrollWidth } = document.documentElement;
+      return { scrollHeight, scrollWidth };
+    });
+    expect(scrollHeight, `at ${width} px`).toBeLessThanOrEqual(most);
+    expect(scrollWidth).toBeLessThanOrEqual(width);
   }
 });
 

@@ -76,7 +76,7 @@ export function Frame({
               <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
                 Documents
               </a>
-              <SessionLink isSignedIn={isSignedIn} />
+              {!page.path.startsWith(pages.signIn.path) && <SessionLink isSignedIn={isSignedIn} />}
             </>
           )}
         </SiteHeader>

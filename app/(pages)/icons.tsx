@@ -19,9 +19,9 @@ const drawings = {
 export type IconName = keyof typeof drawings;
 
 /** A small drawing in the colour of the text around it. It says nothing that the text does not. */
-export function Icon({ name }: { name: IconName }) {
+export function Icon({ name, outcome }: { name: IconName; outcome?: string }) {
   return (
-    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true" data-outcome={outcome}>
       <path d={drawings[name]} />
     </svg>
   );

@@ -1,4 +1,4 @@
-export type Shows = "time" | "day and time" | "date";
+export type Shows = "time" | "day" | "day and time" | "date";
 
 const months = [
   ...["January", "February", "March", "April", "May", "June"],
@@ -12,5 +12,6 @@ export function formatInstant(atMs: number, shows: Shows, timeZone?: "UTC"): str
   const time = iso.slice(11, 16);
   if (shows === "time") return time;
   const date = `${Number(iso.slice(8, 10))} ${months[Number(iso.slice(5, 7)) - 1]}`;
+  if (shows === "day") return date;
   return shows === "date" ? `${date} ${iso.slice(0, 4)}` : `${date} at ${time}`;
 }

@@ -273,7 +273,7 @@ export function Sessions({ email, sessions, nowMs }: { email: string; sessions: 
     <>
       <h2>Sessions and apps</h2>
       {sessions.length === 0 && <p className="quiet">None.</p>}
-      <ul className="rows">
+      <ul className="rows joined">
         {withDistinctNames(sessions)
           .slice(0, maxSessions)
           .map((session) => (

@@ -151,7 +151,7 @@ describe.each(engines)("connecting an app, on $name", async (engine) => {
     ]) {
       await browser.submit("/connect/device", { user_code: typed });
       const { text } = await browser.open("/connect");
-      expect(text, typed).toContain(`shows the code <strong class="unbroken">${user_code}</strong>`);
+      expect(text, typed).toContain(`<p class="device-code">${user_code}</p>`);
     }
   });
 

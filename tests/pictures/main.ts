@@ -139,6 +139,18 @@ const states: State[] = [
   { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
   { name: "home-access", path: "/home/access", as: "licensed" },
   { name: "home-access-connected", path: "/home/access", as: "connected" },
+  {
+    name: "home-access-opened",
+    path: "/home/access",
+    as: "connected",
+    act: (page) => page.locator(".session summary").first().click(),
+  },
+  { name: "home-access-developers", path: "/home/access/developers", as: "connected" },
+  ...["claude", "claude-code", "cursor", "other"].map((app) => ({
+    name: `home-access-connect-${app}`,
+    path: `/home/access/connect?app=${app}`,
+    as: "licensed",
+  })),
   { name: "home-access-disconnected", path: "/home/access", as: "disconnected" },
   {
     name: "home-account-delete",

@@ -33,15 +33,18 @@ export function Approval({ request, client, reader, ...read }: ApprovalProps) {
   const { name, documentHost, origin } = client;
   return (
     <>
+      <Way origin={origin} />
       {!(reader instanceof ApiError) && reader.by === "owner" && (
-        <p className="quiet">
-          You are signed in as <strong>{reader.account.email}</strong>.
+        <p className="reader">
+          <Icon name="person" />
+          <span>
+            You are signed in as <strong>{reader.account.email}</strong>.
+          </span>
         </p>
       )}
-      <Way origin={origin} />
       <Origin origin={origin} {...read} />
       {name && (
-        <p>
+        <p className="asks">
           It calls itself{" "}
           <q>
             <bdi>{name}</bdi>
@@ -50,33 +53,37 @@ export function Approval({ request, client, reader, ...read }: ApprovalProps) {
           {origin.is !== "site" && " We can’t verify this app."}
         </p>
       )}
-      <h2>It can</h2>
-      <ul className="marked">
-        <li>
-          <Icon name="check" />
-          {accountScopeWords}
-        </li>
-        <li>
-          <Icon name="check" />
-          <span>
-            Stay connected for {sessionDays.app} days at most, and {sessionDays.idle} without use. You can
-            disconnect it at any time.
-          </span>
-        </li>
-      </ul>
-      <h2>It can never</h2>
-      <ul className="marked">
-        {never.map((words) => (
-          <li key={words} data-is-never="">
-            <Icon name="cross" />
-            {words}
-          </li>
-        ))}
-      </ul>
+      <div className="abilities">
+        <div>
+          <h2>It can</h2>
+          <ul className="marked">
+            <li>
+              <Icon name="check" />
+              {accountScopeWords}
+            </li>
+            <li>
+              <Icon name="check" />
+              Stay connected for {sessionDays.app} days, or {sessionDays.idle} without use
+            </li>
+          </ul>
+        </div>
+        <div>
+          <h2>It can never</h2>
+          <ul className="marked">
+            {never.map((words) => (
+              <li key={words} data-is-never="">
+                <Icon name="cross" />
+                {words}
+              </li>
+            ))}
+          </ul>
+        </div>
+      </div>
       <PostForm action={forms.answerApp.path} hidden={{ request }} className="stack answer">
         <Answer reader={reader} />
       </PostForm>
       <p className="quiet">
+        You can disconnect it at any time.{" "}
         <a href={documentPages.connectAnApp.path}>How apps get their tokens</a>
       </p>
     </>
@@ -87,12 +94,22 @@ const never = ["Send, publish or deploy anything", "Charge anyone", "Approve in 
 
 const icons = { program: "program", app: "app", device: "phone" } as const;
 
-/** From whom to whom, as a drawing. */
-function Way({ origin }: Pick<RequestingClient, "origin">) {
+type WayProps = Pick<RequestingClient, "origin"> | { outcome: "approved" | "declined" };
+
+/** From whom to whom, as a drawing; or a device, and what became of its request. */
+export function Way(shown: WayProps) {
+  const outcome = "outcome" in shown ? shown.outcome : undefined;
+  const origin = "origin" in shown ? shown.origin : ({ is: "device" } as const);
   return (
     <div className="way-to" aria-hidden="true">
       {origin.is === "site" ? <Monogram name={origin.host} /> : <Icon name={icons[origin.is]} />}
-      <span />
+      <i />
+      {outcome && (
+        <>
+          <Icon name={outcome === "approved" ? "check" : "cross"} outcome={outcome} />
+          <i />
+        </>
+      )}
       <Mark />
     </div>
   );
@@ -104,7 +121,7 @@ function Origin({ origin, userCode, readersNetwork }: OriginProps) {
   switch (origin.is) {
     case "site":
       return (
-        <p>
+        <p className="asks">
           <strong>{origin.host}</strong> is asking for access. Your answer goes there.
         </p>
       );
@@ -125,10 +142,11 @@ function Origin({ origin, userCode, readersNetwork }: OriginProps) {
     case "device":
       return (
         <>
+          <p className="device-code">{userCode}</p>
           <p>
-            A device or program that shows the code <strong className="unbroken">{userCode}</strong> is asking
-            for access. It can be anywhere. It asked at <Clock atMs={origin.requestedAtMs} shows="time" />,
-            from {nameNetwork(origin.network, readersNetwork)}.
+            A device or program that shows this code is asking for access. It can be anywhere. It asked at{" "}
+            <Clock atMs={origin.requestedAtMs} shows="time" />, from{" "}
+            {nameNetwork(origin.network, readersNetwork)}.
           </p>
           <p className="problem">
             Approve only if you have just started this yourself and the code is on the device in front of you.

@@ -30,7 +30,7 @@ import { type Fault, faults, readFaultHost, readRefusal } from "@/lib/oauth/refu
 import type { RequestingClient } from "@/lib/oauth/requesting-client";
 import { narrow } from "../html-page";
 import { findProblem, type Problem, ProblemNote, problemOfField } from "../problem";
-import { Approval } from "./approval";
+import { Approval, Way } from "./approval";
 import { RefusedApp } from "./refused-app";
 
 const problems: Record<string, Problem> = {
@@ -79,9 +79,9 @@ export const { GET } = toPlatform(
       const problem = findProblem(call.url, problems);
       const found = await findQuestion(call, problem);
       if ("to" in found) return redirectTo(found);
-      const { title, content } = found;
+      const { content, ...question } = found;
       return {
-        title,
+        ...question,
         problem,
         content: (
           <>
@@ -95,7 +95,8 @@ export const { GET } = toPlatform(
   ),
 );
 
-type Question = { title: string; content: ReactNode };
+/** The header of a question has no links: nothing leads away from it but its answer. */
+type Question = { title: string; content: ReactNode; links?: ReactNode };
 
 /**
  * Shows the request that the URL names, or the newest of this browser that waits, or the field for a device code. While a
@@ -121,6 +122,7 @@ async function findQuestion(call: Call, problem: Problem | undefined): Promise<Q
   }
   return {
     title: `Connect ${nameVerified(client.origin)}?`,
+    links: <></>,
     content: (
       <Approval
         request={name}
@@ -218,10 +220,13 @@ function Onward({ to, link }: { to: string; link: string }) {
 
 function ReturnToDevice({ isApproved }: { isApproved: boolean }) {
   return (
-    <p>
-      {isApproved ? "Return to your device." : "Nothing was connected."} <a href={pages.home.path}>Home</a>{" "}
-      shows your apps, and what each was told when it asked.
-    </p>
+    <>
+      <Way outcome={isApproved ? "approved" : "declined"} />
+      <p className="asks">{isApproved ? "Return to your device." : "Nothing was connected."}</p>
+      <p className="asks quiet">
+        <a href={pages.home.path}>Home</a> shows your apps, and what each was told when it asked.
+      </p>
+    </>
   );
 }
 

@@ -29,13 +29,14 @@ import { appearances, chooseAppearance } from "@/lib/http/appearance";
 import { handleForm, withProblem } from "@/lib/http/form";
 import { handleOperation, type RouteHandler } from "@/lib/http/handler";
 import { ownerForms } from "@/lib/http/register/forms";
-import { ownerPages } from "@/lib/http/register/pages";
+import { ownerPages, pages } from "@/lib/http/register/pages";
 import { keepApps } from "@/lib/oauth/extend-apps";
 import { consumeLimit } from "@/lib/rate-limit/rate-limit";
 import { log } from "@/lib/runtime/log";
 import { findSessionGroup } from "./access/session-groups";
 
 const [access, account, billing] = [ownerPages.access.path, ownerPages.account.path, ownerPages.billing.path];
+const developers = pages.developers.path;
 
 /** The refusals that the page of billing explains. */
 export const explainedOnBilling = [
@@ -65,7 +66,8 @@ export const ownerHandlers: Record<keyof typeof ownerForms, RouteHandler> = {
         { ...about, accountId: account.id, which, allBut: group && session?.sessionId },
         nowMs,
       );
-      return { to: `${access}?ended${group ? `=${named}` : ""}#ended` };
+      const isToken = group ? group.which.kind === "program" : field("of") === "tokens";
+      return { to: `${isToken ? developers : access}?ended${group ? `=${named}` : ""}#ended` };
     },
     byOwner,
   ),

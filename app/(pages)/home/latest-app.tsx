@@ -8,13 +8,16 @@ import { Tick } from "./tick";
 const checksAfterSeconds = 10;
 const waitsMs = 10 * 60 * 1000; // 10 minutes
 
+/** Whether an app was approved so lately that its owner may be waiting for its first check. */
+export const isNew = ({ begun_at_ms }: Session, nowMs: number) => nowMs - (begun_at_ms ?? 0) < waitsMs;
+
 /** The names that we give what does not name itself. */
 const unnamed = /^(?:A device|A program on this computer|An app that opens )/;
 
 /** The app that was approved last: what it was told when it asked, and a line to ask an agent. */
 export function LatestApp({ app, nowMs }: { app: Session; nowMs: number }) {
-  const { name, app_origin, begun_at_ms, checked_at_ms, told } = app;
-  const waits = checked_at_ms === null && nowMs - (begun_at_ms ?? 0) < waitsMs;
+  const { name, app_origin, checked_at_ms, told } = app;
+  const waits = checked_at_ms === null && isNew(app, nowMs);
   const isAgent = agents.some((agent) => name.startsWith(agent));
   const distance = describeDistance(checked_at_ms ?? nowMs, nowMs);
   const asked = distance === "now" ? "just asked" : `asked ${distance}`;

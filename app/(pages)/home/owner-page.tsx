@@ -146,7 +146,7 @@ function Links({ at, email, isLocal }: { at: Page; email: string | undefined; is
     <>
       <div className="tabs">
         {Object.values(ownerPages).map((page) => (
-          <a key={page.path} href={page.path} aria-current={page.path === at.path ? "page" : undefined}>
+          <a key={page.path} href={page.path} aria-current={currentIn(page, at)}>
             {page.name}
           </a>
         ))}
@@ -170,6 +170,12 @@ function Links({ at, email, isLocal }: { at: Page; email: string | undefined; is
       )}
     </>
   );
+}
+
+/** Whether a tab is this page's, or that of a page which this one is a part of. */
+function currentIn(tab: Page, at: Page): "page" | "true" | undefined {
+  if (tab.path === at.path) return "page";
+  return tab !== pages.home && at.path.startsWith(`${tab.path}/`) ? "true" : undefined;
 }
 
 /** The time of the last check, and its time zone. */

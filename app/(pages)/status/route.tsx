@@ -6,7 +6,6 @@ import { readSiteBanner } from "@/lib/site-banner";
 import { sumByDay } from "@/lib/status/outage-days";
 import { describeLength, maxListed, type Outage, outageDays } from "@/lib/status/outages";
 import { clock, type Part, readStatus } from "@/lib/status/parts";
-import { ButtonLink } from "../button-link";
 import { Clock } from "../clock";
 import { wide } from "../html-page";
 import { PartList } from "../status-light";
@@ -31,7 +30,8 @@ export const { GET } = toPlatform(
             />
             <h1>{inAWord(parts)}</h1>
             <p className="lead">
-              Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.
+              Last checked at <time dateTime={new Date(nowMs).toISOString()}>{clock(nowMs)}</time>.{" "}
+              <a href={pages.status.path}>Check again</a>
             </p>
             <PartList parts={parts}>
               {outages && ((part) => <Days days={sumByDay(outages, part, nowMs)} />)}
@@ -42,11 +42,12 @@ export const { GET } = toPlatform(
               <a href={publications.statusFeed.path}>Subscribe to the feed</a>: an entry when an outage
               begins, and one when it has ended.
             </p>
-            <h2>Notice</h2>
-            <p>{notice ? notice.message : "None."}</p>
-            <ButtonLink to={pages.status.path} isPlain>
-              Check again
-            </ButtonLink>
+            {notice && (
+              <>
+                <h2>Notice</h2>
+                <p>{notice.message}</p>
+              </>
+            )}
             <p className="quiet">
               Monitors use <a href={pages.healthOperation.path}>GET /api/health</a>, or this page{" "}
               <a href={publications.statusData.path}>as data</a>.

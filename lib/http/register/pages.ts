@@ -60,6 +60,12 @@ export const ownerPages = {
   account: { path: "/home/account", name: "Account", ...owned },
 } as const satisfies Record<string, Page & { name: string }>;
 
+/** Parts of the owner's page of access that have addresses of their own. */
+const accessParts = {
+  connectApp: { path: "/home/access/connect", name: "Connect an app", ...owned },
+  developers: { path: "/home/access/developers", name: "For developers", ...owned },
+} as const satisfies Record<string, Page & { name: string }>;
+
 /** The register of pages. Plain data: adding one starts here. */
 export const pages = {
   front: { path: "/", ...open, isShared: true, freshForMs: 60_000 },
@@ -74,6 +80,7 @@ export const pages = {
   code: { path: "/sign-in/code", ...closed, under: ["local"], loads: ["pages"] },
   invitation: { path: "/invitation", ...closed, access: "signed link", loads: ["pages", "clerk"] },
   ...ownerPages,
+  ...accessParts,
   unsubscribe: {
     path: "/unsubscribe",
     ...closed,

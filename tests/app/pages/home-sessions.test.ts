@@ -11,10 +11,11 @@ type Listed = { id: string; kind: string; name: string; endsAt: string; lastDate
 const email = "ceo@example.com";
 const endPath = "/home/sessions/end";
 const ended = "/home/access?ended#ended";
+const developersPath = "/home/access/developers";
 
 /** The visible text of each session on the page, with the id that its form sends. */
 function readRows({ text }: Answer): { words: string; id: string | undefined }[] {
-  return [...text.matchAll(/<ul class="rows">.*?<\/ul>/gs)]
+  return [...text.matchAll(/<ul class="rows joined">.*?<\/ul>/gs)]
     .flatMap(([list]) => [...list.matchAll(/<li[^>]*>(.*?)<\/li>/gs)])
     .map(([, row = ""]) => ({
       id: /name="session" value="([^"]+)"/.exec(row)?.[1],
@@ -127,9 +128,9 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       Array(4).fill(["service", 1]),
     );
     expect(JSON.stringify(entries)).toContain("Token 0");
-    const { text } = await owner.open("/home/access");
+    const { text } = await owner.open(developersPath);
     expect(text.replaceAll("<!-- -->", "")).toContain("the oldest 4 ended to make room for a new one.");
-    expect(readRows({ text } as Answer)).toHaveLength(100);
+    expect(readRows({ text } as Answer)).toHaveLength(99);
     const shown = text.replaceAll("<!-- -->", "").match(/<summary>Show \d+ more<\/summary>/g);
     expect(shown, "20 at once").toEqual(
       [79, 59, 39, 19].map((left) => `<summary>Show ${left} more</summary>`),
@@ -179,24 +180,26 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       const other = await Browser.signIn(service, email);
       await copyToken(own);
       await connectApp();
-      const rows = readRows(await own.open("/home/access"));
+      const pages = [await own.open("/home/access"), await own.open(developersPath)];
+      const rows = pages.flatMap(readRows);
       const moment = String.raw`\d+ \w+ at \d\d:\d\d UTC`;
+      const [lastDay, here] = [String.raw`\d+ \w+ UTC`, "your network · "];
       const date = String.raw`\d+ \w+ \d{4} UTC`;
       const end = String.raw`It ends on ${moment} without further use, on ${date} at the latest\.`;
       const day = new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
       const from = (browser: Browser) => `from the address ${browser.address.replace(/\d+$/, "0/24")}`;
       expect(rows.map(({ words }) => words)).toEqual([
         expect.stringMatching(
-          `^Studio &lt;b&gt;5&lt;/b&gt; used 2 days ago · until ${date}DetailsApproved on ${moment}. It ends on ${moment}.$`,
+          `^Studio &lt;b&gt;5&lt;/b&gt; used 2 days ago · until ${lastDay}Approved on ${moment}. It ends on ${moment}.$`,
         ),
         expect.stringMatching(
-          `^Chromium on Linux #2 not used yet · until ${date}DetailsSigned in on ${moment} ${from(other)}. ${end}$`,
+          `^Chromium on Linux #2 not used yet · ${here}until ${lastDay}Signed in on ${moment} ${from(other)}. ${end}$`,
         ),
         expect.stringMatching(
-          `^Chromium on Linux This browseractive now · until ${date}DetailsSigned in on ${moment} ${from(own)}. ${end}$`,
+          `^Chromium on Linux This browseractive now · ${here}until ${lastDay}Signed in on ${moment} ${from(own)}. ${end}$`,
         ),
         expect.stringMatching(
-          `^Token copied on ${day} not used yet · until \\d\\d:\\d\\d UTCDetailsCopied on ${moment} in Chromium on Linux ${from(own)}. It ends on ${moment}.$`,
+          `^Token copied on ${day} not used yet · until \\d\\d:\\d\\d UTCCopied on ${moment} in Chromium on Linux ${from(own)}. It ends on ${moment}.$`,
         ),
       ]);
       expect(rows.map(({ id }) => id !== undefined)).toEqual([true, true, false, true]);
@@ -228,8 +231,11 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       const [mine, theirs] = [await copyToken(own), await copyToken(other)];
       await connectApp();
       const operators = await service.token(email);
-      const page = (await own.open("/home/access")).text;
-      const names = [...page.matchAll(/aria-label="(End [^"]+)"/g)].map(([, name]) => name);
+      const page = (await own.open("/home/access")).text + (await own.open(developersPath)).text;
+      const names = [...page.matchAll(/aria-label="((?:Disconnect|End|Sign out) [^"]+)"/g)].map(
+        ([, name]) => name,
+      );
+      expect(names).toHaveLength(4);
       expect(new Set(names).size, "a name of its own").toBe(names.length);
       expect(page).toContain("Sign out of all other browsers");
       expect(page).toContain("Sign out of 1 browser");
@@ -242,10 +248,10 @@ describe.each(engines)("under local sign-in, on $name", async (engine) => {
       const kinds = async () => (await list()).map(({ kind }) => kind).sort();
       expect(await kinds()).toEqual(["app", "browser", "program", "program"]);
       expect((await end("operator-tokens")).headers.location).toBe(
-        "/home/access?ended=operator-tokens#ended",
+        `${developersPath}?ended=operator-tokens#ended`,
       );
       expect([await ask(mine), await ask(operators)]).toEqual([200, 401]);
-      expect((await end("tokens")).headers.location).toBe("/home/access?ended=tokens#ended");
+      expect((await end("tokens")).headers.location).toBe(`${developersPath}?ended=tokens#ended`);
       expect(await ask(mine)).toBe(401);
       expect((await end("apps")).headers.location).toBe("/home/access?ended=apps#ended");
       expect(await kinds()).toEqual(["browser"]);

@@ -115,7 +115,13 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
 
   it("name what each agent needs to connect, and what we tried", async () => {
     const owner = await admit("connecting@example.com", "--plan", "licensed");
-    const page = await shown(owner, "/home/access");
+    const tiles = await shown(owner, "/home/access");
+    const asked = [...tiles.matchAll(/href="(\/home\/access\/connect\?app=[a-z-]+)"/g)].map(
+      ([, to]) => to ?? "",
+    );
+    expect(asked).toHaveLength(7);
+    const page = (await Promise.all(asked.map((to) => shown(owner, to)))).join();
+    expect(tiles).toContain('href="/connect?user_code"');
     const { address, accountAddress, claudeCode, codex, cursor, vsCode } = mcpClients(service.url);
     const lines = [...page.matchAll(/<code>([^<]+)<\/code><button[^>]* data-copies/g)].map(
       ([, line]) => line,
@@ -123,12 +129,12 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(lines).toEqual([accountAddress, accountAddress, claudeCode.join("; "), codex, address]);
     for (const { installLink } of [cursor, vsCode]) {
       expect(page).toContain(`href="${installLink.replaceAll("&", "&amp;")}"`);
-      const asked = decodeURIComponent(installLink).replace(/config=(.*)$/, (_, config) => atob(config));
-      expect(asked).toContain(`"url":"${accountAddress}"`);
+      const link = decodeURIComponent(installLink).replace(/config=(.*)$/, (_, config) => atob(config));
+      expect(link).toContain(`"url":"${accountAddress}"`);
     }
     const words = page.replaceAll("<!-- -->", "").replace(/<[^>]+>/g, " ");
-    expect(words).toMatch(/ Claude Code .{0,200} Tried on \d+ \w+ \d{4}: version \d/);
-    expect(words).toMatch(/ ChatGPT .{0,200}: a program that follows its documents\./);
+    expect(words).toMatch(/ Claude Code .{0,300} Tried on \d+ \w+ \d{4}: version \d/);
+    expect(words).toMatch(/ ChatGPT .{0,400}: a program that follows its documents\./);
   });
 
   it("show credits as a line, and every entry with its reason, by links to older ones", async () => {

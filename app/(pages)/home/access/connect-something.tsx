@@ -1,63 +1,73 @@
-import type { ReactNode } from "react";
 import type { Session } from "@/lib/auth/sessions/session";
-import { settings } from "@/lib/config/settings";
-import { knownClients, mcpClients, triedOn } from "@/lib/docs/mcp-clients";
+import { knownClients, triedOn } from "@/lib/docs/mcp-clients";
 import { pages } from "@/lib/http/register/pages";
-import { Monogram } from "../../icons";
-import { LatestApp } from "../latest-app";
-import { CopyLine } from "./copy-line";
+import { Icon, Monogram } from "../../icons";
+import { isNew, LatestApp } from "../latest-app";
+import { type WayToConnect, waysToConnect } from "./ways-to-connect";
 
-/** The usual agents and apps, each with how it is connected, and the app that was connected last. */
-export function ConnectSomething({ sessions, nowMs }: { sessions: readonly Session[]; nowMs: number }) {
-  const { address, accountAddress, claudeCode, codex, cursor, vsCode } = mcpClients(settings().appUrl);
+type ConnectProps = { sessions: readonly Session[]; nowMs: number };
+
+/** The usual agents and apps to choose from, and the app that was connected a moment ago and has not asked yet. */
+export function ConnectSomething({ sessions, nowMs }: ConnectProps) {
   const latest = sessions.find(({ kind }) => kind === "app");
-  const inSettings = (name: string) => (
-    <>
-      <p>In its settings under connectors, add a custom connector with this address:</p>
-      <CopyLine text={accountAddress} label={`the address for ${name}`} />
-    </>
-  );
-  const inTerminal = (text: string, name: string) => (
-    <>
-      <p>In a terminal:</p>
-      <CopyLine text={text} label={`the line for ${name}`} />
-    </>
-  );
-  const ways: Record<string, ReactNode> = {
-    Claude: inSettings("Claude"),
-    ChatGPT: inSettings("ChatGPT"),
-    "Claude Code": inTerminal(claudeCode.join("; "), "Claude Code"),
-    Codex: inTerminal(codex, "Codex"),
-    Cursor: <a href={cursor.installLink}>Add to Cursor</a>,
-    "VS Code": <a href={vsCode.installLink}>Add to VS Code</a>,
-    "Other agents": (
-      <>
-        <CopyLine text={address} label="the address for other agents" />
-        <a href={`${pages.mcp.path}#connecting`}>How to connect them</a>
-      </>
-    ),
-    "A device with a code": <a href={pages.connect.path}>Type the code that it shows</a>,
-  };
   return (
     <section id="connect-something" className="card">
       <h2>{latest ? "Connect another app" : "Connect an app"}</h2>
-      {latest && <LatestApp app={latest} nowMs={nowMs} />}
-      <p className="quiet">It opens this site and asks for your approval. You never paste a token.</p>
-      <div className="tiles">
-        {Object.entries(ways).map(([name, way]) => (
-          <details key={name} name="connect">
-            <summary>
-              <Monogram name={name} />
-              {name}
-            </summary>
-            {way}
-            <Tried name={name} />
-          </details>
+      {latest?.checked_at_ms === null && isNew(latest, nowMs) && <LatestApp app={latest} nowMs={nowMs} />}
+      <p className="quiet">Choose it. You approve it on this site, and never paste a token.</p>
+      <ul className="tiles">
+        {Object.entries(waysToConnect()).map(([slug, way]) => (
+          <li key={slug}>
+            <a href={`${pages.connectApp.path}?app=${slug}`}>
+              <MarkOf way={way} />
+              {way.name}
+            </a>
+          </li>
         ))}
-      </div>
+        <li>
+          <a href={`${pages.connect.path}?user_code`}>
+            <Icon name="phone" />
+            By a code
+          </a>
+        </li>
+      </ul>
     </section>
   );
 }
+
+/** The steps that connect one app. */
+export function ConnectOne({ slug, ...shown }: ConnectProps & { slug: string }) {
+  const ways = waysToConnect();
+  const way = Object.hasOwn(ways, slug) && ways[slug];
+  if (!way) return <ConnectSomething {...shown} />;
+  const { sessions, nowMs } = shown;
+  const latest = sessions.find(({ kind }) => kind === "app");
+  return (
+    <section className="card">
+      <h2>
+        <MarkOf way={way} /> {way.name}
+      </h2>
+      {latest && isNew(latest, nowMs) && <LatestApp app={latest} nowMs={nowMs} />}
+      <ol className="numbered">
+        {way.steps.map((step, at) => (
+          <li key={String(at)}>
+            <div>{step}</div>
+          </li>
+        ))}
+        <li>
+          <div>This site opens and asks for your approval. You never paste a token.</div>
+        </li>
+      </ol>
+      <Tried name={way.name} />
+      <p>
+        <a href={`${pages.access.path}#connect-something`}>Choose another app</a>
+      </p>
+    </section>
+  );
+}
+
+const MarkOf = ({ way: { name, icon } }: { way: WayToConnect }) =>
+  icon ? <Icon name={icon} /> : <Monogram name={name} />;
 
 /** How we tried an app. */
 function Tried({ name }: { name: string }) {

@@ -4,14 +4,15 @@ import { pages } from "@/lib/http/register/pages";
 /** A token to try the API with. */
 export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal: boolean }) {
   return (
-    <>
+    <section className="card">
+      <h2>A token for a program</h2>
       <p>
         With a token, your program can check whether the company may run, and its credits. A token is valid
         for an hour at most and ends when you {isLocal && "sign out or "}end it here. It cannot make an
         assistant send, publish, deploy or charge: those steps wait for your approval in the app.
       </p>
       <div className="stack">
-        <button type="button" className="plain" data-mints={forms.mintToken.path} data-account={accountId}>
+        <button type="button" data-mints={forms.mintToken.path} data-account={accountId}>
           Copy a token
         </button>
         <noscript>
@@ -24,6 +25,6 @@ export function ForPrograms({ accountId, isLocal }: { accountId: string; isLocal
         Treat a token like a password. Never put it into a chat, an issue or a log.{" "}
         <a href={pages.quickStart.path}>How to use it</a>
       </p>
-    </>
+    </section>
   );
 }

@@ -4,11 +4,10 @@ import { toPlatform } from "@/lib/http/platform";
 import { pages } from "@/lib/http/register/pages";
 import type { Problem } from "../../problem";
 import { ownerPage } from "../owner-page";
+import { AccessHead } from "./access-head";
 import { Apps } from "./apps";
 import { ConnectSomething } from "./connect-something";
-import { ForPrograms } from "./for-programs";
-import { findSessionGroup } from "./session-groups";
-import { Browsers, readSessions, Tokens } from "./sessions";
+import { Browsers, readSessions } from "./sessions";
 import { readSignInMethods, SignInMethodList } from "./sign-in-methods";
 
 const problems: Record<string, Problem> = {
@@ -17,7 +16,7 @@ const problems: Record<string, Problem> = {
   name: { words: `A name has 1 to ${maxNameCharacters} characters.`, isTyped: true },
 };
 
-/** Who and what can act for the account: apps, browsers, tokens and passkeys. */
+/** Who and what can act for the account: apps, browsers and passkeys. */
 export const { GET } = toPlatform(
   ownerPage(pages.access, problems, async (visit) => {
     const { account, sessionId, query, isLocal, nowMs } = visit;
@@ -28,18 +27,8 @@ export const { GET } = toPlatform(
     const shown = { read, accountId: account.id, ownId: sessionId, nowMs };
     return (
       <>
-        <h1>Access</h1>
-        {query.ended !== undefined && (
-          <p role="status" id="ended" tabIndex={-1}>
-            {findSessionGroup(query.ended)?.done ?? "Disconnected. It no longer has access."}
-          </p>
-        )}
+        <AccessHead at={pages.access} query={query} read={read} />
         {query.kept !== undefined && <p role="status">Your apps have another {sessionDays.app} days.</p>}
-        {!read && (
-          <p className="quiet">
-            We cannot show your sessions at the moment. Nothing is lost. Reload this page in a moment.
-          </p>
-        )}
         <div className="columns">
           <div>
             <Apps {...shown} />
@@ -48,9 +37,6 @@ export const { GET } = toPlatform(
           <div>
             <Browsers {...shown} isLocal={isLocal} />
             {isLocal && <SignInMethodList {...visit} ways={ways} own={own} />}
-            <Tokens {...shown}>
-              <ForPrograms accountId={account.id} isLocal={isLocal} />
-            </Tokens>
           </div>
         </div>
       </>

@@ -1,4 +1,3 @@
-import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { endedApps, toEndedApps } from "@/lib/auth/sessions/ended-app";
 import { currentSessions, type Session, toSessions } from "@/lib/auth/sessions/session";
@@ -8,6 +7,7 @@ import { dayMs, hourMs } from "@/lib/config/durations";
 import { describeDistance } from "@/lib/config/instants";
 import { readInOneQuery } from "@/lib/db/read-in-one-query";
 import { forms } from "@/lib/http/register/forms";
+import { nativeClient } from "@/lib/oauth/clients";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { Icon, Monogram } from "../../icons";
@@ -47,15 +47,15 @@ export function Browsers({ read, isLocal, ...shown }: SessionsProps & { isLocal:
   );
 }
 
-/** The tokens that were copied for programs, folded away: few owners need one. */
-export function Tokens({ read, children, ...shown }: SessionsProps & { children: ReactNode }) {
+/** The tokens that were copied for programs. */
+export function Tokens({ read, ...shown }: SessionsProps) {
   const tokens = read?.sessions.filter(({ kind }) => kind === "program") ?? [];
   const copied = tokens.filter(({ isOperators }) => !isOperators);
   const operators = tokens.filter(({ isOperators }) => isOperators);
   return (
-    <details className="fold" id="tokens">
-      <summary>For developers: tokens{tokens.length > 0 && ` (${tokens.length})`}</summary>
-      {children}
+    <section id="tokens">
+      <h2>Your tokens</h2>
+      {read && tokens.length === 0 && <p className="quiet">None is valid now.</p>}
       {read && read.crowdedOut > 0 && (
         <p className="notice">
           An account has at most {maxSessions} sessions. In the last day, the oldest{" "}
@@ -67,7 +67,7 @@ export function Tokens({ read, children, ...shown }: SessionsProps & { children:
       {copied.length > 0 && tokens.length > 1 && (
         <EndAll {...shown} group="tokens" what={count(tokens, "token")} />
       )}
-    </details>
+    </section>
   );
 }
 
@@ -94,13 +94,15 @@ const shownAtOnce = 20;
 export function SessionList({ sessions, ...shown }: ListProps & { sessions: Session[] }) {
   if (sessions.length === 0) return null;
   const more = sessions.slice(shownAtOnce);
+  const own = sessions.find(({ id }) => id === shown.ownId);
   return (
     <>
-      <ul className="rows">
+      <ul className="rows joined">
         {sessions.slice(0, shownAtOnce).map((session) => (
           <SessionRow
             key={session.id}
             session={session}
+            ownNetwork={own && networkOf(own)}
             end={{ action: forms.endSession.path, hidden: { account: shown.accountId } }}
             {...shown}
           />
@@ -120,51 +122,67 @@ type SessionRowProps = {
   session: Session;
   nowMs: number;
   ownId?: string;
+  /** The network of the browser that this page is shown in. */
+  ownNetwork?: string | null | undefined;
   /** What ends a session of this account. */
   end: { action: string; hidden: Record<string, string> };
 };
 
 const startWords = { app: "Approved", browser: "Signed in", program: "Copied" };
+const endWords = { app: "Disconnect", browser: "Sign out", program: "End" };
 
-/** A session, with a button that ends it unless the page is shown in it. */
-export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
+/** Where a session was used last, as far as that is known. */
+const networkOf = ({ renewedFrom: [last], startedIn }: Session) => last ?? startedIn.network;
+
+/** Whether an app has the name that we give to what is nowhere else, so that the name says where it is. */
+const saysOrigin = ({ name, app_origin }: Session) =>
+  app_origin === "a program on a computer" && name.startsWith(nativeClient.client_name);
+
+/** A session in one line. Behind it are its details, and a button that ends it unless the page is shown in it. */
+export function SessionRow({ session, ownId, ownNetwork, end, nowMs }: SessionRowProps) {
   const { id, kind, name, app_origin, begun_at_ms, startedIn, expires_at_ms, last_date_ms, renewedFrom } =
     session;
   const isOwn = id === ownId;
+  const network = kind === "browser" && networkOf(session);
   return (
     <li data-key={id}>
-      {kind === "app" ? <Monogram name={name} /> : <Icon name={kind} />}
-      <div>
-        <strong>{name}</strong> {app_origin && <span className="tag">{app_origin}</span>}
-        {isOwn && <span className="tag">This browser</span>}
-        {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}
-        {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
-        <p className="quiet line">
-          {isOwn ? "active now" : usedInWords(session, nowMs)} · until{" "}
-          <Clock atMs={expires_at_ms} shows={kind === "program" ? "time" : "date"} />
+      <details className="session" open={session.in_turn_since_ms !== null}>
+        <summary>
+          {kind === "app" ? <Monogram name={name} /> : <Icon name={kind} />}
+          <span>
+            <strong>{name}</strong>{" "}
+            {app_origin && !saysOrigin(session) && <span className="tag">{app_origin}</span>}
+            {isOwn && <span className="tag">This browser</span>}
+            {session.in_turn_since_ms !== null && <span className="tag">Several networks in turn</span>}
+            {session.bound_at_ms !== null && <span className="tag">Bound to its device</span>}
+            <small className="quiet">
+              {isOwn ? "active now" : usedInWords(session, nowMs)} ·{" "}
+              {network && (
+                <span className="where">{network === ownNetwork ? "your network" : network} · </span>
+              )}
+              until <Clock atMs={expires_at_ms} shows={kind === "program" ? "time" : "day"} />
+            </small>
+          </span>
+        </summary>
+        <p className="quiet">
+          {begun_at_ms !== null && (
+            <>
+              {startWords[kind]} on <Clock atMs={begun_at_ms} shows="day and time" />
+              {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
+              {startedIn.network && ` from the address ${startedIn.network}`}.{" "}
+            </>
+          )}
+          It ends on <Clock atMs={expires_at_ms} shows="day and time" />
+          {last_date_ms !== null && last_date_ms > expires_at_ms && (
+            <>
+              {" "}
+              without further use, on <Clock atMs={last_date_ms} shows="date" /> at the latest
+            </>
+          )}
+          .
+          {renewedFrom.length > 0 &&
+            ` ${kind === "browser" ? "It was last used from" : "Its last tokens went to"} ${renewedFrom.join(", ")}.`}
         </p>
-        <details className="more">
-          <summary aria-label={`Details of “${name}”`}>Details</summary>
-          <p className="quiet">
-            {begun_at_ms !== null && (
-              <>
-                {startWords[kind]} on <Clock atMs={begun_at_ms} shows="day and time" />
-                {kind !== "browser" && startedIn.browser && ` in ${startedIn.browser}`}
-                {startedIn.network && ` from the address ${startedIn.network}`}.{" "}
-              </>
-            )}
-            It ends on <Clock atMs={expires_at_ms} shows="day and time" />
-            {last_date_ms !== null && last_date_ms > expires_at_ms && (
-              <>
-                {" "}
-                without further use, on <Clock atMs={last_date_ms} shows="date" /> at the latest
-              </>
-            )}
-            .
-            {renewedFrom.length > 0 &&
-              ` ${kind === "browser" ? "It was last used from" : "Its last tokens went to"} ${renewedFrom.join(", ")}.`}
-          </p>
-        </details>
         {session.in_turn_since_ms !== null && (
           <p className="quiet">
             Since <Clock atMs={session.in_turn_since_ms} shows="day and time" /> it is used from several
@@ -174,17 +192,17 @@ export function SessionRow({ session, ownId, end, nowMs }: SessionRowProps) {
               : "and for an agent in a data centre. If it runs in one place, someone else may have a copy: end it here, and connect it again."}
           </p>
         )}
-      </div>
-      {!isOwn && (
-        <PostButton
-          action={end.action}
-          hidden={{ ...end.hidden, session: id }}
-          label={`End “${name}”`}
-          look="danger small"
-        >
-          End
-        </PostButton>
-      )}
+        {!isOwn && (
+          <PostButton
+            action={end.action}
+            hidden={{ ...end.hidden, session: id, ...(kind === "program" && { of: "tokens" }) }}
+            label={`${endWords[kind]} “${name}”`}
+            look="danger small"
+          >
+            {endWords[kind]}
+          </PostButton>
+        )}
+      </details>
     </li>
   );
 }

@@ -9,7 +9,7 @@ const names = { system: "System", light: "Light", dark: "Dark" };
 export function AppearanceChoice({ account, headers }: Pick<OwnVisit, "account" | "headers">) {
   const chosen = readAppearance(headers);
   return (
-    <section className="card setting" id="appearance">
+    <section className="setting" id="appearance">
       <div>
         <h2>Appearance</h2>
         <p className="quiet">In this browser.</p>

@@ -21,7 +21,7 @@ type EmailProps = ProvingVisit & { waiting: Waiting | undefined };
 export function Email({ account, query, isLocal, ways, own, waiting, problem, nowMs }: EmailProps) {
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   return (
-    <section className="card setting" id="address">
+    <section className="setting" id="address">
       <div>
         <h2>Email</h2>
         <p className="quiet">Sign-in codes and every mail about your account go to this address.</p>

@@ -26,7 +26,7 @@ type EmailsProps = Pick<OwnVisit, "account"> & { choices: Awaited<ReturnType<typ
 export function Emails({ account, choices: { below, introduction } }: EmailsProps) {
   const isOn = account.app_end_mails_stopped_at_ms === null;
   return (
-    <section className="card setting" id="emails">
+    <section className="setting" id="emails">
       <div>
         <h2>Emails</h2>
         <p className="quiet">What we write to you about.</p>

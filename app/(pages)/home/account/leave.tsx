@@ -15,7 +15,7 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
   const isConfirmed = isRecentlyConfirmed(own?.confirmed_at_ms, nowMs);
   if (deletesAtMs !== null) return <Leaving id={id} deletesAtMs={deletesAtMs} nowMs={nowMs} />;
   return (
-    <section className="card setting" id="leave">
+    <section className="setting" id="leave">
       <div>
         <h2>Delete your account</h2>
         <p className="quiet">You have a day to change your mind. A last mail says when it is done.</p>
@@ -57,18 +57,22 @@ export function Leave({ account, bought, query, isLocal, ways, own, nowMs }: Pro
 function Leaving({ id, deletesAtMs, nowMs }: { id: string; deletesAtMs: number; nowMs: number }) {
   const isOver = deletesAtMs <= nowMs;
   return (
-    <section className="card" id="leave">
-      <h2>{isOver ? "Your account is being deleted" : "Your account will be deleted"}</h2>
-      <p>
-        You asked for that. {isOver ? "It is due since" : "It will be deleted on"}{" "}
-        <Clock atMs={deletesAtMs} shows="day and time" />.
-      </p>
-      {!isOver && (
-        <PostForm action={forms.stay.path} hidden={{ account: id }}>
-          <p className="quiet">Until then nothing changes.</p>
-          <button type="submit">Take it back</button>
-        </PostForm>
-      )}
+    <section className="setting" id="leave">
+      <div>
+        <h2>{isOver ? "Your account is being deleted" : "Your account will be deleted"}</h2>
+        {!isOver && <p className="quiet">Until then nothing changes.</p>}
+      </div>
+      <div>
+        <p>
+          You asked for that. {isOver ? "It is due since" : "It will be deleted on"}{" "}
+          <Clock atMs={deletesAtMs} shows="day and time" />.
+        </p>
+        {!isOver && (
+          <PostForm action={forms.stay.path} hidden={{ account: id }}>
+            <button type="submit">Take it back</button>
+          </PostForm>
+        )}
+      </div>
     </section>
   );
 }

@@ -30,22 +30,26 @@ export const { GET } = toPlatform(
     return (
       <>
         <h1>Account</h1>
-        <Email {...visit} ways={ways} own={own} waiting={waiting} />
-        <AppearanceChoice {...visit} />
-        <Emails account={account} choices={choices} />
-        <section className="card setting">
-          <div>
-            <h2>Your data</h2>
-            <p className="quiet">
-              Everything that is kept about you, in one file: account, credits, sessions, mails and their
-              history.
-            </p>
-          </div>
-          <PostButton action={forms.exportPerson.path} hidden={{ account: account.id }}>
-            Download your data
-          </PostButton>
-        </section>
-        <Leave {...visit} ways={ways} own={own} />
+        <div className="card settings">
+          <Email {...visit} ways={ways} own={own} waiting={waiting} />
+          <AppearanceChoice {...visit} />
+          <Emails account={account} choices={choices} />
+        </div>
+        <div className="card settings">
+          <section className="setting">
+            <div>
+              <h2>Your data</h2>
+              <p className="quiet">
+                Everything that is kept about you, in one file: account, credits, sessions, mails and their
+                history.
+              </p>
+            </div>
+            <PostButton action={forms.exportPerson.path} hidden={{ account: account.id }}>
+              Download your data
+            </PostButton>
+          </section>
+          <Leave {...visit} ways={ways} own={own} />
+        </div>
       </>
     );
   }),

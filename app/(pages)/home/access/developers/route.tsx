@@ -1,0 +1,22 @@
+import { toPlatform } from "@/lib/http/platform";
+import { pages } from "@/lib/http/register/pages";
+import { ownerPage } from "../../owner-page";
+import { AccessHead } from "../access-head";
+import { ForPrograms } from "../for-programs";
+import { readSessions, Tokens } from "../sessions";
+
+/** The tokens with which an owner's own programs ask the API. */
+export const { GET } = toPlatform(
+  ownerPage(pages.developers, {}, async ({ account, sessionId, query, isLocal, nowMs }) => {
+    const read = await readSessions(account, nowMs);
+    return (
+      <>
+        <AccessHead at={pages.developers} query={query} read={read} />
+        <div className="columns">
+          <ForPrograms accountId={account.id} isLocal={isLocal} />
+          <Tokens read={read} accountId={account.id} ownId={sessionId} nowMs={nowMs} />
+        </div>
+      </>
+    );
+  }),
+);
