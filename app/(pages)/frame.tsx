@@ -76,7 +76,7 @@ export function Frame({
               <a href={pages.quickStart.path} aria-current={isDocument ? "true" : undefined}>
                 Documents
               </a>
-              {!page.path.startsWith(pages.signIn.path) && <SessionLink isSignedIn={isSignedIn} />}
+              <SessionLink isSignedIn={isSignedIn} at={page} />
             </>
           )}
         </SiteHeader>
@@ -110,10 +110,11 @@ function Notice({ banner: { id, kind, message }, page }: { banner: Announcement;
   );
 }
 
-/** A link to home or to sign-in; nothing when sign-in is not configured. */
-function SessionLink({ isSignedIn }: { isSignedIn: boolean }) {
+/** A link to home or to sign-in; nothing at sign-in itself, and when it is not configured. */
+function SessionLink({ isSignedIn, at }: { isSignedIn: boolean; at: Page }) {
   if (settings().signIn.kind === "none") return null;
   const [to, words] = isSignedIn ? [pages.home, "Home"] : [pages.signIn, "Sign in"];
+  if (to === at) return null;
   return (
     <a className="button plain small" href={to.path}>
       {words}

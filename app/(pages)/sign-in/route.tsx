@@ -25,8 +25,17 @@ export const { GET } = toPlatform(
       const { kind } = settings().signIn;
       if (kind === "none") return { title: "Sign-in is not set up", content: notSetUp };
       const title = "Sign in";
-      if (kind === "clerk")
-        return { title, content: <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} /> };
+      if (kind === "clerk") {
+        const content = (
+          <>
+            <Clerk part="SignIn" leadsTo={await pathAfterSignIn(headers)} />
+            <p className="quiet">
+              <AboutEmail />
+            </p>
+          </>
+        );
+        return { title, content };
+      }
       const asked = findProblem(url, problems);
       const isGone = asked === problems.ended && (await isAccountGone(headers));
       const problem = isGone ? problems.gone : asked;
