@@ -75,7 +75,7 @@ export function Terms({ call, plans, account, given, licensed }: TermsProps) {
       <PostForm
         action={setTerms.path}
         hidden={{ email: given.email, seen: toSeen(fields) }}
-        className="filter"
+        className="fields"
       >
         <PlanFields
           call={kept}
@@ -238,11 +238,13 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
         act={addCreditsAct}
         call={call}
         hidden={{ email: account.email, once: randomUUID() }}
-        className="filter"
+        className="fields"
       >
-        <button type="submit">Change the balance</button>
+        <button type="submit" className="plain">
+          Change the balance
+        </button>
       </ActForm>
-      <Table
+      <Table<CreditEntry>
         rows={entries}
         most={most}
         columns={{
@@ -250,13 +252,18 @@ export function Credits({ call, account, entries, holds, most }: CreditsProps) {
           Credits: ({ thousandths }) =>
             toCredits(thousandths).toLocaleString("en", { signDisplay: "exceptZero" }),
           Reason: (entry) => <UntrustedText>{describeReason(entry)}</UntrustedText>,
-          "Written by": ({ backend_id, reference, reverses, hold_id }) => (
-            <UntrustedText>
-              {backend_id &&
-                `backend ${backend_id}${reverses ? ", gives a spend back" : hold_id ? ", settles a hold" : ""}${reference ? `: ${reference}` : ""}`}
-            </UntrustedText>
-          ),
-          "Bought at Stripe": ({ price_id, checkout }) => (price_id ? `${price_id} ${checkout ?? ""}` : "–"),
+          ...(entries.some(({ backend_id }) => backend_id) && {
+            "Written by": ({ backend_id, reference, reverses, hold_id }: CreditEntry) => (
+              <UntrustedText>
+                {backend_id &&
+                  `backend ${backend_id}${reverses ? ", gives a spend back" : hold_id ? ", settles a hold" : ""}${reference ? `: ${reference}` : ""}`}
+              </UntrustedText>
+            ),
+          }),
+          ...(entries.some(({ price_id }) => price_id) && {
+            "Bought at Stripe": ({ price_id, checkout }: CreditEntry) =>
+              price_id ? `${price_id} ${checkout ?? ""}` : "–",
+          }),
         }}
         whenEmpty="No entries."
       />

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { StatusLights } from "@/app/(pages)/home/check-result";
 import { PostButton } from "@/app/(pages)/post-form";
 import type { Account } from "@/lib/accounts/account";
@@ -18,7 +19,7 @@ import { accountActs, Credits, Leaving, Person, Sessions, Terms } from "@/lib/of
 import { auditColumns } from "@/lib/office/audit";
 import { addressOf, type OfficeCall, type OfficePage, requireEmail } from "@/lib/office/page";
 import { Table } from "@/lib/office/table";
-import { AtStripe, Instant, MailState, UntrustedText } from "@/lib/office/values";
+import { Ago, AtStripe, Instant, MailState, UntrustedText } from "@/lib/office/values";
 import { inviteMany } from "@/lib/office/waitlist";
 import { describeDue, licenceStateOf } from "@/lib/plans/licence-state";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
@@ -77,96 +78,135 @@ async function show(call: OfficeCall) {
           </p>
         )}
       </section>
-      {current && (
-        <>
-          <details className="fold">
-            <summary>The answer of GET /api/entitlement</summary>
-            <pre>
-              <code>{answer}</code>
-            </pre>
-          </details>
-          <Terms
-            call={call}
-            plans={plans}
-            account={current}
-            given={facts.given ?? current}
-            licensed={facts.licensed}
-          />
-          <Subscriptions {...found} />
-          <Credits call={call} account={current} entries={found.entries} holds={found.holds} most={maxRows} />
-          <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
-        </>
-      )}
-      <h2>What apps were told</h2>
-      <Table
-        rows={found.answers}
-        columns={{
-          App: ({ app }) => <UntrustedText>{app ?? "–"}</UntrustedText>,
-          Answer: ({ told }) => told,
-          Since: ({ at_ms }) => <Instant atMs={at_ms} />,
-        }}
-        whenEmpty={`None has asked in the last ${answerDays} days.`}
-      />
-      <h2>Passkeys</h2>
-      <Table
-        rows={found.passkeys}
-        columns={{
-          Name: ({ name }) => <UntrustedText>{name}</UntrustedText>,
-          Added: ({ added_at_ms }) => <Instant atMs={added_at_ms} />,
-          "Last used": ({ last_used_at_ms }) => <Instant atMs={last_used_at_ms} />,
-        }}
-        whenEmpty="None."
-      />
-      <h2>Codes of the last day</h2>
-      <Table
-        rows={facts.codes}
-        columns={{
-          "Asked for": ({ created_at_ms }) => <Instant atMs={created_at_ms} />,
-          "Valid until": ({ expires_at_ms }) => <Instant atMs={expires_at_ms} />,
-          "Wrong tries": ({ tries }) => tries,
-        }}
-        whenEmpty="None is kept: no code was asked for, or it was used."
-      />
-      <h2>Mails</h2>
-      <Table
-        rows={[
-          ...facts.attempts,
-          ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: `onboarding: ${kind}` })),
-        ]}
-        columns={{
-          Kind: ({ kind }) => kind,
-          When: ({ at_ms }) => <Instant atMs={at_ms} />,
-          State: ({ state }) => <MailState state={state} />,
-          "Provider’s words": ({ failure }) => <UntrustedText>{failure}</UntrustedText>,
-        }}
-        whenEmpty="No mails."
-      />
-      <h2>Invitation and waitlist</h2>
-      <dl>
-        <dt>Joined the waitlist</dt>
-        <dd>
-          <Instant atMs={facts.waiting?.joined_at_ms} />
-        </dd>
-        <dt>Open invitation until</dt>
-        <dd>
-          <Instant atMs={facts.invitation?.expires_at_ms} />
-        </dd>
-      </dl>
-      {facts.waiting && !facts.hasAccount && !facts.invitation && (
-        <PostButton
-          action={inviteMany.path}
-          hidden={{ emails: email, plan: "trial" }}
-          label={`Invite ${email} to a trial`}
-        >
-          Invite to a trial of {defaultTrialDays} days
-        </PostButton>
-      )}
-      <h2>Changes</h2>
+      <div className="two-columns">
+        <div>
+          {current && (
+            <>
+              <Terms
+                call={call}
+                plans={plans}
+                account={current}
+                given={facts.given ?? current}
+                licensed={facts.licensed}
+              />
+              <Subscriptions {...found} />
+              <Credits
+                call={call}
+                account={current}
+                entries={found.entries}
+                holds={found.holds}
+                most={maxRows}
+              />
+              <Sessions email={current.email} sessions={facts.sessions} nowMs={nowMs} />
+            </>
+          )}
+        </div>
+        <aside aria-label="What is known">
+          <Notes
+            title="What apps were told"
+            rows={found.answers}
+            whenEmpty={`None has asked in ${answerDays} days.`}
+          >
+            {({ app, told, at_ms }) => (
+              <>
+                <UntrustedText>{app ?? "–"}</UntrustedText>: {told} <Ago atMs={at_ms} />
+              </>
+            )}
+          </Notes>
+          <Notes title="Passkeys" rows={found.passkeys} whenEmpty="None.">
+            {({ name, added_at_ms, last_used_at_ms }) => (
+              <>
+                <UntrustedText>{name}</UntrustedText> <Ago atMs={added_at_ms} before="added" />
+                {last_used_at_ms !== null && <Ago atMs={last_used_at_ms} before="used" />}
+              </>
+            )}
+          </Notes>
+          <Notes
+            title="Codes of the last day"
+            rows={facts.codes}
+            whenEmpty="None was asked for, or it was used."
+          >
+            {({ created_at_ms, expires_at_ms, tries }) => (
+              <>
+                {tries} wrong {tries === 1 ? "try" : "tries"} <Ago atMs={created_at_ms} before="asked for" />
+                <Ago atMs={expires_at_ms} before="valid until" />
+              </>
+            )}
+          </Notes>
+          <Notes
+            title="Mails"
+            rows={[
+              ...facts.attempts,
+              ...found.onboarding.map(({ kind, ...mail }) => ({ ...mail, kind: `onboarding: ${kind}` })),
+            ]}
+            whenEmpty="No mails."
+          >
+            {({ kind, at_ms, state, failure }) => (
+              <>
+                {kind} <MailState state={state} /> <Ago atMs={at_ms} />
+                {failure !== null && (
+                  <small>
+                    <UntrustedText>{failure}</UntrustedText>
+                  </small>
+                )}
+              </>
+            )}
+          </Notes>
+          <h2>Invitation and waitlist</h2>
+          <dl>
+            <dt>Joined the waitlist</dt>
+            <dd>{facts.waiting ? <Instant atMs={facts.waiting.joined_at_ms} /> : "no"}</dd>
+            <dt>Open invitation</dt>
+            <dd>{facts.invitation ? <Instant atMs={facts.invitation.expires_at_ms} /> : "none"}</dd>
+          </dl>
+          {facts.waiting && !facts.hasAccount && !facts.invitation && (
+            <PostButton
+              action={inviteMany.path}
+              hidden={{ emails: email, plan: "trial" }}
+              label={`Invite ${email} to a trial`}
+            >
+              Invite to a trial of {defaultTrialDays} days
+            </PostButton>
+          )}
+        </aside>
+      </div>
+      <h2>History</h2>
       <Table rows={found.changes} most={maxRows} columns={auditColumns()} whenEmpty="None." />
       <p>
         <a href={addressOf("/audit", { whom: email })}>All changes of this person</a>
       </p>
+      {answer && (
+        <details className="fold">
+          <summary>The answer of GET /api/entitlement</summary>
+          <pre>
+            <code>{answer}</code>
+          </pre>
+        </details>
+      )}
       <Person email={email} account={found.accounts[0]} />
+    </>
+  );
+}
+
+type NotesProps<Row> = {
+  title: string;
+  rows: Row[];
+  whenEmpty: string;
+  children: (row: Row) => ReactNode;
+};
+
+/** A short list of the narrow column. */
+function Notes<Row>({ title, rows, whenEmpty, children }: NotesProps<Row>) {
+  return (
+    <>
+      <h2>{title}</h2>
+      {rows.length === 0 && <p className="quiet">{whenEmpty}</p>}
+      <ul className="notes">
+        {rows.map((row, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows of a static page keep their places
+          <li key={at}>{children(row)}</li>
+        ))}
+      </ul>
     </>
   );
 }

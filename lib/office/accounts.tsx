@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { PostForm } from "@/app/(pages)/post-form";
+import { Light } from "@/app/(pages)/status-light";
 import { parseAccount, trialEndOf } from "@/lib/accounts/account";
 import { accountAt } from "@/lib/accounts/account-columns";
 import { type AccountSearch, searchAccounts } from "@/lib/accounts/account-search";
@@ -9,11 +10,12 @@ import { asIso } from "@/lib/config/instants";
 import { paginate } from "@/lib/db/pagination";
 import type { Db } from "@/lib/db/store";
 import type { Tables } from "@/lib/db/tables";
+import { FilterLinks } from "@/lib/office/filter-links";
 import { Field, planOptions } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { changeSeveral, SeveralFields } from "@/lib/office/several-accounts";
 import { LongTable, perPage } from "@/lib/office/table";
-import { Instant, Person, UntrustedText } from "@/lib/office/values";
+import { Day, Person, Tick, UntrustedText } from "@/lib/office/values";
 import { contentsOf, type Plans, readPlans } from "@/lib/plans/plan";
 import { standingOf } from "@/lib/plans/standing";
 import { toCsv } from "@/lib/runtime/csv";
@@ -61,6 +63,7 @@ async function show(call: OfficeCall) {
   const chosen = new Set(call.typed("emails")?.split("\n"));
   const to = (changes: Partial<Record<keyof Search | "after", string>>) =>
     addressOf(accounts.path, { find, plan, state, ...changes });
+  const filter = { of: accounts.path, kept: { find, plan, state } };
   return (
     <>
       <form action={accounts.path} className="filter">
@@ -78,54 +81,52 @@ async function show(call: OfficeCall) {
           Find
         </button>
       </form>
-      <Links
+      <FilterLinks
+        {...filter}
+        name="state"
         words="State"
-        links={Object.entries({ "": "any", ...stateWords }).map(([value, words]) => ({
-          words,
-          href: to({ state: value }),
-          isCurrent: !trials && (state ?? "") === value,
-        }))}
+        options={{ "": "any", ...stateWords }}
+        current={trials ? "-" : state}
       />
-      <Links
+      <FilterLinks
+        {...filter}
+        name="plan"
         words="Plan"
-        links={Object.entries({ "": "any", ...planOptions(plans, plan) }).map(([value, words]) => ({
-          words,
-          href: to({ plan: value }),
-          isCurrent: !trials && (plan ?? "") === value,
-        }))}
+        options={{ "": "any", ...planOptions(plans, plan) }}
+        current={trials ? "-" : plan}
       />
-      <Links
+      <FilterLinks
+        {...filter}
+        kept={{}}
+        name="trials"
         words="Trials by their end"
-        links={Object.entries(trialLists).map(([value, words]) => ({
-          words,
-          href: addressOf(accounts.path, { trials: value }),
-          isCurrent: trials === value,
-        }))}
+        options={trialLists}
+        current={trials}
       />
       <PostForm action={changeSeveral.path} hidden={hidden}>
         <LongTable
           rows={rows.map((row) => ({ ...row, account: parseAccount(row, nowMs) }))}
           columns={{
-            Choose: ({ email }) => (
-              <label className="choice">
-                <input
-                  type="checkbox"
-                  name="emails"
-                  value={email}
-                  defaultChecked={chosen.has(email)}
-                  aria-label={`Choose ${email}`}
-                />
-                <span>Choose</span>
-              </label>
+            Choose: ({ email }) => <Tick email={email} word="Choose" isTicked={chosen.has(email)} />,
+            Email: ({ email, reference }) => (
+              <>
+                <Person email={email} />
+                {reference !== null && (
+                  <small>
+                    <UntrustedText>{reference}</UntrustedText>
+                  </small>
+                )}
+              </>
             ),
-            Email: ({ email }) => <Person email={email} />,
-            Reference: ({ reference }) => <UntrustedText>{reference ?? "–"}</UntrustedText>,
-            Status: ({ account }) => standingOf(account, undefined, nowMs).tag,
-            "Trial ends": ({ account }) => <Instant atMs={account && trialEndOf(account)} />,
+            Status: ({ account }) => {
+              const { light, tag } = standingOf(account, undefined, nowMs);
+              return <Light colour={light[0]}>{tag}</Light>;
+            },
             Plan: ({ account }) => (account && contentsOf(account, plans)?.plan) ?? "–",
+            "Trial ends": ({ account }) => <Day atMs={account && trialEndOf(account)} />,
             Assistants: ({ account }) => (account && contentsOf(account, plans)?.limits.assistants) ?? "–",
             Credits: ({ account }) => (account ? toCredits(spendable(account)).toLocaleString("en") : "–"),
-            Since: ({ account }) => <Instant atMs={account?.created_at_ms} />,
+            Since: ({ account }) => <Day atMs={account?.created_at_ms} isFar />,
           }}
           whenEmpty={goesOnAfter ? "None so far." : "No account matches."}
           hrefAfter={({ trial_ends_at_ms, email }) =>
@@ -148,25 +149,6 @@ async function show(call: OfficeCall) {
         {maxRowsOfFile.toLocaleString("en")}.
       </p>
     </>
-  );
-}
-
-type LinksProps = { words: string; links: { words: string; href: string; isCurrent: boolean }[] };
-
-/** Links to parts of the list. */
-function Links({ words, links }: LinksProps) {
-  return (
-    <p className="quiet">
-      {words}:{" "}
-      {links.map(({ words, href, isCurrent }, at) => (
-        <span key={href}>
-          {at > 0 && " · "}
-          <a href={href} aria-current={isCurrent ? "true" : undefined}>
-            {words}
-          </a>
-        </span>
-      ))}
-    </p>
   );
 }
 

@@ -24,7 +24,7 @@ async function show(call: OfficeCall) {
         }}
         whenEmpty="There is none now."
       />
-      <ActForm act={set} call={call} current={bannerFields(current)}>
+      <ActForm act={set} call={call} current={bannerFields(current)} className="fields">
         <div className="actions">
           <button type="submit" className="plain" formAction={preview.path}>
             See how it looks

@@ -1,4 +1,4 @@
-import { describeChanges, findEmails, namesOf } from "@/lib/accounts/audit-trail";
+import { describeChanges, type Fields, findEmails, namesOf } from "@/lib/accounts/audit-trail";
 import { dayMs } from "@/lib/config/durations";
 import { type AuditEntry, auditEntries } from "@/lib/db/audit";
 import { Field } from "@/lib/office/forms";
@@ -62,10 +62,38 @@ export function auditColumns(more: Columns<AuditEntry> = {}): Columns<AuditEntry
     Who: ({ who }) => <UntrustedText>{who}</UntrustedText>,
     What: ({ what }) => what,
     ...more,
-    Change: ({ before, after }) => (
-      <UntrustedText>{describeChanges(parse(before), parse(after))}</UntrustedText>
-    ),
+    Change: ({ before, after }) => <UntrustedText>{inWords(parse(before), parse(after))}</UntrustedText>,
   };
 }
 
-const parse = (json: string | null) => (json === null ? null : JSON.parse(json));
+const parse = (json: string | null): Fields => (json === null ? null : JSON.parse(json));
+
+/** What changed, without the ids that mean nothing to a reader: a session is named as its owner reads it. */
+function inWords(before: Fields, after: Fields): string {
+  const isOne = before === null || after === null;
+  const [had, has] = [named(before, isOne), named(after, isOne)];
+  const sessions = [...new Map([...had.sessions, ...has.sessions])].map(([id, name]) =>
+    had.sessions.has(id) && !has.sessions.has(id) ? `${name} → gone` : name,
+  );
+  const changes = describeChanges(had.rest, has.rest).replace(/T(\d\d:\d\d):[\d.]+Z/g, " $1 UTC");
+  return [...sessions, changes].filter(Boolean).join(", ");
+}
+
+function named(fields: Fields, isOne: boolean): { sessions: Map<string, string>; rest: Fields } {
+  const entries = Object.entries(fields ?? {});
+  const isSession = ([name]: [string, unknown]) => name.startsWith("sess_");
+  const sessions = entries.filter(isSession).map(([id, session]): [string, string] => {
+    const { kind = "session", name = "" } = (session ?? {}) as { kind?: string; name?: string };
+    return [id, name === "" ? kind : `${kind} “${name}”`];
+  });
+  const rest = entries
+    .filter((entry) => !isSession(entry) && !(isOne && unsaid.has(entry[0])))
+    .map(([name, value]) => {
+      const isList = typeof value === "string" && value.startsWith("[");
+      return [name, isList ? JSON.parse(value).join(", ") : value];
+    });
+  return { sessions: new Map(sessions), rest: fields && Object.fromEntries(rest) };
+}
+
+/** What says nothing to a reader of what was added or has gone. */
+const unsaid = new Set(["id", "email", "subject", "created_at_ms", "held_thousandths"]);

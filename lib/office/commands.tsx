@@ -13,13 +13,13 @@ async function show() {
   return (
     <>
       <p>
-        What needs a secret, a file or a second thought stays in the shell. Each command has{" "}
-        <code>--help</code>.
+        What needs a secret, a file or a second thought stays in the shell. Each follows{" "}
+        <code>npm run -s admin --</code>, and has <code>--help</code>.
       </p>
       <Table
         rows={describeCommands().list()}
         columns={{
-          Command: ({ usage }) => <code>npm run -s admin -- {usage}</code>,
+          Command: ({ usage }) => <code>{usage}</code>,
           "What it does": ({ words }) => words,
         }}
       />

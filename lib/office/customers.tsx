@@ -7,6 +7,7 @@ import {
   readCustomers,
   toCustomerRows,
 } from "@/lib/accounts/customer-list";
+import { FilterLinks } from "@/lib/office/filter-links";
 import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
@@ -57,19 +58,14 @@ async function show(call: OfficeCall) {
         />
         <button type="submit">Find</button>
       </form>
-      <p className="quiet">
-        {[["", "all"] as const, ...Object.entries(customerFilters)].map(([name, words], at) => (
-          <span key={name}>
-            {at > 0 && " · "}
-            <a
-              href={addressOf(customers.path, { filter: name, find })}
-              aria-current={(filter ?? "") === name ? "true" : undefined}
-            >
-              {words}
-            </a>
-          </span>
-        ))}
-      </p>
+      <FilterLinks
+        of={customers.path}
+        kept={{ find }}
+        name="filter"
+        words="State"
+        options={{ "": "all", ...customerFilters }}
+        current={filter}
+      />
       <LongTable
         rows={rows}
         columns={{

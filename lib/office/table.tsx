@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { ButtonLink } from "@/app/(pages)/button-link";
+import { None } from "@/lib/office/values";
 
 /** The columns of a table: what each shows of a row, by its heading. */
 export type Columns<Row> = Record<string, (row: Row) => ReactNode>;
@@ -34,7 +35,7 @@ export function Table<Row>({ rows, columns, whenEmpty, caption, most }: TablePro
           <tr key={at}>
             {Object.entries(columns).map(([heading, show]) => (
               <td key={heading} data-column={heading}>
-                {show(row)}
+                {orNone(show(row))}
               </td>
             ))}
           </tr>
@@ -50,6 +51,8 @@ export function Table<Row>({ rows, columns, whenEmpty, caption, most }: TablePro
     </>
   );
 }
+
+const orNone = (shown: ReactNode) => (shown === "–" ? <None /> : shown);
 
 /** How many rows a page of a long table shows. One more is read, to know whether there is another page. */
 export const perPage = 50;

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Fragment } from "react";
+import { Fragment, type ReactNode } from "react";
 import { PostButton } from "@/app/(pages)/post-form";
-import { PartList } from "@/app/(pages)/status-light";
+import { Light, PartList } from "@/app/(pages)/status-light";
 import { type CustomerFilter, customerFilters } from "@/lib/accounts/customer-list";
 import { maxTrials, readOverview } from "@/lib/accounts/overview";
 import { listUnclaimed, type UnclaimedPurchase } from "@/lib/billing/customer/unclaimed-purchases";
+import { describeDistance } from "@/lib/config/instants";
 import { settings } from "@/lib/config/settings";
+import type { LightColour } from "@/lib/config/theme";
 import type { Db } from "@/lib/db/store";
 import { findRefusing } from "@/lib/http/hook-deliveries";
 import { customersIn } from "@/lib/office/customers";
@@ -46,6 +48,13 @@ async function countOverview(db: Db, nowMs: number): Promise<Counted | undefined
 async function show({ db, nowMs }: OfficeCall) {
   const { parts } = await readStatus(nowMs);
   const counted = await countOverview(db, nowMs);
+  const ill = parts.filter(({ colour }) => colour !== "good");
+  const cards = counted ? cardsOf(counted.overview) : [];
+  const more = [
+    <Unclaimed key="unclaimed" purchases={await listUnclaimed(db)} />,
+    await showIdleWebhooks(db),
+    <Refusing key="refusing" hooks={await findRefusing(db, nowMs)} />,
+  ];
   return (
     <>
       <p className="quiet">
@@ -58,17 +67,75 @@ async function show({ db, nowMs }: OfficeCall) {
         )}{" "}
         <a href={today.path}>Reload</a>
       </p>
-      {counted && <Counts {...counted.overview} />}
-      <Unclaimed purchases={await listUnclaimed(db)} />
-      {await showIdleWebhooks(db)}
-      <Refusing hooks={await findRefusing(db, nowMs)} />
-      <h2>The service now</h2>
-      <PartList parts={parts} />
+      {cards.length > 0 && (
+        <ul className="attention">
+          {cards.map(({ count, what, href, colour, note }) => (
+            <li key={what}>
+              <a href={href}>
+                <strong>{count.toLocaleString("en")}</strong>
+                <Light colour={colour}>{what}</Light>
+                {note && <small>{note}</small>}
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      {counted && cards.length === 0 && <Light colour="good">Nothing is waiting for you.</Light>}
+      {more}
+      {ill.length > 0 && <h2>The service now</h2>}
+      {ill.length > 0 ? (
+        <PartList parts={ill} />
+      ) : (
+        <Light colour="good">Every part of the service works.</Light>
+      )}
       <p className="quiet">
         <code>npm run -s admin -- check</code> tries the settings, the store, the mail and the keys.
       </p>
+      {counted && <Counts {...counted.overview} />}
     </>
   );
+}
+
+type Card = { count: number; what: string; href: string; colour: LightColour; note?: ReactNode };
+
+/** What is waiting for someone, the most urgent first. */
+function cardsOf({ customers, billing, ...others }: Counted["overview"]): Card[] {
+  const { trialsEnding, waiting, oldestWaitingAtMs, mailsFailedIn30Days } = others;
+  const [soonest] = trialsEnding;
+  const at = (what: CustomerFilter, colour: LightColour, note: string): Card => ({
+    ...{ count: customers[what], what: customerFilters[what], href: customersIn(what), colour, note },
+  });
+  const stripe = (count: number, what: string): Card => ({
+    ...{ count, what, href: "/audit?who=stripe", colour: "unknown", note: "In what Stripe has changed" },
+  });
+  const cards: Card[] = [
+    at("disputed", "stopped", "Answer at Stripe before its date"),
+    at("past-due", "stopped", "A payment has failed"),
+    at("unpaid", "stopped", "The licence has ended"),
+    at("unknown", "stopped", "Stripe has no such subscription"),
+    at("unfinished", "soon", "The first payment was not made"),
+    {
+      ...{ count: mailsFailedIn30Days, what: "Mails failed", href: "/mails", colour: "stopped" },
+      note: "In the last 30 days",
+    },
+    {
+      ...{
+        count: trialsEnding.length,
+        what: "Trials ending soon",
+        href: "/accounts?trials=running",
+        colour: "soon",
+      },
+      note: soonest && <>First {describeDistance(Date.parse(soonest.endsAt ?? ""), Date.now())}</>,
+    },
+    {
+      ...{ count: waiting, what: "On the waitlist", href: "/waiting", colour: "unknown" },
+      note: oldestWaitingAtMs && <>First joined {describeDistance(oldestWaitingAtMs, Date.now())}</>,
+    },
+    stripe(billing.unsettledForADay, "Checkouts unsettled"),
+    stripe(billing.orphanedIn30Days, "Purchases without an account"),
+    stripe(billing.twiceIn30Days, "Bought twice"),
+  ];
+  return cards.filter(({ count }) => count > 0);
 }
 
 /** Which of our providers' webhooks refuse what they deliver. */
@@ -118,7 +185,7 @@ function Unclaimed({ purchases }: { purchases: UnclaimedPurchase[] }) {
 }
 
 function Counts({ accounts, billing, customers, days, ...others }: Counted["overview"]) {
-  const { trialsEnding, waiting, oldestWaitingAtMs } = others;
+  const { trialsEnding, waiting } = others;
   const figures: [name: string, value: number, href?: string][] = [
     ["Trials", accounts.trials, "/accounts?trials=running"],
     ["Ended trials", accounts.endedTrials, "/accounts?trials=ended"],
@@ -130,7 +197,8 @@ function Counts({ accounts, billing, customers, days, ...others }: Counted["over
   ];
   const sinceMs = outageSince("fulfilment");
   return (
-    <>
+    <details className="fold">
+      <summary>All numbers</summary>
       <dl className="figures">
         {figures.map(([name, value, href]) => (
           <div key={name}>
@@ -176,12 +244,7 @@ function Counts({ accounts, billing, customers, days, ...others }: Counted["over
           and cannot be opened: <code>npm run -s admin -- check</code> says what to do.
         </p>
       )}
-      {oldestWaitingAtMs !== null && (
-        <p>
-          The first on the waitlist joined <Instant atMs={oldestWaitingAtMs} />.
-        </p>
-      )}
-      <h2>Trials that end within 7 days</h2>
+      <h3>Trials that end within 7 days</h3>
       <Table
         rows={trialsEnding}
         most={maxTrials}
@@ -191,13 +254,13 @@ function Counts({ accounts, billing, customers, days, ...others }: Counted["over
         }}
         whenEmpty="None."
       />
-      <h2>Last 30 days</h2>
+      <h3>Last 30 days</h3>
       <dl className="lines">
         <Line name="Sign-ins" days={days.signIns} />
         <Line name="New accounts" days={days.newAccounts} />
         <Line name="Unsubscribes" days={days.unsubscribes} />
       </dl>
-    </>
+    </details>
   );
 }
 

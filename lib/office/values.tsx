@@ -5,7 +5,7 @@ import { addressOf } from "@/lib/office/page";
 
 /** A value that a stranger chose: its direction of writing does not reorder what is next to it. */
 export function UntrustedText({ children }: { children: string | null | undefined }) {
-  return <bdi>{children ?? "–"}</bdi>;
+  return children == null ? <None /> : <bdi>{children}</bdi>;
 }
 
 /** A link to the page of an account, or of an email without one. */
@@ -17,14 +17,30 @@ export function Person({ email }: { email: string }) {
   );
 }
 
+/** A box for one row of several. Its word shows where the row is a card. */
+export function Tick({ email, word, isTicked }: { email: string; word: string; isTicked?: boolean }) {
+  return (
+    <label className="choice">
+      <input
+        type="checkbox"
+        name="emails"
+        value={email}
+        defaultChecked={isTicked}
+        aria-label={`${word} ${email}`}
+      />
+      <span>{word}</span>
+    </label>
+  );
+}
+
 /** A link to an object in Stripe's dashboard. */
 export function AtStripe({ kind, id }: { kind: Parameters<typeof dashboardUrl>[1]; id: string | null }) {
-  return id ? <a href={dashboardUrl(id, kind)}>{id}</a> : <>–</>;
+  return id ? <a href={dashboardUrl(id, kind)}>{id}</a> : <None />;
 }
 
 /** A time in UTC to the minute, with its distance from now. */
 export function Instant({ atMs }: { atMs: number | null | undefined }) {
-  if (atMs == null) return <>–</>;
+  if (atMs == null) return <None />;
   const iso = new Date(atMs).toISOString();
   return (
     <time dateTime={iso} title={iso}>
@@ -34,6 +50,30 @@ export function Instant({ atMs }: { atMs: number | null | undefined }) {
     </time>
   );
 }
+
+/** The distance of a time from now, the exact time is in its title. */
+export function Ago({ atMs, before }: { atMs: number; before?: string }) {
+  const iso = new Date(atMs).toISOString();
+  return (
+    <time className="quiet unbroken" dateTime={iso} title={iso}>
+      {before} {describeDistance(atMs, Date.now())}
+    </time>
+  );
+}
+
+/** A day, for lists. The exact time is in its title. */
+export function Day({ atMs, isFar }: { atMs: number | null | undefined; isFar?: true }) {
+  if (atMs == null) return <None />;
+  const iso = new Date(atMs).toISOString();
+  return (
+    <time dateTime={iso} title={iso} className="unbroken">
+      {iso.slice(0, 10)} {!isFar && <span className="quiet">{describeDistance(atMs, Date.now())}</span>}
+    </time>
+  );
+}
+
+/** Nothing, which a card of a narrow screen leaves out. */
+export const None = () => <span className="none">–</span>;
 
 /** Whether a mail was delivered, as it is recorded. */
 export function MailState({ state }: { state: string }) {

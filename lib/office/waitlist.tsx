@@ -15,7 +15,7 @@ import {
   type OfficePage,
 } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
-import { Instant, Person } from "@/lib/office/values";
+import { Instant, Person, Tick } from "@/lib/office/values";
 import { readPlans } from "@/lib/plans/plan";
 
 const maxInvited = 200; // in one request; each is a transaction, and with Clerk a request to it
@@ -38,12 +38,7 @@ async function show(call: OfficeCall) {
           caption="Waiting for an invitation"
           rows={rows}
           columns={{
-            Invite: ({ email }) => (
-              <label className="choice">
-                <input type="checkbox" name="emails" value={email} aria-label={`Invite ${email}`} />
-                <span>Invite</span>
-              </label>
-            ),
+            Invite: ({ email }) => <Tick email={email} word="Invite" />,
             Email: ({ email }) => <Person email={email} />,
             Joined: ({ joined_at_ms }) => <Instant atMs={joined_at_ms} />,
             Confirmed: ({ confirmed_at_ms }) =>

@@ -22,6 +22,10 @@ export const officeStates: State[] = [
   { name: "office-account-ended", path: "/account?email=ended@example.com", as: "operator" },
   { name: "office-account-hobby", path: "/account?email=connected@example.com", as: "operator" },
   { name: "office-account-none", path: "/account?email=stranger@example.com", as: "operator" },
+  { name: "office-account-leaving", path: "/account?email=leaving@example.com", as: "operator" },
+  { name: "office-customers", path: "/customers", as: "operator" },
+  { name: "office-backends", path: "/backends", as: "operator" },
+  { name: "office-webhooks", path: "/webhooks", as: "operator" },
   { name: "office-waitlist", path: "/waiting", as: "operator" },
   { name: "office-mails", path: "/mails", as: "operator" },
   { name: "office-plans", path: "/plans", as: "operator" },
@@ -81,6 +85,14 @@ export async function openOffice(
   );
   const own = ["--feature", "export", "--limit", "projects=50"];
   await service.adminJson("account", "set", "trial@example.com", ...own);
+  await service.adminJson("backend", "add", "worker", "--may", "read,spend");
+  await service.adminJson(
+    "webhook",
+    "add",
+    "https://systems.example.com/events",
+    "--events",
+    "account.created",
+  );
   await service.adminJson("banner", "set", "warning", "We are down for repairs at noon, for half an hour");
   const context = await browser.newContext();
   const page = await context.newPage();

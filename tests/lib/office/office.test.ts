@@ -466,11 +466,41 @@ describe.each(engines)("the office on $name", async (engine) => {
       expect(await newestChange()).toMatchObject({ who: "operator ann", what: "person erase" });
     });
 
+    it("has a history in words: sessions by their names, and no ids", async () => {
+      const other = "history@example.com";
+      await service.adminJson("account", "add", other, "--plan", "hobby");
+      await Browser.signIn(service, other);
+      const shown = async () =>
+        (await ann.open(`/account?email=${other}`)).text.split("<h2>History</h2>")[1] ?? "";
+      expect(await shown()).toMatch(
+        /<td data-column="What">sign in<\/td><td data-column="Change"><bdi>browser “[^”]+”/,
+      );
+      await service.adminJson("session", "end", other, "--all");
+      const history = await shown();
+      expect(history).toMatch(/<td data-column="Change"><bdi>browser “[^”]+” → gone/);
+      expect(history.split("<details")[0]).not.toMatch(/sess_|acc_|user_|T\d\d:\d\d:\d\d\.\d{3}Z<\/bdi>/);
+    });
+
+    it("has lists that say how many of theirs are shown, once there may be more", async () => {
+      const most = "At most 20 are shown here.";
+      const other = "history@example.com";
+      const entries = async () =>
+        (await ann.open(`/account?email=${other}`)).text.split("<h2>History</h2>")[0];
+      for (let n = 1; n <= 19; n++)
+        await stage.query(
+          `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
+           SELECT 'many_${n}', id, 0, 'one of many', ${n} FROM accounts WHERE email = '${other}'`,
+        );
+      expect(await entries()).not.toContain(most);
+      await service.adminJson("credits", "add", other, "5");
+      expect(await entries()).toContain(most);
+    });
+
     it("without an account is erased at once, and one of whom nothing is stored is refused", async () => {
       await service.submit("/waitlist/join", { email: person });
       expect((await submit("/account/erase")).status).toBe(303);
       expect(await stage.query(`SELECT 1 FROM waitlist WHERE email = '${person}'`)).toEqual([]);
-      expect((await submit("/account/erase")).status).toBe(404);
+      expect((await ann.submit("/account/erase", { email: "stranger@example.com" })).status).toBe(404);
     });
   });
 
