@@ -1,6 +1,25 @@
 import type { Mistakes } from "@/tests/mutants/mutant";
 
 export const accounts: Mistakes = {
+  "tests/lib/accounts/owners.drill.ts": {
+    "lib/accounts/leaving.ts": {
+      "who stays keeps everyone": [
+        '.where("id", "=", id)\n      .where("deletes_at_ms", ">", nowMs)',
+        '.where("deletes_at_ms", ">", nowMs)',
+      ],
+    },
+    "lib/billing/fulfilment/bought-credits.ts": {
+      "credits are given with each delivery": [
+        'state !== known.state && state === "fulfilled"',
+        'state === "fulfilled"',
+      ],
+      "a refund of credits takes nothing": [": Math.min(due, spendable(account) + given);", ": 0;"],
+    },
+    "lib/mail/kinds/licence.ts": {
+      "the mail about a licence's end goes to who has been given one":
+        '  if (plan === "licensed") return undefined;\n',
+    },
+  },
   "tests/lib/plans/entitlement.test.ts": {
     "lib/plans/entitlement.ts": {
       "a trial runs at its very end": ["trial_ends_at_ms <= nowMs", "trial_ends_at_ms < nowMs"],
