@@ -76,12 +76,18 @@ export class SendError extends Error {
   }
 }
 
+/** Notes whether the provider takes mails: an alert compares when it last did, and did not, on all instances. */
+function note({ isAway }: { isAway: boolean }): void {
+  recordOutage("mail", isAway);
+  metrics()?.mailTried.set({ outcome: isAway ? "not taken" : "taken" }, Date.now() / 1000);
+}
+
 /** Renders and sends a mail. Returns the error, if any; an error of our own is retried, as a new version may fix it. */
 export async function trySending(mailSender: Sender, render: () => Mail): Promise<SendError | undefined> {
   try {
     await mailSender.send(render());
     metrics()?.mails.inc({ outcome: "taken" });
-    recordOutage("mail", false);
+    note({ isAway: false });
     return undefined;
   } catch (failure) {
     metrics()?.mails.inc({ outcome: "not taken" });
@@ -89,7 +95,7 @@ export async function trySending(mailSender: Sender, render: () => Mail): Promis
     if ((failure as Error).name === "SendError") {
       const { mayRetry, pauseMs } = failure as SendError;
       // A permanent refusal of one mail, or a request to slow down, is not an outage.
-      recordOutage("mail", mayRetry && pauseMs === 0);
+      note({ isAway: mayRetry && pauseMs === 0 });
       return failure as SendError;
     }
     log().error({ err: failure }, "a mail could not be made");

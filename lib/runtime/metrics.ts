@@ -55,7 +55,15 @@ function makeMetrics() {
       "When `admin backup` last wrote a file, in Unix seconds; absent if it never did.",
     ),
     disk: gauge("disk_bytes", "The disk of DATA_DIR: all of it, and what is free.", "of"),
-    mailUp: gauge("mail_up", "Whether the mail provider accepted the last mail."),
+    mailUp: gauge(
+      "mail_up",
+      "Whether the mail provider accepted the last mail of this process, if it tried one within nine minutes.",
+    ),
+    mailTried: gauge(
+      "mail_tried_timestamp_seconds",
+      "When the mail provider last took a mail, or refused that one alone, and when it last took none, in Unix seconds; 0 if not since the start.",
+      "outcome",
+    ),
     storeSeconds: histogram("store_seconds", "Time of a store query, by outcome.", "outcome"),
     storeRepeats: counter(
       "store_repeats_total",

@@ -23,6 +23,7 @@ const waitAtMostMs = 1000;
 /** Serves the metrics in Prometheus' format at `/metrics`, without sign-in: its port is for the monitoring network. */
 export function createMetricsServer(metrics: Metrics): Server {
   metrics.buildInfo.set({ version, node: process.versions.node }, 1);
+  for (const outcome of ["taken", "not taken"]) metrics.mailTried.set({ outcome }, 0);
   // A counter that appears with its first count has no increase.
   for (const { path: hook } of Object.values(hooks))
     for (const outcome of ["accepted", ...unsigned]) metrics.hookDeliveries.inc({ hook, outcome }, 0);
