@@ -9,7 +9,7 @@ import { createFolder } from "@/tests/support/leash";
 const promtool = (...parameters: string[]) => execFileSync("promtool", parameters, { encoding: "utf8" });
 
 describe.runIf(isInstalled("promtool"))("the alerts and the dashboard", () => {
-  it("alert on these conditions and nothing else", () => {
+  it("alert on these conditions and nothing else", { timeout: 300_000 }, () => {
     expect(promtool("check", "rules", "lib/server/watching/alerts.yml")).toContain("16 rules found");
     expect(promtool("test", "rules", "tests/lib/server/alerts-fire.yml")).toContain("SUCCESS");
   });
