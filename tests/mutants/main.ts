@@ -1,17 +1,21 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { copyTree } from "@/tests/mutants/copy";
+import { makeMechanicalMistakes } from "@/tests/mutants/mechanical/main";
 import { type Mutant, mutants } from "@/tests/mutants/mutants";
-import { createFolder } from "@/tests/support/leash";
 
 /*
  * Mutation testing: makes one plausible mistake at a time in a copy of the service, and checks that a test fails.
- * `npm run mutants` runs all, `npm run mutants -- quotas` those whose area, test, file or text contains the word.
+ * `npm run mutants` runs all of the list, `npm run mutants -- quotas` those whose area, test, file or text contains the word.
+ * `npm run mutants -- --mechanical` makes those that a machine finds.
  */
 
 /** Files of which only the pages that Next serves show a mistake, so that a full build is needed. */
 const inPages = ["lib/http/program-path.ts", "lib/auth/tokens/credential.ts"];
 
+if (process.argv.includes("--mechanical"))
+  process.exit((await makeMechanicalMistakes(process.argv.slice(2))) > 0 ? 1 : 0);
 const [wanted = ""] = process.argv.slice(2);
 const chosen = mutants.filter(({ area, test, file, mistake }) =>
   `${area}: ${mistake} (${file}, ${test})`.includes(wanted),
@@ -29,23 +33,6 @@ for (const mutant of chosen) {
 }
 process.stdout.write(`\n${chosen.length - lived} of ${chosen.length} noticed\n`);
 process.exit(lived > 0 ? 1 : 0);
-
-/** Copies the working tree and the build, so that files can be changed. */
-function copyTree(): string {
-  const folder = createFolder();
-  const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"])
-    .toString()
-    .trim();
-  for (const file of files.split("\n")) {
-    mkdirSync(join(folder, dirname(file)), { recursive: true });
-    copyFileSync(file, join(folder, file));
-  }
-  // Hard links if possible: Next's compiler follows no symbolic link out of the folder it builds.
-  const copyModules = 'cp -al node_modules "$1" 2>/dev/null || cp -a node_modules "$1"';
-  execFileSync("sh", ["-c", copyModules, "sh", folder]);
-  for (const built of [".next", "dist", "public"]) cpSync(built, join(folder, built), { recursive: true });
-  return folder;
-}
 
 /** Makes the mistake, runs the test that should fail, and reverts it. Throws if the source text is not found. */
 function isNoticed({ file, was, becomes, test }: Mutant): boolean {
