@@ -1,4 +1,5 @@
 import { expect } from "@playwright/test";
+import { newcomers } from "@/tests/lib/docs/search-questions";
 import { expectAccessible } from "./support/axe";
 import { settle, test } from "./support/office";
 
@@ -51,6 +52,59 @@ test("the palette is accessible, works with the keyboard alone, and helps when n
   await page.keyboard.press("ArrowUp");
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/docs\/api\/errors#trial_ended$/);
+});
+
+test("a newcomer finds each answer with at most two clicks from the first document", async ({ page }) => {
+  for (const [question, path, ...links] of newcomers) {
+    await test.step(question, async () => {
+      expect(links.length).toBeLessThanOrEqual(2);
+      await page.goto("/docs");
+      for (const words of links)
+        await page
+          .locator(":is(.contents > nav, .sections, main) a", { hasText: words })
+          .filter({ visible: true })
+          .first()
+          .click();
+      await expect(page).toHaveURL(new RegExp(`${path}$`));
+    });
+  }
+});
+
+test("the results page keeps its query, marks and groups what was found, and helps when nothing was", async ({
+  page,
+}) => {
+  await page.goto("/docs/search?q=verify+a+webhook");
+  const box = page.getByRole("searchbox", { name: "Search the documents" });
+  await expect(box).toHaveValue("verify a webhook");
+  await expect(page.getByRole("status")).toContainText(/results in \d+ documents for “verify a webhook”\./);
+  const first = page.locator(".hits section").first();
+  await expect(first.getByRole("heading")).toHaveText("Webhooks");
+  await expect(first.locator("mark").filter({ hasText: "Verify" }).first()).toBeVisible();
+  await expectAccessible(page);
+
+  await box.fill("xylophone");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("status")).toHaveText("Nothing found for “xylophone”.");
+  await expect(page.getByRole("link", { name: "Connect Claude Code" })).toBeVisible();
+  await expectAccessible(page);
+});
+
+test("old anchors lead to where their sections are now", async ({ page }) => {
+  await page.goto("/docs#report-a-vulnerability");
+  await expect(page).toHaveURL(/\/docs\/support#report-a-vulnerability$/);
+  await page.goto("/docs/connect#a-program-in-a-terminal");
+  await expect(page).toHaveURL(/\/docs\/connect\/terminal$/);
+});
+
+test("a sample stays in view beside its text on a wide window", async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto("/docs/connect/iphone");
+  const step = page.locator("#3-connect-and-ask .step");
+  const [text, sample] = await Promise.all(
+    [step.locator("> div").first(), step.locator(".sample")].map((part) => part.boundingBox()),
+  );
+  expect(sample?.y).toBeLessThan((text?.y ?? 0) + 20);
+  expect(sample?.x).toBeGreaterThan((text?.x ?? 0) + (text?.width ?? 0));
 });
 
 test("the palette's hits and actions can be clicked", async ({ page }) => {
@@ -133,6 +187,12 @@ test("a page is copied as Markdown, and a sample names this service's address", 
 test.describe("without JavaScript", () => {
   test.use({ javaScriptEnabled: false });
 
+  test("an old anchor shows where its section is now", async ({ page }) => {
+    await page.goto("/docs#support");
+    await page.locator(".moved:visible").getByRole("link", { name: "Support" }).click();
+    await expect(page).toHaveURL(/\/docs\/support$/);
+  });
+
   test("documents can be read and searched", async ({ page }) => {
     await page.goto("/docs/api/entitlement");
     const section = page.locator("#request");
@@ -140,8 +200,9 @@ test.describe("without JavaScript", () => {
     await expect(section.getByText("urllib.request.Request(")).toBeVisible();
     await page.getByLabel("Search the documents").fill("balance_unavailable");
     await page.keyboard.press("Enter");
-    await expect(page.getByRole("status")).toContainText("found for “balance_unavailable”");
-    await page.getByRole("link", { name: "Error codes: balance_unavailable" }).click();
+    await expect(page.getByRole("status")).toContainText("for “balance_unavailable”");
+    await expect(page.getByLabel("Search the documents")).toHaveValue("balance_unavailable");
+    await page.locator(".hits").getByRole("link", { name: "balance_unavailable", exact: true }).click();
     await expect(page.locator(":target")).toContainText("Try again shortly.");
   });
 });

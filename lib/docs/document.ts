@@ -15,12 +15,16 @@ export type DocumentText = {
   /** The operation that it describes. */
   operation?: Operation;
   summary: string;
+  /** Whether a wide window shows its samples beside the text that they belong to. */
+  showsSamplesBeside?: true;
+  /** Where its sections of before are now, by their anchors. */
+  moved?: Record<string, string>;
   /** Its text; in a page, under the title. Links are paths of this site. */
   markdown: () => string;
 };
 
 /** The groups of documents, in reading order. */
-export const groups = ["Start", "Reference", "Rules", "Agents"] as const;
+export const groups = ["Start", "Connect", "Reference", "Rules", "Agents", "Help"] as const;
 
 /** Makes Markdown readable outside this site: links become absolute. */
 export function makePortable(markdown: string): string {

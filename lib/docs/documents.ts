@@ -3,6 +3,14 @@ import { apiReference } from "@/lib/docs/documents/api-reference";
 import { authentication } from "@/lib/docs/documents/authentication";
 import { client } from "@/lib/docs/documents/client";
 import { connect } from "@/lib/docs/documents/connect";
+import {
+  connectAndroid,
+  connectDesktop,
+  connectExpo,
+  connectIphone,
+  connectTerminal,
+  connectWeb,
+} from "@/lib/docs/documents/connect-platforms";
 import { errorObject } from "@/lib/docs/documents/error-object";
 import { errors } from "@/lib/docs/documents/errors";
 import { headers } from "@/lib/docs/documents/headers";
@@ -13,6 +21,7 @@ import { plans } from "@/lib/docs/documents/plans";
 import { policy } from "@/lib/docs/documents/policy";
 import { privacy } from "@/lib/docs/documents/privacy";
 import { quickStart } from "@/lib/docs/documents/quick-start";
+import { support } from "@/lib/docs/documents/support";
 import { terms } from "@/lib/docs/documents/terms";
 import { webhooks } from "@/lib/docs/documents/webhooks";
 import { sectionsAt } from "@/lib/docs/sections";
@@ -21,9 +30,15 @@ import { documentPages } from "@/lib/http/register/pages";
 const texts: Record<keyof typeof documentPages, DocumentText> = {
   quickStart,
   authentication,
-  connectAnApp: connect,
   client,
   plans,
+  connectAnApp: connect,
+  connectDesktop,
+  connectIphone,
+  connectAndroid,
+  connectExpo,
+  connectTerminal,
+  connectWeb,
   apiReference,
   healthOperation: operationDocument("health"),
   siteBannerOperation: operationDocument("siteBanner"),
@@ -37,6 +52,7 @@ const texts: Record<keyof typeof documentPages, DocumentText> = {
   limits,
   policy,
   mcp,
+  support,
   privacy,
   terms,
 };

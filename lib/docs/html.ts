@@ -14,7 +14,7 @@ export type RenderedDocument = {
   /** The request and the answers of an operation, for the panel at the side. */
   panel: string;
   /** The sections for "On this page". */
-  sections: { anchor: string; title: string }[];
+  sections: { anchor: string; title: string; depth: number }[];
 };
 
 /** Renders a document. Only code is escaped, because the Markdown is our own. */
@@ -22,14 +22,15 @@ export function renderDocument(document: DocumentPage): RenderedDocument {
   const rendered: RenderedDocument = { intro: "", html: "", panel: "", sections: [] };
   const marked = makeMarked();
   const [intro, ...sections] = sectionsOf(document);
-  rendered.intro = renderParts(marked, intro?.tokens ?? []);
+  const render = document.showsSamplesBeside ? renderSteps : renderParts;
+  rendered.intro = render(marked, intro?.tokens ?? []);
   for (const { heading, anchor = "", depth, tokens } of sections) {
     const title = marked.parseInline(heading) as string;
     // The anchor is on the section, so that a link targets the heading with its content.
-    const section = `<section id="${anchor}">\n<h${depth}>${title} ${linkTo(anchor, heading)}</h${depth}>\n${renderParts(marked, tokens.slice(1))}</section>\n`;
+    const section = `<section id="${anchor}">\n<h${depth}>${title} ${linkTo(anchor, heading)}</h${depth}>\n${render(marked, tokens.slice(1))}</section>\n`;
     const isInPanel = document.operation && (heading === "Request" || heading === "Answers");
     rendered[isInPanel ? "panel" : "html"] += section;
-    if (depth === 2 && !isInPanel) rendered.sections.push({ anchor, title });
+    if (!isInPanel) rendered.sections.push({ anchor, title, depth });
   }
   return rendered;
 }
@@ -79,16 +80,53 @@ function addAnchor(anchors: Set<string>, own: string): string {
   return anchor;
 }
 
-/** Renders the blocks of a section. Consecutive variants of a sample become tabs. */
-function renderParts(marked: Marked, all: Token[]): string {
+/** Renders the blocks of a section. */
+function renderParts(marked: Marked, tokens: Token[]): string {
+  return partsOf(marked, tokens)
+    .map(({ html }) => html)
+    .join("");
+}
+
+/** A longer sample needs the width of the page. */
+const maxLinesBeside = 30;
+
+/** Renders the blocks of a section, each group of short samples in a step with the text that leads to it. */
+function renderSteps(marked: Marked, tokens: Token[]): string {
+  const steps: Record<"text" | "samples" | "after", string>[] = [];
+  const parts = partsOf(marked, tokens);
+  const isBeside = ({ type, html }: Part) => type === "code" && html.split("\n").length <= maxLinesBeside;
+  const last = parts.findLastIndex(isBeside);
+  for (const [at, part] of parts.entries()) {
+    const step = steps.at(-1);
+    const { type, html } = part;
+    if (isBeside(part) && step) step.samples += html;
+    else if (isBeside(part)) steps.push({ text: "", samples: html, after: "" });
+    else if (step && step.samples === "") step.text += html;
+    else if (step && at > last && type !== "table" && type !== "code") step.after += html;
+    else steps.push({ text: html, samples: "", after: "" });
+  }
+  return steps
+    .map(({ text, samples, after }) =>
+      samples === ""
+        ? text
+        : `<div class="step"><div>${text}</div><div class="samples">${samples}</div><div>${after}</div></div>`,
+    )
+    .join("\n");
+}
+
+type Part = { type: string; html: string };
+
+/** The blocks of a section. Consecutive variants of a sample become tabs. */
+function partsOf(marked: Marked, all: Token[]): Part[] {
   const tokens = all.filter(({ type }) => type !== "space");
-  let html = "";
+  const parts: Part[] = [];
   while (tokens.length > 0) {
+    const { type } = tokens[0] as Token;
     const variants = variantsFrom(tokens);
     const rendered = tokens.splice(0, Math.max(1, variants.length));
-    html += variants.length > 1 ? tabs(marked, variants) : marked.parser(rendered);
+    parts.push({ type, html: variants.length > 1 ? tabs(marked, variants) : marked.parser(rendered) });
   }
-  return html;
+  return parts;
 }
 
 const languages: Record<string, string> = {

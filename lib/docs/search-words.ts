@@ -30,8 +30,8 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [to.quickStart]: "tutorial getting started begin",
   [`${to.quickStart}#test-without-an-account`]:
     "sandbox testing mock fake demo try dummy development staging playground local",
-  [`${to.quickStart}#support`]: "contact help bug report problem email someone human question issue who",
-  [`${to.quickStart}#report-a-vulnerability`]: "security hole exploit cve disclosure bounty pentest hacker",
+  [to.support]: "contact help bug report problem email someone human question issue who",
+  [`${to.support}#report-a-vulnerability`]: "security hole exploit cve disclosure bounty pentest hacker",
   [`${to.quickStart}#4-put-it-into-your-app`]: "how often poll check interval",
   [to.authentication]: "signin session bearer",
   [`${to.authentication}#email-plan-and-credits`]:
@@ -47,13 +47,12 @@ export const sectionWords: Readonly<Record<string, string>> = {
     "stolen theft hacked compromised leaked phone laptop computer lock out block revoke disconnect signout everywhere",
   [`${to.authentication}#keeping-it-safe`]: "secure security url query leak share paste chat",
   [to.connectAnApp]: "oauth oauth2 oidc signin authorization consent approve pkce",
-  [`${to.connectAnApp}#a-desktop-app`]: "electron windows mac linux loopback localhost",
-  [`${to.connectAnApp}#a-phone-app`]:
-    "ios iphone ipad android swift kotlin react native expo mobile keychain keystore store custom tab",
-  [`${to.connectAnApp}#a-program-in-a-terminal`]:
-    "cli signin headless server ssh tv raspberry device code flow",
-  [`${to.connectAnApp}#a-browser-app`]:
-    "spa react vue angular javascript frontend web app website bff backend",
+  [to.connectDesktop]: "connect electron windows mac linux loopback localhost",
+  [to.connectIphone]: "connect ios ipad macos swift phone mobile keychain apple ask may run",
+  [to.connectAndroid]: "connect kotlin phone mobile keystore custom tab ask may run",
+  [to.connectExpo]: "connect react native phone mobile typescript store",
+  [to.connectTerminal]: "connect program cli signin headless server ssh tv raspberry device code flow",
+  [to.connectWeb]: "connect javascript spa react vue angular javascript frontend web app website bff backend",
   [`${to.connectAnApp}#what-your-app-gets`]: "two programs share one refresh token",
   [`${to.connectAnApp}#scopes-and-resources`]:
     "permission permissions rights access scope audience resource one token both same api mcp",
@@ -71,13 +70,13 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [`${to.apiReference}#webhooks`]: "callback push notify notification event subscribe realtime plan changed",
   [`${to.apiReference}#generate-a-client`]: "sdk openapi swagger codegen go java rust ruby php",
   [to.healthOperation]: "uptime monitor ping alive",
-  [to.siteBannerOperation]: "notice announcement maintenance message",
+  [to.siteBannerOperation]: "cors origins notice announcement maintenance message",
   [to.entitlementOperation]: "plan licence license subscription may run allowed assistant limit",
   [to.creditsBalanceOperation]: "credit left remaining usage spend money how many",
-  [to.unsubscribeOperation]: "stop onboarding email emails mail newsletter",
+  [to.unsubscribeOperation]: "stop stopped onboarding email emails mail mails newsletter which",
   [to.errorObject]: "json shape failure response body format",
   [`${to.errors}#trial_ended`]: "trial over expires happens ends",
-  [to.limits]: "throttle too many requests 429",
+  [to.limits]: "throttle too many requests",
   [`${to.limits}#backing-off`]: "retry again safe idempotent too many requests 429",
   [`${to.limits}#headers`]: "remaining left requests ratelimit",
   [`${to.limits}#sizes-and-deadlines`]: "biggest largest maximum payload body timeout",
@@ -88,5 +87,6 @@ export const sectionWords: Readonly<Record<string, string>> = {
   [`${to.webhooks}#what-a-receiver-does`]:
     "retry retries order duplicate repeat idempotent status 410 redirect",
   [to.mcp]: "assistant agent ai llm",
+  [`${to.mcp}#claude-code`]: "connect connecting connected client terminal",
   [`${to.mcp}#tools`]: "function functions tool list",
 };

@@ -16,6 +16,8 @@ export type SearchHit = {
   title: string;
   /** At most 200 characters of plain text around the first match. */
   snippet: string;
+  /** The words of the documents that matched, as {@link markFound} takes them. */
+  found: string[];
 };
 
 /**
@@ -27,17 +29,33 @@ export function searchDocuments(query: string, limit: number): SearchHit[] {
   const { index, sections } = processSingleton("search of the documents", makeIndex);
   const hits = index.search({ combineWith: "OR", queries: terms.map(toQuery) }, searchOptions);
   return hits
-    .map(({ id, score, queryTerms }) => {
+    .map(({ id, score, queryTerms, terms: found }) => {
       const section = sections.get(id) as Section;
-      const found = terms.filter((term) => variantsOf(term).some((one) => queryTerms.includes(one)));
+      const matched = terms.filter((term) => variantsOf(term).some((one) => queryTerms.includes(one)));
       // A section with all words beats one with some.
-      const share = (found.length / terms.length) ** 1.5;
+      const share = (matched.length / terms.length) ** 1.5;
       const isNamed = section.name === terms.join(" ");
-      return { section, score: score * share * (isNamed ? 2 : section.weight) };
+      return { section, found, score: score * share * (isNamed ? 2 : section.weight) };
     })
     .sort((a, b) => b.score - a.score)
     .slice(0, limit)
-    .map(({ section: { path, title, prose } }) => ({ path, title, snippet: snippetOf(prose, terms) }));
+    .map(({ section: { path, title, prose }, found }) => ({
+      path,
+      title,
+      snippet: snippetOf(prose, found),
+      found,
+    }));
+}
+
+/** A text in pieces, with those that a search found marked. */
+export function markFound(text: string, found: readonly string[]): { text: string; isFound: boolean }[] {
+  return text
+    .split(/((?:log|sign)[a-z]*[ -](?:in|out)\b|[\p{L}\p{N}_]+)/iu)
+    .filter((piece) => piece !== "")
+    .map((piece) => ({
+      text: piece,
+      isFound: wordsOf(piece).some((word) => found.includes(stemOf(word))),
+    }));
 }
 
 /** The words of a query that are searched: what a query costs is bounded by their number. */
@@ -154,11 +172,10 @@ function stemOf(word: string): string {
 
 const plainText = (tokens: Token[]) => plain(tokens.map(({ raw }) => raw).join("\n"));
 
-function snippetOf(text: string, terms: string[]): string {
+function snippetOf(text: string, found: string[]): string {
   if (text.length <= maxSnippetCharacters) return text;
   const lower = text.toLowerCase();
-  const offsets = terms.map((word) => lower.search(new RegExp(`\\b${word}`))).filter((offset) => offset >= 0);
-  const first = offsets.length > 0 ? Math.min(...offsets) : 0;
+  const first = Math.max(0, lower.search(new RegExp(`\\b(?:${found.join("|")})`)));
   const start = first < 60 ? 0 : text.lastIndexOf(" ", first - 40) + 1;
   const cut = text.slice(start, start + maxSnippetCharacters - 2);
   const end = start + cut.length < text.length ? cut.slice(0, cut.lastIndexOf(" ")) : cut;

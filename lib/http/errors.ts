@@ -47,7 +47,9 @@ export const errorCatalogue = {
     when: "Signed in, but the trial, or the licence after it, has ended.",
     message: "The trial of this account has ended.",
     get hint() {
-      return `Your assistants are paused, and nothing is lost. For a plan, ${askUs()}; they run again as soon as you have one.`;
+      const { billing, appUrl } = settings();
+      const step = billing ? `Choose a licence at ${appUrl}${pages.billing.path}` : `For a plan, ${askUs()}`;
+      return `Your assistants are paused, and nothing is lost. ${step}; they run again as soon as you have one.`;
     },
   },
   forbidden: {

@@ -15,6 +15,8 @@ export function readDocumentForModel(pathOrUrl: string): Reading {
   const [path = "", anchor] = pathOrUrl.replace(appUrl, "").split("#");
   const document = findDocument(path);
   if (!document) throw notFound("Use a path from search_docs or from the list of resources.");
+  const movedTo = anchor && document.moved?.[anchor];
+  if (movedTo) return readDocumentForModel(movedTo);
   const sections = anchor ? sectionsAt(document, anchor) : sectionsOf(document);
   if (!sections) throw notFound(`The sections are ${listPaths(path, sectionsOf(document))}.`);
   const kept = firstSections(sections);

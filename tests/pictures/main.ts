@@ -131,9 +131,14 @@ const states: State[] = [
   { name: "status-outages", path: "/status", act: showOutages },
   { name: "changes", path: "/changes" },
   ...Object.entries(documentPages).map(([name, { path }]) => ({ name: `docs-${name}`, path })),
+  { name: "docs-moved", path: "/docs#support" },
+  { name: "search", path: "/docs/search?q=verify+a+token" },
+  { name: "search-nothing", path: "/docs/search?q=xylophone" },
+  { name: "search-empty", path: "/docs/search" },
   { name: "operation", path: "/docs/api/entitlement" },
   { name: "operation-run", path: "/docs/api/health", act: (page) => page.getByText("Run it here").click() },
   { name: "palette", path: "/docs", act: (page) => page.keyboard.press("/") },
+  { name: "palette-hits", path: "/docs", act: searchInPalette },
   ...standings,
   { name: "home-disconnected", path: "/home", as: "disconnected" },
   { name: "home-cannot-tell", path: "/home", as: "licensed", act: takeAccountsAway },
@@ -339,6 +344,12 @@ async function askAsSite(page: Page): Promise<void> {
   await page.goto(service.url + authorizePath(client_id, site));
 }
 
+async function searchInPalette(page: Page): Promise<void> {
+  await page.keyboard.press("/");
+  await page.keyboard.type("verify a token");
+  await page.getByText("All results on one page").waitFor();
+}
+
 async function askAsDevice(page: Page): Promise<void> {
   const asked = await service.submit("/oauth/device", { client_id: "native", scope: "account:read" });
   await page.getByLabel("Code").fill(JSON.parse(asked.text).user_code);
@@ -454,7 +465,7 @@ async function shoot(page: Page, name: string): Promise<void> {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(600); // until actions show and animations have ended
-    await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: name !== "palette" });
+    await page.screenshot({ path: `${folder}/${name}.${look}.png`, fullPage: !name.startsWith("palette") });
     if (isPublic && shownInReadme[name] === look)
       await page.screenshot({ path: `public/picture-${name}.jpg`, type: "jpeg", quality: 72 });
   }

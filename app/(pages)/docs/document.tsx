@@ -28,10 +28,12 @@ function show(document: DocumentPage): PageContent {
     title,
     description: summary,
     headers: ["link", `<${markdownPath(path)}>; rel="alternate"; type="text/markdown"`, "vary", "Accept"],
-    content: (
+    content: document.group ? (
       <Documents open={path}>
         <Article document={document} />
       </Documents>
+    ) : (
+      <Article document={document} />
     ),
   };
 }
@@ -39,11 +41,16 @@ function show(document: DocumentPage): PageContent {
 function Article({ document }: { document: DocumentPage }) {
   const { intro, html, panel, sections } = renderDocument(document);
   const markdown = markdownPath(document.path);
+  const layout = panel ? "operation" : document.showsSamplesBeside ? "beside" : "alone";
   return (
-    <div className={panel ? "document operation" : "document"}>
+    <div className={`document ${layout}`}>
       <link rel="alternate" type="text/markdown" href={markdown} />
       <article>
-        <Markup className="prose" html={intro} />
+        <div>
+          <Moved to={document.moved} />
+          {document.group && <p className="group">{document.group}</p>}
+          <Markup className="prose" html={intro} />
+        </div>
         {panel && (
           <aside className="panel" aria-label="The request and its responses" data-runs={runs(document)}>
             <Markup html={panel} />
@@ -51,12 +58,12 @@ function Article({ document }: { document: DocumentPage }) {
         )}
         <Markup className="prose" html={html} />
       </article>
-      {!panel && (
+      {layout === "alone" && (
         <nav className="sections" aria-labelledby="on-this-page">
           <p id="on-this-page">On this page</p>
           <ul>
-            {sections.map(({ anchor, title }) => (
-              <li key={anchor}>
+            {sections.map(({ anchor, title, depth }) => (
+              <li key={anchor} data-depth={depth}>
                 <Markup as="a" href={`#${anchor}`} html={title} />
               </li>
             ))}
@@ -66,6 +73,15 @@ function Article({ document }: { document: DocumentPage }) {
       <NextTo document={document} />
     </div>
   );
+}
+
+/** For an old link to a section that is elsewhere now: shown while the link's anchor is the target. */
+function Moved({ to = {} }: { to?: Record<string, string> | undefined }) {
+  return Object.entries(to).map(([anchor, path]) => (
+    <p key={anchor} id={anchor} className="moved">
+      This section has moved to <a href={path}>{findDocument(path.split("#")[0] ?? "")?.title}</a>
+    </p>
+  ));
 }
 
 /** The path of the page's operation, if a reader can try it here: not if it needs a signed link. */

@@ -10,22 +10,7 @@ export function Documents({ open, children }: { open: string; children: ReactNod
   return (
     <div className="documents">
       <div className="contents">
-        {/* An ordinary form; with JavaScript, `browser.ts` opens the palette instead. */}
-        <search>
-          <form action={pages.search.path}>
-            <label className="unseen" htmlFor="search">
-              Search the documents
-            </label>
-            <input
-              id="search"
-              name="q"
-              type="search"
-              placeholder="Search"
-              autoComplete="off"
-              maxLength={200}
-            />
-          </form>
-        </search>
+        {open !== pages.search.path && <SearchForm />}
         <details className="menu">
           <summary>{title ?? "All documents"}</summary>
           <Contents open={open} />
@@ -37,15 +22,39 @@ export function Documents({ open, children }: { open: string; children: ReactNod
   );
 }
 
+/** An ordinary form; from a document, `browser.ts` opens the palette instead. */
+export function SearchForm({ query }: { query?: string }) {
+  return (
+    <search>
+      <form action={pages.search.path}>
+        <label className="unseen" htmlFor="search">
+          Search the documents
+        </label>
+        <input
+          id="search"
+          name="q"
+          type="search"
+          placeholder="Search"
+          autoComplete="off"
+          maxLength={200}
+          defaultValue={query}
+        />
+      </form>
+    </search>
+  );
+}
+
 /** Menu entries that are not documents, by group. */
 const others = {
   Start: [],
+  Connect: [],
   Reference: [],
   Rules: [{ path: pages.changes.path, title: "Changes" }],
   Agents: [
     { path: publications.openApi.path, title: "API description" },
     { path: publications.llms.path, title: "llms.txt" },
   ],
+  Help: [{ path: pages.status.path, title: "Status" }],
 } as const;
 
 function Contents({ open }: { open: string }) {

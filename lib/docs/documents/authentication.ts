@@ -93,7 +93,7 @@ A laptop or phone is lost or stolen, or a token has leaked? The owner of the acc
 2. At ${linkToPage(pages.access)}, end the sessions of the device: disconnect its apps, and sign out its browsers.
 3. The next request from there gets a \`401\`. A token that was copied ends with the session in which it was copied.
 
-No one else is signed out. If the mailbox is lost too, [contact support](${to.quickStart}#support): the operator can end every session of an account.
+No one else is signed out. If the mailbox is lost too, [contact support](${to.support}): the operator can end every session of an account.
 
 ## Keeping it safe
 
@@ -118,7 +118,7 @@ function accountChanges(): string {
   const email =
     signIn.kind === "clerk"
       ? `Change your email in your profile, behind your picture at ${at}; sign-in, mail and the account follow.`
-      : "The email of an account cannot be changed. Ask the operator to invite the new one, to give it your plan and credits, and to erase the old account.";
+      : `Change your email at ${linkToPage(pages.account)}. Both addresses confirm it.`;
   const credits = billing
     ? `Buy credits at ${at}. They are on the account as soon as the payment is confirmed.`
     : "This deployment takes no payments. The operator adds credits.";

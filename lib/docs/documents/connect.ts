@@ -1,15 +1,13 @@
 import { describeSeconds } from "@/lib/config/durations";
 import { oauthSeconds, sessionDays } from "@/lib/config/lifetimes";
 import { oauthBounds } from "@/lib/config/limits";
-import { settings } from "@/lib/config/settings";
-import { readParts } from "@/lib/docs/client-files";
 import type { DocumentText } from "@/lib/docs/document";
 import { code, linkToPage, to } from "@/lib/docs/markdown";
 import { sessionLimits } from "@/lib/docs/words";
 import { mcpServer } from "@/lib/http/register/mcp";
 import { connectEndpoints } from "@/lib/http/register/oauth";
 import { pages } from "@/lib/http/register/pages";
-import { clientFiles, publications } from "@/lib/http/register/publications";
+import { publications } from "@/lib/http/register/publications";
 import { nativeClient } from "@/lib/oauth/clients";
 import { accountScope, accountScopeWords } from "@/lib/oauth/resources";
 
@@ -17,161 +15,41 @@ const { authorization, token, device, revocation } = connectEndpoints;
 const { idle, app: days, ended } = sessionDays;
 const reuse = oauthSeconds.refreshTokenReuse;
 
-/** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.drill.ts` runs it. */
-const desktopApp = `
-import { homedir } from "node:os";
-import { CompanyGate, Connection, FileVault, connectOnDesktop } from "./corner-office.mjs";
-
-const url = process.env.CORNER_OFFICE_URL;
-const connection = new Connection(url, "native", new FileVault(homedir() + "/.corner-office"));
-const gate = new CompanyGate(url, connection.readToken);
-void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
-
-/** When the person presses "Sign in". */
-async function signIn() {
-  try {
-    await connectOnDesktop(connection, async (address) => console.log("Open this in your browser:\\n" + address));
-    gate.wake();
-  } catch (failure) {
-    console.log(failure.message);
-  }
-}
-
-if ((await connection.readToken().catch(() => "not now")) === "") await signIn();`;
-
-/** The same on a phone, in each language. */
-const phoneApps = (appUrl: string) =>
-  [
-    code(
-      "ts",
-      `
-import * as SecureStore from "expo-secure-store";
-import * as WebBrowser from "expo-web-browser";
-import { install } from "react-native-quick-crypto";
-import { CompanyGate, Connection } from "./corner-office";
-
-install(); // React Native has no WebCrypto of its own
-const url = "${appUrl}";
-const keyType = { name: "ECDSA", namedCurve: "P-256" };
-const onlyHere = { keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY };
-const connection = new Connection(url, "studio", {
-  read: async () => (await SecureStore.getItemAsync("corner-office")) ?? "",
-  write: (refreshToken = "") => SecureStore.setItemAsync("corner-office", refreshToken, onlyHere),
-  /** The app's key, which no backup takes to another phone: tokens are worth nothing without it. */
-  openKey: async () => {
-    let kept = await SecureStore.getItemAsync("corner-office-key");
-    if (!kept) {
-      const { privateKey } = await crypto.subtle.generateKey(keyType, true, ["sign"]);
-      kept = JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
-      await SecureStore.setItemAsync("corner-office-key", kept, onlyHere);
-    }
-    const jwk = JSON.parse(kept);
-    return { jwk, privateKey: await crypto.subtle.importKey("jwk", jwk, keyType, false, ["sign"]) };
-  },
-});
-const gate = new CompanyGate(url, connection.readToken);
-void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
-
-/** When the person presses "Sign in". */
-export async function signIn() {
-  await connection.connect("com.example.studio:/signed-in", async (address, redirectUri) =>
-    Object(await WebBrowser.openAuthSessionAsync(address, redirectUri)).url ?? "");
-  gate.wake();
-}`,
-    ),
-    code(
-      "swift",
-      `
-let url = URL(string: "${appUrl}")!
-let connection = Connection(url: url, clientId: "studio", vault: KeychainVault())
-let gate = CompanyGate(url: url) { try await connection.readToken(deadToken: $0) }
-let asking = Task { await gate.keepAsking { mayRun, why in print(mayRun ? "run" : "wait", why) } }
-
-/// When the person presses "Sign in".
-@MainActor
-func signIn(over window: ASPresentationAnchor) async throws {
-  let sheet = ApprovalSheet(over: window)
-  _ = try await connection.connect(redirectUri: "com.example.studio:/signed-in") {
-    try await sheet.open($0, scheme: "com.example.studio")
-  }
-  await gate.wake()
-}`,
-    ),
-    code(
-      "kotlin",
-      `
-class Office(private val context: Context) {
-    private val url = "${appUrl}"
-    private val connection = Connection(url, "studio", KeystoreVault(context), SystemClock::elapsedRealtime)
-    private val gate = CompanyGate(url, SystemClock::elapsedRealtime, connection::readToken)
-    private val asking = thread(isDaemon = true) {
-        gate.keepAsking { println((if (it.mayRun()) "run " else "wait ") + it.why) }
-    }
-
-    /** When the person presses "Sign in". */
-    fun signIn() = thread {
-        connection.connect("com.example.studio:/signed-in") { address -> openCustomTab(context, address) }
-        gate.wake()
-    }
-}`,
-    ),
-  ].join("\n\n");
-
 /** How an app gets its owner's approval and renews its token, for each kind of app. */
 export const connect: DocumentText = {
   title: "Connect an app",
   group: "Start",
   summary: "Your app gets its owner's approval with one click, and renews its token as long as it is used.",
+  moved: {
+    "a-desktop-app": to.connectDesktop,
+    "a-phone-app": `${to.connectAnApp}#choose-your-platform`,
+    "a-program-in-a-terminal": to.connectTerminal,
+    "a-browser-app": to.connectWeb,
+  },
   markdown:
-    () => `Your app opens our approval page in its owner's browser. The owner signs in, sees which app is asking and what it may read, and approves. The app then renews its token as long as it is used at least once in ${idle} days, for ${days} days at most.
+    () => `Your app opens our approval page in its owner's browser, and the owner approves it with one click. No one copies a token.
 
-| Your app runs | It gets the approval | The file |
+## The sequence
+
+1. **Your app opens our approval page** in its owner's browser, or shows a code to enter there.
+2. **The owner signs in and approves.** The page says which app is asking and what it may read.
+3. **The browser returns to your app** with a code, which the app exchanges for two tokens: one for an hour, and one that renews it.
+4. **Your app asks whether it may run**, and again before the answer expires: [\`GET /api/entitlement\`](${to.entitlementOperation}).
+5. **It renews its token** as long as it is used at least once in ${idle} days, for ${days} days at most.
+
+[A complete client](${to.client}) does all five, in one file per language.
+
+## Choose your platform
+
+| Your app runs | It gets the approval | File |
 | --- | --- | --- |
-| on a computer with a browser | at a loopback address (RFC 8252) | [A desktop app](#a-desktop-app): TypeScript |
-| on a phone | at its own URL scheme (RFC 8252) | [A phone app](#a-phone-app): Swift, Kotlin, TypeScript |
-| in a terminal, over SSH, on a device without a browser | with a code (RFC 8628) | [A program in a terminal](#a-program-in-a-terminal): Python |
-| as a page in a browser | at its server's HTTPS address (RFC 10017) | [A browser app](#a-browser-app): its server keeps the tokens |
-| as an MCP client | on its own: it only needs our URL | [MCP](${to.mcp}#connecting) |
-
-Sign-in, renewal, storage and the loop are in one file per language: download [a complete client](${to.client}). The code below is from those files, which our tests run against this service; Swift and Kotlin they compile where a compiler is installed.
-
-## A desktop app
-
-Save [corner-office.ts](${clientFiles.typescript.path}) as \`corner-office.mjs\`, put this next to it, and run it with Node:
-
-${code("ts", desktopApp)}
-
-In Electron, pass \`shell.openExternal\` to \`connectOnDesktop\`, and encrypt what the vault stores with \`safeStorage\`. This is how the file receives the answer and keeps the refresh token:
-
-${readParts("On a computer", "typescript")}
-
-## A phone app
-
-Use your domain, reversed, as the URL scheme. The operator of this service [registers your app](#who-your-app-is) with it first.
-
-${phoneApps(settings().appUrl)}
-
-The browser is \`ASWebAuthenticationSession\` on an iPhone or a Mac and a Custom Tab on Android. Do not use a web view inside your app: the owner could not see which site asks for their sign-in. The refresh token goes to the iPhone's keychain, or is encrypted with a key of Android's keystore. The app's own key stays in the phone's hardware in Swift and Kotlin; in Expo it lies where the token does, and no backup takes it to another phone. No file follows a redirect, which would take the token to another host; only React Native's own \`fetch\` does so without asking. This is how the file signs in:
-
-${readParts("Approval", "typescript", "swift", "kotlin")}
-
-## A program in a terminal
-
-Run [corner_office.py](${clientFiles.python.path}) with Python: it connects, then asks in a loop. This is its sign-in on a server or device without a browser:
-
-${readParts("The connection", "python")}
-
-The owner enters the code at ${linkToPage(pages.connect)} on any device, within ${describeSeconds(oauthSeconds.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
-
-## A browser app
-
-A single-page app should hold no refresh token, so its server connects, not the page. RFC 10017 (BCP 212), “OAuth 2.0 for Browser-Based Applications”, describes three architectures, the safest first:
-
-1. **Backend for frontend.** Your server is the app. It asks for approval with PKCE at its own HTTPS redirect URI, keeps both tokens, renews them, and calls our API. The page only has your session cookie (\`__Host-\` name, \`Secure\`, \`HttpOnly\`, \`SameSite=Strict\`), and your server protects its endpoints against CSRF. A script that gets into the page finds no token. Use this one.
-2. **Token-mediating backend.** Your server keeps the refresh token and gives the page the access token, which a script in the page can steal for as long as it lives. Here it gains nothing: operations that read an account send no CORS headers, so a page of another origin cannot read their answers.
-3. **The page as the client.** Do not do this. A browser has no storage that scripts of the page cannot read. Anyone who gets a script into it, through a dependency or an injection, takes the newest refresh token. Rotation does not reveal that: the thief waits until the page is closed, and no one else uses that token. The thief then renews it until the session ends.
-
-The operator registers the HTTPS redirect URI of your server: \`connect add studio "Studio" https://studio.example.com/signed-in\`. On a server with Node, \`Connection\` of the TypeScript file does the rest: one for each person, with a vault in your database.
+| [On a computer](${to.connectDesktop}), with Node or Electron | at a loopback address (RFC 8252) | TypeScript |
+| [On an iPhone or a Mac](${to.connectIphone}) | at its own URL scheme (RFC 8252) | Swift |
+| [On Android](${to.connectAndroid}) | at its own URL scheme (RFC 8252) | Kotlin |
+| [In Expo](${to.connectExpo}), on either phone | at its own URL scheme (RFC 8252) | TypeScript |
+| [In a terminal](${to.connectTerminal}), over SSH, on a device without a browser | with a code (RFC 8628) | Python |
+| [In a browser](${to.connectWeb}), with a server | at its server's HTTPS address (RFC 10017) | TypeScript |
+| [As an MCP client](${to.mcp}#connecting) | on its own: it only needs our URL | none |
 
 ## What your app gets
 

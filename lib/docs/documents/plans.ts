@@ -54,6 +54,7 @@ fun offer(gate: CompanyGate, projects: List<String>) {
 export const plans: DocumentText = {
   title: "Plans",
   group: "Start",
+  showsSamplesBeside: true,
   summary: "How your app follows what its owner's plan contains: features and limits.",
   markdown:
     () => `The operator decides what a plan contains, and may change it at any time. So your app asks, and has no list of plans of its own: a new feature then reaches everyone who has the plan, without a new version of your app.

@@ -1,15 +1,30 @@
-import { askUs } from "@/lib/config/contact";
 import { settings } from "@/lib/config/settings";
 import type { DocumentText } from "@/lib/docs/document";
-import { code, linkToPage, to, toCode } from "@/lib/docs/markdown";
+import { operationWords } from "@/lib/docs/documents/operations";
+import { code, json, linkToPage, to, toCode } from "@/lib/docs/markdown";
 import { entitlementCheck, readToken } from "@/lib/docs/samples";
 import { sessionLimits, tokenSafety } from "@/lib/docs/words";
 import { pages } from "@/lib/http/register/pages";
-import { clientFiles, publications } from "@/lib/http/register/publications";
+import { clientFiles } from "@/lib/http/register/publications";
+
+const answer = {
+  ok: true,
+  status: "licensed",
+  recheckAfterSeconds: 900,
+  plan: "licensed",
+  assistantLimit: 12,
+  features: [],
+  limits: { assistants: 12 },
+};
 
 export const quickStart: DocumentText = {
   title: "Quick start",
   group: "Start",
+  showsSamplesBeside: true,
+  moved: {
+    support: to.support,
+    "report-a-vulnerability": `${to.support}#report-a-vulnerability`,
+  },
   summary: "Get a working entitlement check in five minutes.",
   markdown:
     () => `Your app asks Corner Office one question: may this person's company of assistants run? You can build that in five minutes.
@@ -20,7 +35,7 @@ The base URL is the site you're on. The first line sets it for the steps below.
 
 ${code("sh", `export CORNER_OFFICE_URL=${settings().appUrl}\ncurl -sS "$CORNER_OFFICE_URL/api/health"`)}
 
-${code("json", `{"ok":true,"service":"corner-office-web","surface":"web","agent":"not-hosted"}`)}
+${json(operationWords.health.example as object)}
 
 [Health](${to.healthOperation}) and [the banner](${to.siteBannerOperation}) need no account and no key.
 
@@ -34,9 +49,11 @@ ${tokenSafety} Trying this on your own machine? \`npm run demo\` prints a token.
 
 ## 3. Ask
 
+The token says whose company it is.
+
 ${code("sh", `curl -sS "$CORNER_OFFICE_URL/api/entitlement" \\\n  -H "Authorization: Bearer $CORNER_OFFICE_TOKEN"`)}
 
-${code("json", `{"ok":true,"status":"licensed","recheckAfterSeconds":900,"plan":"licensed","assistantLimit":12,"features":[],"limits":{"assistants":12}}`)}
+${json(answer)}
 
 ## 4. Put it into your app
 
@@ -74,16 +91,6 @@ There is no public sandbox. You can test all of it without an account here:
 
 ${code("console", 'npx "@stoplight/prism-cli" mock openapi.json')}
 
-## Support
-
-1. Read \`hint\` of [the error](${to.errorObject}), or its code in [the list](${to.errors}).
-2. See whether the service has a problem: [/status](${pages.status.path}). Otherwise ${askUs()}${settings().supportEmail ? "; a person reads every email" : ""}.
-3. Quote the \`X-Request-Id\` of the failed response: our log has the same id. Never send a token.
-
-## Report a vulnerability
-
-${securityContact()} Say how to repeat it, and quote the \`X-Request-Id\` of a response. Try it with your own account only, or on your own machine with \`npm run demo\`, and send no token and no one's data.
-
 ## Next
 
 - [A complete client](${to.client}): one tested file for TypeScript, Python, Swift or Kotlin.
@@ -92,14 +99,6 @@ ${securityContact()} Say how to repeat it, and quote the \`X-Request-Id\` of a r
 - [API reference](${to.apiReference}): every operation, field, status and header, in curl, TypeScript and Python.
 - [Errors](${to.errors}), [limits](${to.limits}), [versions and retirement](${to.policy}).
 - [MCP](${to.mcp}): the same data for an assistant.
+- [Support](${to.support}): when something does not work.
 `,
 };
-
-/** Where to report a vulnerability: the address in security.txt, if there is one. */
-function securityContact(): string {
-  const { supportEmail } = settings();
-  if (!supportEmail)
-    return "This deployment publishes no address: tell the person who runs it and invited you.";
-  const { path } = publications.securityTxt;
-  return `Write to [${supportEmail}](mailto:${supportEmail}), which is also in [security.txt](${path}).`;
-}

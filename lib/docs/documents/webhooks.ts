@@ -83,9 +83,10 @@ const edit = {
 export const webhooks: DocumentText = {
   title: "Webhooks",
   group: "Reference",
+  showsSamplesBeside: true,
   summary: "The operator's own systems are told what happens to an account, signed and in order.",
   markdown:
-    () => `This page is for the operator's own systems. An app asks instead: see [what an app does without webhooks](${to.apiReference}#webhooks).
+    () => `This page is for the operator's own systems. An app asks instead: see [what an app does without webhooks](${to.apiReference}#webhooks). Deliveries are signed: [verify each](#verify-a-delivery).
 
 The operator adds a receiver in the shell, which prints its secret once:
 

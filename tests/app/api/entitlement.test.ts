@@ -6,6 +6,7 @@ import { operations } from "@/lib/http/register/operations";
 import { borrowService } from "@/tests/support/block";
 import { between, expectAnswer, expectRefusal } from "@/tests/support/contract";
 import { eventually } from "@/tests/support/databases";
+import { documentedRefusal } from "@/tests/support/documented";
 import { everyEngine } from "@/tests/support/engines";
 import type { Answer, Service } from "@/tests/support/service";
 import { unconfigured } from "@/tests/support/unconfigured";
@@ -61,6 +62,7 @@ describe.each(everyEngine)("GET /api/entitlement on $name", async (engine) => {
   it("answers 403 trial_ended when the trial has ended", async () => {
     const answer = await askAs("ended@example.com", "--trial-ends", "2026-01-01");
     expectDenial(service, answer, 403, "trial_ended", "trial-ended");
+    expect(JSON.parse(answer.text).error).toEqual(await documentedRefusal(service, "403 trial_ended"));
   });
 
   it("reflects the operator's changes immediately", async () => {

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { dayMs } from "@/lib/config/durations";
 import { startShop } from "@/tests/support/block";
 import { Browser } from "@/tests/support/browser";
+import { documentedRefusal } from "@/tests/support/documented";
 import { engines } from "@/tests/support/engines";
 import { mailsTo } from "@/tests/support/mailbox";
 import { type Buyer, openShop } from "@/tests/support/shop";
@@ -71,7 +72,9 @@ describe.each(engines)("the end of a licence, on $name", async (engine) => {
     const tomorrow = new Date(shop.stripe.nowMs() + dayMs).toISOString();
     await shop.service.adminJson("account", "set", buyer.email, "--plan", "trial", "--trial-ends", tomorrow);
     shop.pass(2 * dayMs);
-    expect((await entitlement()).message).toBe("The trial of this account has ended.");
+    const { message, error } = await entitlement();
+    expect(message).toBe("The trial of this account has ended.");
+    expect(error, "as the documents say").toEqual(await documentedRefusal(shop.service, "403 trial_ended"));
   });
 
   it("has the day on which the company stopped, also once Stripe gives up and ends it", async () => {

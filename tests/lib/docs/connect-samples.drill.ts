@@ -62,7 +62,7 @@ const newHome = () => mkdtempSync(join(folder, "home-"));
 /** Saves what the document says to save. Returns the program and the file to run. */
 const programs: Record<string, (home: string) => Promise<[program: string, file: string]>> = {
   "the desktop app": async (home: string) => {
-    const samples = await samplesOf(documentPages.connectAnApp.path);
+    const samples = await samplesOf(documentPages.connectDesktop.path);
     writeFileSync(join(home, "corner-office.mjs"), await readFile(clientFiles.typescript));
     const program = samples.find((code) => code.includes('from "./corner-office.mjs"'));
     writeFileSync(join(home, "app.mjs"), program ?? "");
@@ -132,10 +132,12 @@ describe("the client files", () => {
 
   it("contain each excerpt of the documents", async () => {
     const texts = await Promise.all(Object.values(clientFiles).map(readFile));
-    const [loops, parts] = await Promise.all(["/docs/client", "/docs/connect"].map(samplesOf));
-    const excerpts = [...(loops ?? []), ...(parts ?? [])].filter((sample) =>
-      /class CompanyGate|actor CompanyGate|code_challenge|device_code/.test(sample),
-    );
+    const { client, connectIphone, connectAndroid, connectExpo, connectTerminal } = documentPages;
+    const shown = [client, connectIphone, connectAndroid, connectExpo, connectTerminal];
+    const samples = await Promise.all(shown.map(({ path }) => samplesOf(path)));
+    const excerpts = samples
+      .flat()
+      .filter((sample) => /class CompanyGate|actor CompanyGate|code_challenge|device_code/.test(sample));
     expect(excerpts.length).toBe(8);
     for (const excerpt of excerpts) {
       expect(texts.some((text) => text.includes(excerpt))).toBe(true);
@@ -210,7 +212,7 @@ describe("the phone app", async () => {
   });
 
   it("keeps its key on the phone in Expo, and its vault is worth nothing on another one", async () => {
-    const samples = await samplesOf(documentPages.connectAnApp.path);
+    const samples = await samplesOf(documentPages.connectExpo.path);
     const sample = samples.find((code) => code.includes("expo-secure-store")) ?? "";
     const [made = ""] = sample.replace(/^import .*$/gm, "").split("const gate");
     const program = `export const start = (SecureStore, Connection, install) => {${made} return connection; };`;

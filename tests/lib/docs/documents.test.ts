@@ -182,8 +182,8 @@ describe("the reference", () => {
     const orders = documents.flatMap(({ group }) => (group ? groups.indexOf(group) : []));
     expect(orders).toEqual([...orders].sort((a, b) => a - b));
     const html = pages.get("/docs/client") ?? "";
-    expect(html).toContain('rel="prev" href="/docs/connect"');
+    expect(html).toContain('rel="prev" href="/docs/authentication"');
     expect(html).toContain('rel="next" href="/docs/plans"');
-    expect(pages.get("/docs/mcp"), "the terms are no document of the API").not.toContain('rel="next"');
+    expect(pages.get("/docs/support"), "the terms are no document of the API").not.toContain('rel="next"');
   });
 });

@@ -17,7 +17,7 @@ export const sentences: Question[] = [
     "/privacy#your-data-and-its-erasure",
   ],
   ["do you use cookies or tracking", "/privacy#cookies", "/privacy"],
-  ["I found a security hole, whom do I tell", "/docs#report-a-vulnerability"],
+  ["I found a security hole, whom do I tell", "/docs/support#report-a-vulnerability"],
   ["can I verify the token in my own backend", "/docs/authentication#what-a-token-is"],
   ["which algorithm signs the tokens", "/docs/authentication#what-a-token-is"],
   ["where are your public keys", "/docs/authentication#what-a-token-is"],
@@ -90,14 +90,20 @@ export const sentences: Question[] = [
     "/docs/api/credits-balance",
     "/docs/authentication#email-plan-and-credits",
   ],
-  [
-    "can I call the API from JavaScript in the browser",
-    "/docs/connect#a-browser-app",
-    "/docs/api/site-banner",
-  ],
-  ["is there a status page", "/docs#support", "/terms#changes-and-outages", "/docs/api/health"],
+  ["can I call the API from JavaScript in the browser", "/docs/connect/web", "/docs/api/site-banner"],
+  ["is there a status page", "/docs/support", "/terms#changes-and-outages", "/docs/api/health"],
   ["what has changed recently in the API", "/docs/api/policy#change-log"],
   ["how large may the body of a request be", "/docs/api/limits#sizes-and-deadlines"],
-  ["which id should I quote to your support", "/docs#support", "/docs/api/headers#response-headers"],
+  ["which id should I quote to your support", "/docs/support", "/docs/api/headers#response-headers"],
   ["how do I sign in with my fingerprint", "/docs/authentication#what-an-owner-has"],
+];
+
+/** What a newcomer asks, where it is answered, and the links that lead there from `/docs`. */
+export const newcomers: [question: string, path: string, ...links: string[]][] = [
+  ["how do I ask if I may run from Swift?", "/docs/connect/iphone", "iPhone and Mac app"],
+  ["what does 403 trial_ended want of me?", "/docs/api/errors#trial_ended", "Error codes", "trial_ended"],
+  ["how do I connect Claude Code?", "/docs/mcp#claude-code", "MCP", "Claude Code"],
+  ["what does a 429 tell me?", "/docs/api/limits#backing-off", "Limits", "Backing off"],
+  ["how do I verify a webhook?", "/docs/webhooks#verify-a-delivery", "Webhooks", "verify each"],
+  ["which mails can be stopped?", "/docs/api/unsubscribe", "/email/unsubscribe"],
 ];

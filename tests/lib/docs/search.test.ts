@@ -4,7 +4,7 @@ import { isDocumentPath } from "@/lib/docs/documents";
 import { searchDocuments } from "@/lib/docs/search";
 import { sectionWords } from "@/lib/docs/search-words";
 import { errorCatalogue } from "@/lib/http/errors";
-import { sentences } from "@/tests/lib/docs/search-questions";
+import { newcomers, sentences } from "@/tests/lib/docs/search-questions";
 
 /** How many words a query looks up: in all, by their beginning, and with typing errors. */
 function countWords(query: Query, split: (text: string) => string[]) {
@@ -72,10 +72,14 @@ describe("searchDocuments", () => {
     ["webhook", "/docs/webhooks"],
     ["scopes", "/docs/connect#scopes-and-resources"],
     ["SDK", "/docs/client"],
-    ["support", "/docs#support"],
+    ["support", "/docs/support"],
   ])("finds the page about %j before an error code that mentions it", (query, path) => {
     expect(searchDocuments(query, 1)[0]?.path.split("#")[0]).toBe(path.split("#")[0]);
     expect(searchDocuments(query, 2).map((hit) => hit.path)).toContain(path);
+  });
+
+  it.each(newcomers)("finds %j first at %s", (question, path) => {
+    expect(searchDocuments(question, 1).map((hit) => hit.path)).toEqual([path]);
   });
 
   it("finds most questions that people ask as first or second hit, and none without one", () => {

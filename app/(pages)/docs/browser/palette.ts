@@ -40,6 +40,11 @@ export function openPalette(): void {
     if (!hits) return show([actions()], "The search is not available at the moment.");
     const groups = [...hits, actions(query)];
     const count = groups.flatMap(({ entries }) => entries).length;
+    const all = {
+      title: "All results on one page",
+      path: `${box?.form?.action}?q=${encodeURIComponent(query)}`,
+    };
+    if (hits.length > 0) groups.push({ heading: "More", entries: [all] });
     if (count > 0) show(groups, count === 1 ? "1 result" : `${count} results`);
     else
       show(
@@ -72,10 +77,14 @@ export function openPalette(): void {
     else return;
     event.preventDefault();
   });
-  box.addEventListener("pointerdown", (event) => {
-    event.preventDefault();
-    open();
-  });
+  // The results page has a box of its own, in which a query is changed.
+  if (!box.closest("article")) {
+    box.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      open();
+    });
+    box.after(make("kbd", { textContent: "/" }));
+  }
   box.setAttribute("aria-keyshortcuts", "/ Control+K Meta+K");
   document.addEventListener("keydown", (event) => {
     const { key, ctrlKey, metaKey, altKey, target } = event;
@@ -104,9 +113,21 @@ function build() {
     maxLength: 200,
   });
   input.setAttribute("aria-controls", list.id);
-  dialog.append(input, note, list);
+  dialog.append(input, note, list, keys());
   document.body.append(dialog);
   return { dialog, input, list, note };
+}
+
+/** What the keys do. */
+function keys(): HTMLElement {
+  const line = make("p", { className: "keys" });
+  for (const [key, does] of [
+    ["↑ ↓", "choose"],
+    ["Enter", "open"],
+    ["Esc", "close"],
+  ])
+    line.append(make("kbd", { textContent: key ?? "" }), ` ${does} `);
+  return line;
 }
 
 function toGroup({ heading, entries }: Group, at: number): HTMLElement {

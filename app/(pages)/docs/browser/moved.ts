@@ -1,0 +1,5 @@
+/** Follows an old link to where its section is now. */
+export function followMoved(): void {
+  const link = document.querySelector<HTMLAnchorElement>(".moved:target a");
+  if (link) location.replace(link.href);
+}

@@ -1,0 +1,323 @@
+import { describeSeconds } from "@/lib/config/durations";
+import { oauthSeconds } from "@/lib/config/lifetimes";
+import { settings } from "@/lib/config/settings";
+import { readParts } from "@/lib/docs/client-files";
+import type { DocumentText } from "@/lib/docs/document";
+import { code, linkToPage, to } from "@/lib/docs/markdown";
+import { pages } from "@/lib/http/register/pages";
+import { clientFiles } from "@/lib/http/register/publications";
+
+/* How to connect an app, a page for each platform. The sequence is that of `connect.ts`. */
+
+const common = { group: "Connect", showsSamplesBeside: true } as const;
+
+/** Saves a client file under a name. */
+const save = (language: keyof typeof clientFiles, name: string) =>
+  code(
+    "sh",
+    `curl -sS --fail-with-body -o ${name} \\\n  "${settings().appUrl}${clientFiles[language].path}"`,
+  );
+
+/** The operator's line for an app that is called back at its own address. */
+const registration = (
+  name: string,
+  redirectUri: string,
+) => `The operator of this service adds your app, with [its redirect URI](${to.connectAnApp}#who-your-app-is):
+
+${code("console", `npm run -s admin -- connect add studio "${name}" ${redirectUri}`)}`;
+
+const phoneRegistration = (name: string) => `## 1. Register your app
+
+Use your domain, reversed, as the URL scheme. ${registration(name, "com.example.studio:/signed-in")}`;
+
+/** Joins the parts of the TypeScript file on a computer. `tests/lib/docs/connect-samples.drill.ts` runs it. */
+const desktopApp = `
+import { homedir } from "node:os";
+import { CompanyGate, Connection, FileVault, connectOnDesktop } from "./corner-office.mjs";
+
+const url = process.env.CORNER_OFFICE_URL;
+const connection = new Connection(url, "native", new FileVault(homedir() + "/.corner-office"));
+const gate = new CompanyGate(url, connection.readToken);
+void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
+
+/** When the person presses "Sign in". */
+async function signIn() {
+  try {
+    await connectOnDesktop(connection, async (address) => console.log("Open this in your browser:\\n" + address));
+    gate.wake();
+  } catch (failure) {
+    console.log(failure.message);
+  }
+}
+
+if ((await connection.readToken().catch(() => "not now")) === "") await signIn();`;
+
+export const connectDesktop: DocumentText = {
+  ...common,
+  title: "Desktop app",
+  summary:
+    "Connect a desktop app with Node or Electron: the owner approves it in the browser of the computer.",
+  markdown:
+    () => `Your app opens the owner's browser, which returns the approval to a loopback address of the same computer.
+
+## 1. Save the client
+
+${save("typescript", "corner-office.mjs")}
+
+One file with nothing to install: sign-in, renewal, storage and the loop.
+
+## 2. Connect and ask
+
+Save this next to it as \`app.mjs\`. It asks in a loop, and signs in when the person presses your button; here, at the first start.
+
+${code("ts", desktopApp)}
+
+## 3. Run it
+
+${code("sh", `export CORNER_OFFICE_URL=${settings().appUrl}\nnode app.mjs`)}
+
+It prints an address. Open it, approve, and the program prints \`run\`. At the next start it does not ask again.
+
+## In Electron
+
+Pass \`shell.openExternal\` to \`connectOnDesktop\`, and encrypt what the vault stores with \`safeStorage\`.
+
+## How the file does it
+
+This part receives the answer and keeps the refresh token:
+
+${readParts("On a computer", "typescript")}
+
+What the tokens are worth and what can go wrong is the same on every platform: [Connect an app](${to.connectAnApp}#what-your-app-gets).
+`,
+};
+
+const sameEverywhere = `Do not use a web view inside your app: the owner could not see which site asks for their sign-in. What the tokens are worth and [what can go wrong](${to.connectAnApp}#what-can-go-wrong) is the same on every platform.`;
+
+const inSwift = (appUrl: string) => `
+let url = URL(string: "${appUrl}")!
+let connection = Connection(url: url, clientId: "studio", vault: KeychainVault())
+let gate = CompanyGate(url: url) { try await connection.readToken(deadToken: $0) }
+let asking = Task { await gate.keepAsking { mayRun, why in print(mayRun ? "run" : "wait", why) } }
+
+/// When the person presses "Sign in".
+@MainActor
+func signIn(over window: ASPresentationAnchor) async throws {
+  let sheet = ApprovalSheet(over: window)
+  _ = try await connection.connect(redirectUri: "com.example.studio:/signed-in") {
+    try await sheet.open($0, scheme: "com.example.studio")
+  }
+  await gate.wake()
+}`;
+
+export const connectIphone: DocumentText = {
+  ...common,
+  title: "iPhone and Mac app",
+  summary:
+    "Connect an app in Swift: the owner approves it in a sheet of the system's browser, and it asks whether it may run.",
+  markdown:
+    () => `Your app opens the system's browser in a sheet (\`ASWebAuthenticationSession\`), which returns the approval to your app's own URL scheme.
+
+${phoneRegistration("Studio for iPhone")}
+
+## 2. Add the client
+
+${save("swift", "CornerOffice.swift")}
+
+Add the file to your target. It needs nothing else.
+
+## 3. Connect and ask
+
+The loop asks from the start, and tells you after each answer whether the company may run. \`signIn\` is for your button.
+
+${code("swift", inSwift(settings().appUrl))}
+
+## Storage
+
+The refresh token is in the keychain, and the key that it is bound to in the Secure Enclave, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.
+
+## How the file connects
+
+${readParts("Approval", "swift")}
+
+${sameEverywhere}
+`,
+};
+
+const inKotlin = (appUrl: string) => `
+class Office(private val context: Context) {
+    private val url = "${appUrl}"
+    private val connection = Connection(url, "studio", KeystoreVault(context), SystemClock::elapsedRealtime)
+    private val gate = CompanyGate(url, SystemClock::elapsedRealtime, connection::readToken)
+    private val asking = thread(isDaemon = true) {
+        gate.keepAsking { println((if (it.mayRun()) "run " else "wait ") + it.why) }
+    }
+
+    /** When the person presses "Sign in". */
+    fun signIn() = thread {
+        connection.connect("com.example.studio:/signed-in") { address -> openCustomTab(context, address) }
+        gate.wake()
+    }
+}`;
+
+export const connectAndroid: DocumentText = {
+  ...common,
+  title: "Android app",
+  summary: "Connect an app in Kotlin: the owner approves it in a Custom Tab, and it asks whether it may run.",
+  markdown:
+    () => `Your app opens a Custom Tab of the owner's browser, which returns the approval to your app's own URL scheme.
+
+${phoneRegistration("Studio for Android")}
+
+## 2. Add the client
+
+${save("kotlin", "CornerOffice.kt")}
+
+Add the file to your sources. It needs nothing else.
+
+## 3. Connect and ask
+
+The loop asks from the start, and tells you after each answer whether the company may run. \`signIn\` is for your button.
+
+${code("kotlin", inKotlin(settings().appUrl))}
+
+## Storage
+
+The refresh token is encrypted with a key of Android's keystore, and bound to another one, which stays in the phone's hardware, so a copy of either is worth nothing elsewhere. The file follows no redirect, which would take the token to another host.
+
+## How the file connects
+
+${readParts("Approval", "kotlin")}
+
+${sameEverywhere}
+`,
+};
+
+const inExpo = (appUrl: string) => `
+import * as SecureStore from "expo-secure-store";
+import * as WebBrowser from "expo-web-browser";
+import { install } from "react-native-quick-crypto";
+import { CompanyGate, Connection } from "./corner-office";
+
+install(); // React Native has no WebCrypto of its own
+const url = "${appUrl}";
+const keyType = { name: "ECDSA", namedCurve: "P-256" };
+const onlyHere = { keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY };
+const connection = new Connection(url, "studio", {
+  read: async () => (await SecureStore.getItemAsync("corner-office")) ?? "",
+  write: (refreshToken = "") => SecureStore.setItemAsync("corner-office", refreshToken, onlyHere),
+  /** The app's key, which no backup takes to another phone: tokens are worth nothing without it. */
+  openKey: async () => {
+    let kept = await SecureStore.getItemAsync("corner-office-key");
+    if (!kept) {
+      const { privateKey } = await crypto.subtle.generateKey(keyType, true, ["sign"]);
+      kept = JSON.stringify(await crypto.subtle.exportKey("jwk", privateKey));
+      await SecureStore.setItemAsync("corner-office-key", kept, onlyHere);
+    }
+    const jwk = JSON.parse(kept);
+    return { jwk, privateKey: await crypto.subtle.importKey("jwk", jwk, keyType, false, ["sign"]) };
+  },
+});
+const gate = new CompanyGate(url, connection.readToken);
+void gate.keepAsking(() => console.log(gate.mayRun() ? "run" : "wait", gate.why));
+
+/** When the person presses "Sign in". */
+export async function signIn() {
+  await connection.connect("com.example.studio:/signed-in", async (address, redirectUri) =>
+    Object(await WebBrowser.openAuthSessionAsync(address, redirectUri)).url ?? "");
+  gate.wake();
+}`;
+
+export const connectExpo: DocumentText = {
+  ...common,
+  title: "Expo app",
+  summary: "Connect an app in React Native with Expo: the owner approves it in the phone's browser.",
+  markdown:
+    () => `Your app opens the phone's browser, which returns the approval to your app's own URL scheme.
+
+${phoneRegistration("Studio for phones")}
+
+## 2. Add the client
+
+${save("typescript", "corner-office.ts")}
+
+React Native has no WebCrypto, so the code below also imports \`react-native-quick-crypto\`, \`expo-secure-store\` and \`expo-web-browser\`.
+
+## 3. Connect and ask
+
+The loop asks from the start, and tells you after each answer whether the company may run. \`signIn\` is for your button.
+
+${code("ts", inExpo(settings().appUrl))}
+
+## Storage
+
+The refresh token and the app's key lie in the phone's secure store, and no backup takes them to another phone. React Native's own \`fetch\` follows redirects without asking; in the other languages the files follow none.
+
+## How the file connects
+
+${readParts("Approval", "typescript")}
+
+${sameEverywhere}
+`,
+};
+
+export const connectTerminal: DocumentText = {
+  ...common,
+  title: "Terminal or device",
+  summary: "Connect a program without a browser: it shows a code, which the owner enters on any device.",
+  markdown:
+    () => `Your program shows a code and a link. The owner enters the code on any device that has a browser (RFC 8628).
+
+## 1. Save the client
+
+${save("python", "corner_office.py")}
+
+One file with nothing to install: sign-in, renewal, storage and the loop.
+
+## 2. Run it
+
+${code("sh", `export CORNER_OFFICE_URL=${settings().appUrl}\npython3 corner_office.py`)}
+
+It prints a code, connects, then asks in a loop. At the next start it does not ask its owner again. Import it to use it in a program of your own: [A complete client](${to.client}).
+
+## 3. The owner enters the code
+
+At ${linkToPage(pages.connect)} on any device, within ${describeSeconds(oauthSeconds.deviceCode)}. The link with the code leads to the same page, where the owner still has to enter the code, so that a link alone cannot connect a device (RFC 8628 §5.4).
+
+## How the file does it
+
+This is its sign-in:
+
+${readParts("The connection", "python")}
+
+What the tokens are worth and what can go wrong is the same on every platform: [Connect an app](${to.connectAnApp}#what-your-app-gets).
+`,
+};
+
+export const connectWeb: DocumentText = {
+  ...common,
+  title: "Browser app",
+  summary: "Connect a page in a browser: its server gets the approval and keeps the tokens.",
+  markdown: () => `A single-page app should hold no refresh token, so its server connects, not the page.
+
+## 1. Register your server
+
+${registration("Studio", "https://studio.example.com/signed-in")}
+
+## 2. Connect on the server
+
+On a server with Node, \`Connection\` of [corner-office.ts](${clientFiles.typescript.path}) does the sign-in and the renewal: one for each person, with a vault in your database. It uses PKCE, and your server's HTTPS address as the redirect URI.
+
+## 3. Give the page your own session
+
+The page only has your session cookie (\`__Host-\` name, \`Secure\`, \`HttpOnly\`, \`SameSite=Strict\`), and your server protects its endpoints against CSRF. A script that gets into the page finds no token.
+
+## Why not in the page
+
+RFC 10017 (BCP 212), “OAuth 2.0 for Browser-Based Applications”, describes three architectures, the safest first:
+
+1. **Backend for frontend.** Your server is the app: the steps above. It keeps both tokens, renews them, and calls our API. Use this one.
+2. **Token-mediating backend.** Your server keeps the refresh token and gives the page the access token, which a script in the page can steal for as long as it lives. Here it gains nothing: operations that read an account send no CORS headers, so a page of another origin cannot read their answers.
+3. **The page as the client.** Do not do this. A browser has no storage that scripts of the page cannot read. Anyone who gets a script into it, through a dependency or an injection, takes the newest refresh token. Rotation does not reveal that: the thief waits until the page is closed, and no one else uses that token. The thief then renews it until the session ends.
+`,
+};
