@@ -99,7 +99,7 @@ test("old anchors lead to where their sections are now", async ({ page }) => {
 test("a sample stays in view beside its text on a wide window", async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.goto("/docs/connect/iphone");
-  const step = page.locator("#3-connect-and-ask .step");
+  const step = page.locator('[id="3-connect-and-ask"] .step');
   const [text, sample] = await Promise.all(
     [step.locator("> div").first(), step.locator(".sample")].map((part) => part.boundingBox()),
   );

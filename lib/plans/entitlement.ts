@@ -6,7 +6,8 @@ import { jitter } from "@/lib/runtime/jitter";
 export type EntitlementAllowed = z.infer<typeof entitlementAllowed>;
 export type DeniedStatus = z.infer<typeof entitlementDenied>["status"];
 
-const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 }; // 10 to 15 minutes
+/** When an app asks again: 10 to 15 minutes after a yes. */
+export const recheckAfterSeconds = { min: 10 * 60, max: 15 * 60 };
 
 /** The decision for an account, without what its plan contains. */
 export type Entitlement =

@@ -1,5 +1,6 @@
 /** Follows an old link to where its section is now. */
 export function followMoved(): void {
-  const link = document.querySelector<HTMLAnchorElement>(".moved:target a");
+  const notice = document.getElementById(location.hash.slice(1));
+  const link = notice?.matches(".moved") && notice.querySelector("a");
   if (link) location.replace(link.href);
 }
