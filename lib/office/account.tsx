@@ -101,7 +101,7 @@ async function show(call: OfficeCall) {
             </>
           )}
         </div>
-        <aside aria-label="What is known">
+        <div>
           <Notes
             title="What apps were told"
             rows={found.answers}
@@ -168,7 +168,7 @@ async function show(call: OfficeCall) {
               Invite to a trial of {defaultTrialDays} days
             </PostButton>
           )}
-        </aside>
+        </div>
       </div>
       <h2>History</h2>
       <Table rows={found.changes} most={maxRows} columns={auditColumns()} whenEmpty="None." />

@@ -63,7 +63,7 @@ function Changes({ call, id }: { call: OfficeCall; id: string }) {
           <button type="submit">Rotate the key of {id}</button>
         </ActForm>
       </details>
-      <PostButton action={remove.form.path} hidden={{ backend: id }} label={`Remove ${id}`}>
+      <PostButton action={remove.form.path} hidden={{ backend: id }} label={`Remove ${id}`} look="danger">
         Remove
       </PostButton>
     </>

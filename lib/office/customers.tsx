@@ -11,7 +11,7 @@ import { FilterLinks } from "@/lib/office/filter-links";
 import { Field } from "@/lib/office/forms";
 import { addressOf, type OfficeCall, type OfficePage } from "@/lib/office/page";
 import { LongTable, perPage } from "@/lib/office/table";
-import { AtStripe, Instant, Person } from "@/lib/office/values";
+import { AtStripe, Day, Person } from "@/lib/office/values";
 import { describeDue } from "@/lib/plans/licence-state";
 import { toCsv } from "@/lib/runtime/csv";
 
@@ -56,7 +56,9 @@ async function show(call: OfficeCall) {
           type="search"
           spellCheck={false}
         />
-        <button type="submit">Find</button>
+        <button type="submit" className="plain">
+          Find
+        </button>
       </form>
       <FilterLinks
         of={customers.path}
@@ -71,12 +73,12 @@ async function show(call: OfficeCall) {
         columns={{
           Email: ({ email }) => <Person email={email} />,
           State: ({ state, licence }) => (licence && plans.includes(state) ? `${state} (${licence})` : state),
-          "Unpaid since": ({ subscription }) => <Instant atMs={subscription?.unpaid_since_ms} />,
-          "Period ends": ({ subscription }) => <Instant atMs={subscription?.period_ends_ms} />,
+          "Unpaid since": ({ subscription }) => <Day atMs={subscription?.unpaid_since_ms} />,
+          "Period ends": ({ subscription }) => <Day atMs={subscription?.period_ends_ms} />,
           Due: ({ subscription }) => (subscription && describeDue(subscription)) ?? "–",
           Paid: ({ sums }) => (sums.length > 0 ? sums.map(describeSum).join("; ") : "–"),
           "First payment": ({ sums }) => (
-            <Instant atMs={sums.length > 0 ? Math.min(...sums.map(({ first_ms }) => first_ms)) : null} />
+            <Day isFar atMs={sums.length > 0 ? Math.min(...sums.map(({ first_ms }) => first_ms)) : null} />
           ),
           Customer: ({ customerId }) => <AtStripe kind="customers" id={customerId} />,
         }}

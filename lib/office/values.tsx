@@ -66,8 +66,9 @@ export function Day({ atMs, isFar }: { atMs: number | null | undefined; isFar?: 
   if (atMs == null) return <None />;
   const iso = new Date(atMs).toISOString();
   return (
-    <time dateTime={iso} title={iso} className="unbroken">
-      {iso.slice(0, 10)} {!isFar && <span className="quiet">{describeDistance(atMs, Date.now())}</span>}
+    <time dateTime={iso} title={iso}>
+      <span className="unbroken">{iso.slice(0, 10)}</span>{" "}
+      {!isFar && <span className="quiet unbroken">{describeDistance(atMs, Date.now())}</span>}
     </time>
   );
 }

@@ -113,7 +113,7 @@ function Changes(webhook: Described) {
       <PostButton action={rotate.form.path} hidden={hidden} label={`Rotate the secret of ${url}`}>
         Rotate the secret
       </PostButton>
-      <PostButton action={remove.form.path} hidden={hidden} label={`Remove ${url}`}>
+      <PostButton action={remove.form.path} hidden={hidden} label={`Remove ${url}`} look="danger">
         Remove
       </PostButton>
     </div>
