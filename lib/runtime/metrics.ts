@@ -61,7 +61,7 @@ function makeMetrics() {
     ),
     mailTried: gauge(
       "mail_tried_timestamp_seconds",
-      "When the mail provider last took a mail, or refused that one alone, and when it last took none, in Unix seconds; 0 if not since the start.",
+      "When the mail provider last took a mail, or refused that one alone, and when it last took none, in Unix seconds: at first its start, and 0.",
       "outcome",
     ),
     storeSeconds: histogram("store_seconds", "Time of a store query, by outcome.", "outcome"),

@@ -23,7 +23,9 @@ const waitAtMostMs = 1000;
 /** Serves the metrics in Prometheus' format at `/metrics`, without sign-in: its port is for the monitoring network. */
 export function createMetricsServer(metrics: Metrics): Server {
   metrics.buildInfo.set({ version, node: process.versions.node }, 1);
-  for (const outcome of ["taken", "not taken"]) metrics.mailTried.set({ outcome }, 0);
+  // One that starts has met no failure, and the one before it may have had the last mail taken.
+  metrics.mailTried.set({ outcome: "taken" }, Date.now() / 1000);
+  metrics.mailTried.set({ outcome: "not taken" }, 0);
   // A counter that appears with its first count has no increase.
   for (const { path: hook } of Object.values(hooks))
     for (const outcome of ["accepted", ...unsigned]) metrics.hookDeliveries.inc({ hook, outcome }, 0);
