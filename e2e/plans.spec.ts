@@ -41,7 +41,7 @@ test("plans with prices are accessible in both themes and on phones, for visitor
   stripe.pay(sessionIn(await owner.submit("/home/checkout", { account: id, licence: "price_month" })));
   await service.adminJson("billing", "reconcile", email);
   await page.goto(`${service.url}/home/billing`);
-  await page.getByRole("link", { name: "What it costs now: Team licence for €990.00 a year" }).click();
+  await page.getByRole("link", { name: "Change to Team licence for €990.00 a year" }).click();
   await expect(page.getByRole("heading", { name: "Change to Team licence" })).toBeVisible();
   await expectAccessible(page);
   await service.stop();

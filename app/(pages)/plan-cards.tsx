@@ -70,7 +70,7 @@ export function PlanCard({ plan, offers, plans, tag, terms, contents, act, child
   const isOneOfSeveral = ({ period }: Offer) =>
     period !== undefined && offers.filter((offer) => offer.period === period).length > 1;
   return (
-    <li className="card">
+    <li className="card" data-is-own={tag ? "" : undefined}>
       <h3>{offers[0]?.name ?? plan?.title}</h3>
       {tag && <span className="tag">{tag}</span>}
       {plan?.description && <p className="quiet">{plan.description}</p>}
@@ -78,7 +78,7 @@ export function PlanCard({ plan, offers, plans, tag, terms, contents, act, child
       {offers.length > 0 && (
         <ul className="prices">
           {offers.map((offer) => (
-            <li key={offer.priceId}>
+            <li key={offer.priceId} data-period={offer.period ?? ""}>
               <div>
                 {isOneOfSeveral(offer) && <small>{offer.priceName}</small>}
                 <OfferPrice {...offer} />

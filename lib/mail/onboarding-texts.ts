@@ -115,8 +115,8 @@ const mailContents: Record<OnboardingKind, WriteContent> = {
       "Two minutes a week are enough to keep track:",
       {
         steps: [
-          "Open your billing page once a week. It draws the last 30 days.",
-          "If they fell faster than the week before, find out which assistant worked more, and whether that was worth it.",
+          "Open your billing page once a week. It shows what each of the last 30 days used.",
+          "If you used more than the week before, find out which assistant worked more, and whether that was worth it.",
           "If an assistant repeats itself, shorten its brief before you give it more to do.",
         ],
       },

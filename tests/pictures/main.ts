@@ -276,9 +276,23 @@ async function signEverybodyIn(browser: Chromium): Promise<Sessions> {
   }
   await service.adminJson("plan", "retire", "founder");
   for (const [name, become] of Object.entries(bought)) await buyLicence(`${name}@example.com`, become);
+  spendCredits("licensed@example.com");
   await connectMany("connected@example.com");
   await disconnect("disconnected@example.com");
   return sessions;
+}
+
+/** Uses credits of an account on most of the days before today, some of them many times. */
+function spendCredits(email: string): void {
+  const reasons = ["Weekly summary of the inbox", "Draft of a reply", "Search of the archive"];
+  const rows = Array.from({ length: 60 }, (_, n) => {
+    const atMs = clock.now() - Math.floor((n * n) % 29) * dayMs - n * 60_000;
+    return `('used-${n}', account, ${-500 * (1 + ((n * 7) % 23))}, '${reasons[n % 3]}', ${atMs})`;
+  });
+  changeStore(
+    `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
+     VALUES ${rows.join().replaceAll("account,", `(SELECT id FROM accounts WHERE email = '${email}'),`)}`,
+  );
 }
 
 /** Buys a licence, of which something becomes. */

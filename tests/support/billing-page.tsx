@@ -56,9 +56,9 @@ export async function readBillingPage(
   const [billing = "", listed = ""] = html.split('aria-labelledby="invoices-heading"');
   const words = wordsOf(billing);
   return {
-    next: / UTC, and nothing is charged then/.test(words)
+    next: /Renews on [\w ]+ UTC Amount Nothing/.test(words)
       ? { amount: 0, currency: "" }
-      : moneyIn(/Renews on [^.]+? for ([^.]+(?:\.\d+)?)/.exec(words)?.[1]),
+      : moneyIn(/Renews on [\w ]+ UTC Amount (\S+(?: [\d,.]+)?)/.exec(words)?.[1]),
     due: moneyIn(/(\S+(?: [\d,.]+)?) is due\b/.exec(words)?.[1]),
     change: /You pay nothing now\. Continue/.test(words)
       ? { amount: 0, currency: "" }
@@ -74,7 +74,7 @@ export async function readBillingPage(
 
 /** The amounts next to the prices of a list, by what names a price in its row. */
 function pricesIn(html: string, named: RegExp): Map<string, Money> {
-  const rows = [...html.matchAll(/<li>(.*?)<\/li>/g)].map(([, row = ""]) => row);
+  const rows = [...html.matchAll(/<li data-period="[^"]*">(.*?)<\/li>/g)].map(([, row = ""]) => row);
   return new Map(
     rows.flatMap((row): [string, Money][] => {
       const [, id] = named.exec(row) ?? [];

@@ -762,7 +762,8 @@ export class StripeStandIn {
   private cardOf(customer: string, isDefault?: boolean): object | null {
     const card = this.cards.get(customer);
     if (!card || (isDefault !== undefined && card.isDefault !== isDefault)) return null;
-    return { id: card.id, object: "payment_method", type: "card" };
+    const shown = { brand: "visa", display_brand: "visa", last4: "4242" };
+    return { id: card.id, object: "payment_method", type: "card", card: shown };
   }
 
   payInvoice(invoice: Invoice, amount: number): void {
@@ -1082,9 +1083,14 @@ export class StripeStandIn {
   /** A subscription with what was asked to be sent whole. */
   private expand(subscription: Subscription, fields: URLSearchParams): object {
     const asked = expandedIn(fields);
-    const { latest_invoice: invoice } = subscription;
+    const { latest_invoice: invoice, customer } = subscription;
+    const invoice_settings = { default_payment_method: this.cardOf(String(customer), true) };
     return {
       ...subscription,
+      ...(asked.includes("default_payment_method") && {
+        default_payment_method: this.cardOf(String(customer), false),
+        customer: { ...this.customerOf(subscription), invoice_settings },
+      }),
       ...(asked.includes("customer") && { customer: this.customerOf(subscription) }),
       ...(asked.includes("latest_invoice") && { latest_invoice: this.invoices.get(invoice ?? "") ?? null }),
     };

@@ -3,9 +3,11 @@ import type { Account } from "@/lib/accounts/account";
 import { dayMs } from "@/lib/config/durations";
 import { settings } from "@/lib/config/settings";
 import { pages } from "@/lib/http/register/pages";
-import { licenceStateOf } from "@/lib/plans/licence-state";
+import type { LicenceState } from "@/lib/plans/entitlement-words";
+import { endOf, licenceStateOf } from "@/lib/plans/licence-state";
 import type { Standing } from "@/lib/plans/standing";
 import { ButtonLink } from "../button-link";
+import { Clock } from "../clock";
 import { Light } from "../status-light";
 import type { Purchases } from "./billing/offers";
 import { TrialLeft } from "./trial-left";
@@ -24,9 +26,11 @@ type CheckResultProps = {
 /** One sentence with a status light. Changes while the page is open are announced to screen readers. */
 export function CheckResult({ state, account, hasApp, bought, nowMs, children }: CheckResultProps) {
   const trial = account?.plan === "trial" && state.mayRun ? account : undefined;
-  const isSettled = !bought?.licence || ["renews", "free"].includes(licenceStateOf(bought.licence));
+  const isSettled = !bought?.licence || settled.has(licenceStateOf(bought.licence));
   const endsSoon = trial !== undefined && (trial.trial_ends_at_ms ?? 0) - nowMs <= asksForLicenceMs;
   const isCalm = state.mayRun && isSettled && !endsSoon;
+  const hasTrialEnded = state.status === "trial-ended" && endOf(account, bought?.licence).what === "trial";
+  const endedAtMs = (hasTrialEnded && account?.trial_ends_at_ms) || null;
   const lacksApp = isCalm && hasApp === false;
   return (
     <section className="card verdict" data-colour={state.light[0]} aria-live="polite">
@@ -35,11 +39,15 @@ export function CheckResult({ state, account, hasApp, bought, nowMs, children }:
       {trial && (
         <TrialLeft startedAtMs={trial.created_at_ms} endsAtMs={trial.trial_ends_at_ms} nowMs={nowMs} />
       )}
+      {endedAtMs !== null && (
+        <p>
+          It ended on <Clock atMs={endedAtMs} shows="date" />.
+        </p>
+      )}
       {children}
       <p>
-        {lacksApp && state.status !== "hobby"
-          ? "Connect your first app: your assistants work there."
-          : state.next}
+        {lacksApp && state.status === "hobby" && "You are on the free hobby plan, which does not end. "}
+        {lacksApp ? "Connect your first app: your assistants work there." : state.next}
       </p>
       {lacksApp ? (
         <ButtonLink to={`${pages.access.path}#connect-something`}>Connect an app</ButtonLink>
@@ -49,6 +57,9 @@ export function CheckResult({ state, account, hasApp, bought, nowMs, children }:
     </section>
   );
 }
+
+/** The states of a licence that ask for nothing while the company may run. */
+const settled: ReadonlySet<LicenceState> = new Set(["renews", "free", "ended", "trial over"]);
 
 /** In the last days of a trial, a licence is its owner's next step. */
 const asksForLicenceMs = 4 * dayMs;

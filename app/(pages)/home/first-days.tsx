@@ -26,8 +26,8 @@ function stepsOf({ plan }: Account, sessions: readonly Session[], mayRun: boolea
       title: "Connect an app",
       how: (
         <>
-          <a href={`${pages.access.path}#connect-something`}>Choose</a> Claude, ChatGPT, Codex, Cursor or VS
-          Code. This page notices it.
+          <a href={`${pages.access.path}#connect-something`}>Choose one</a>: Claude, ChatGPT, Codex, Cursor or
+          VS Code. This page notices it.
         </>
       ),
     },
@@ -70,10 +70,6 @@ export function FirstDays({ account, sessions, mayRun }: FirstDaysProps) {
           </li>
         ))}
       </ol>
-      <p>
-        Then give one assistant one weekly job whose result you can judge in five minutes. Set two fixed times
-        a day to read results and approve them.
-      </p>
     </section>
   );
 }

@@ -34,9 +34,12 @@ export const { GET } = toPlatform(
     const terms = bought && state.mayRun ? await readTerms(bought, plans, nowMs) : undefined;
     return (
       <>
-        <CheckResult {...visit} hasApp={sessions?.some(({ kind }) => kind === "app")}>
-          {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
-        </CheckResult>
+        <div className="start">
+          <CheckResult {...visit} hasApp={sessions?.some(({ kind }) => kind === "app")}>
+            {bought && terms && <LicenceTerms account={account} licence={bought.licence} {...terms} />}
+          </CheckResult>
+          {sessions && <FirstDays account={account} sessions={sessions} mayRun={state.mayRun} />}
+        </div>
         {listUnsent(visit.headers).length > 0 && (
           <p className="notice">
             An app is waiting for your approval. <a href={pages.connect.path}>See the request</a>
@@ -44,7 +47,6 @@ export const { GET } = toPlatform(
         )}
         {ways && own && <PasskeyOffer accountId={account.id} ways={ways} session={own} />}
         {latest && <LatestApp app={latest} nowMs={nowMs} />}
-        {sessions && <FirstDays account={account} sessions={sessions} mayRun={state.mayRun} />}
         <div className="facts">
           <section className="card" aria-labelledby="plan">
             <h2 id="plan">Your plan: {plans.get(contents.plan)?.title}</h2>
@@ -81,11 +83,12 @@ function Apps({ read, nowMs }: { read: Awaited<ReturnType<typeof readSessions>>;
   const apps = read?.sessions.filter(({ kind }) => kind === "app");
   const latest = apps?.toSorted((one, other) => lastUse(other) - lastUse(one));
   const ended = latest?.length === 0 ? read?.endedApps[0] : undefined;
+  const isNew = latest?.length === 0 && !ended;
   return (
     <section className="card" aria-labelledby="apps">
       <h2 id="apps">Apps and agents</h2>
       {!latest && <p className="quiet">We cannot show your apps at the moment. Nothing is lost.</p>}
-      {latest?.length === 0 && !ended && <p className="quiet">No apps connected yet.</p>}
+      {isNew && <p className="quiet">No apps connected yet. Each shows here, with what it was told last.</p>}
       {ended && (
         <p className="quiet">
           “{ended.name}” lost access on <Clock atMs={ended.expires_at_ms} shows="date" />.
@@ -100,17 +103,17 @@ function Apps({ read, nowMs }: { read: Awaited<ReturnType<typeof readSessions>>;
           </li>
         ))}
       </ul>
-      <p>
-        <a href={pages.access.path}>
-          {!latest || latest.length === 0
-            ? ended
+      {!isNew && (
+        <p>
+          <a href={pages.access.path}>
+            {ended
               ? "See why, and connect it again"
-              : "Connect an app"
-            : latest.length > maxApps
-              ? `All ${latest.length} apps`
-              : "Manage apps, or connect another"}
-        </a>
-      </p>
+              : latest && latest.length > maxApps
+                ? `All ${latest.length} apps`
+                : "Manage apps, or connect another"}
+          </a>
+        </p>
+      )}
     </section>
   );
 }

@@ -137,7 +137,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     expect(words).toMatch(/ ChatGPT .{0,400}: a program that follows its documents\./);
   });
 
-  it("show credits as a line, and every entry with its reason, by links to older ones", async () => {
+  it("show credits by day, and every entry with its reason, by links to older ones", async () => {
     const email = "ledger@example.com";
     const owner = await admit(email, "--plan", "licensed", "--credits", "100");
     for (const amount of ["-12.5", "20", "-6"])
@@ -145,7 +145,10 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const entriesIn = (text: string) => [...text.matchAll(/<li><span>([^<]+)</g)].map(([, reason]) => reason);
     const first = await shown(owner, "/home/billing");
     expect(first).toContain("<dd>101.5</dd>");
-    expect(first).toContain("between 87.5 and 107.5 credits.");
+    expect(first).toContain("<strong>18.5 used in the last 30 days</strong>");
+    expect(first, "for who sees no bars").toMatch(
+      /<th scope="row">\d+ \w+<\/th><td>18\.5<\/td><td>120<\/td>/,
+    );
     expect(first, "a limit that is not set").not.toMatch(/limit|hire/i);
     expect(first).toMatch(/worth 20<.*?<b>\+20</);
 
@@ -153,7 +156,7 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
       `('day-${nth}', (SELECT id FROM accounts WHERE email = '${email}'), 0, 'day ${nth}', ${Date.now() - nth * dayMs})`;
     await stage.query(
       `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
-       VALUES ${Array.from({ length: 27 }, (_, n) => day(n + 1)).join()}`,
+       VALUES ${Array.from({ length: 57 }, (_, n) => day(n + 1)).join()}`,
     );
     const linkIn = (text: string, words: string) =>
       new RegExp(`href="([^"#]+)[^"]*">${words}<`).exec(text)?.[1] ?? "";
@@ -162,33 +165,44 @@ describe.each(engines.slice(0, 1))("/home and GET /api/entitlement", async (engi
     const last = await shown(owner, linkIn(second, "Older entries"));
     expect(linkIn(last, "Older entries")).toBe("");
     expect(linkIn(last, "Latest entries")).toBe("/home/billing");
-    expect(newest).toContain("The latest 5 entries; there are older ones.");
+    expect(newest).toContain("The latest 10 entries; there are older ones.");
     expect(last).not.toContain("there are older ones");
-    const days = Array.from({ length: 27 }, (_, n) => `day ${n + 1}`);
+    const days = Array.from({ length: 57 }, (_, n) => `day ${n + 1}`);
     const all = [newest, second, last].map(entriesIn);
-    expect(all.map(({ length }) => length)).toEqual([5, 20, 6]);
+    expect(all.map(({ length }) => length)).toEqual([10, 40, 11]);
     expect(all.flat().slice(0, 3)).toEqual(["worth -6", "worth 20", "worth -12.5"]);
-    expect(all.flat().slice(-27)).toEqual(days);
+    expect(all.flat().slice(-57)).toEqual(days);
   });
 
-  it("say how many entries the line shows when there are more", async () => {
+  it("show entries of a day that are alike as one, with each of them, and say of how many the chart is", async () => {
     const email = "busy@example.com";
     const owner = await admit(email, "--plan", "licensed");
     const account = `(SELECT id FROM accounts WHERE email = '${email}')`;
-    const entry = (n: number) => `('busy-${n}', ${account}, 0, 'entry ${n}', ${Date.now() - n * 1000})`;
+    const noonMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs / 2;
+    const entry = (n: number) => `('busy-${n}', ${account}, -1500, 'Inbox', ${noonMs - n * 1000})`;
     const insert = (from: number, count: number) =>
       stage.query(
         `INSERT INTO credit_entries (id, account_id, thousandths, reason, created_at_ms)
          VALUES ${Array.from({ length: count }, (_, n) => entry(from + n)).join()}`,
       );
-    await insert(0, 500);
+    await insert(0, 1999);
     const all = await shown(owner, "/home/billing");
-    expect(all).toContain("The last 30 days: between 0 and 0 credits.");
-    expect(all).not.toContain("The line shows");
-    await insert(500, 1);
+    const alike = /<summary><span>Inbox<\/span><small>10 times<\/small><b>−15<\/b><\/summary><ol>(.*?)<\/ol>/;
+    expect(alike.exec(all)?.[1]?.match(/<b>−1\.5<\/b>/g)).toHaveLength(10);
+    expect(all).toContain("<strong>2,998.5 used in the last 30 days</strong>");
+    expect(all).not.toContain("Of the latest");
+    await insert(1999, 2);
     const cut = await shown(owner, "/home/billing");
-    expect(cut).toContain("The latest 500 entries: between 0 and 0 credits.");
-    expect(cut).toContain("The line shows the latest 500 entries.");
+    expect(cut).toContain("<strong>3,000 used in the last 30 days</strong>");
+    expect(cut).toContain("Of the latest 2,000 entries.");
+  });
+
+  it("say when a trial ended, and that the hobby plan has no end", async () => {
+    const ended = await admit("trial-ended@example.com", "--trial-ends", "2026-01-01T12:00:00Z");
+    expect(await shown(ended)).toMatch(/It ended on <time [^>]*>1 January 2026 UTC<\/time>\./);
+    const hobby = await shown(await admit("hobby-alone@example.com", "--plan", "hobby"));
+    expect(hobby).toContain("You are on the free hobby plan, which does not end.");
+    expect(hobby).toContain("Connect your first app: your assistants work there.");
   });
 
   it("send a browser without cookies to sign-in, without a redirect loop", async () => {

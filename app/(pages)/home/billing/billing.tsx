@@ -6,11 +6,12 @@ import { dayMs } from "@/lib/config/durations";
 import { moneyInWords } from "@/lib/config/money";
 import { forms } from "@/lib/http/register/forms";
 import { isDue, type LicenceState } from "@/lib/plans/entitlement-words";
-import { describeDue, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
+import { describeDue, type Licence, licenceStateOf, wantsPayment } from "@/lib/plans/licence-state";
 import type { Standing } from "@/lib/plans/standing";
 import { Clock } from "../../clock";
 import { PostForm } from "../../post-form";
 import type { Offer, Purchases, readTerms } from "./offers";
+import { WhatRuns } from "./what-runs";
 
 type Terms = Awaited<ReturnType<typeof readTerms>>;
 
@@ -45,7 +46,11 @@ export function Billing({ account, bought, terms, standing, hasOpenInvoice }: Bi
               {standing.next} {(wantsPayment(state) || state === "invoiced") && due && `${due} is due.`}
             </Alert>
           )}
-          <LicenceTerms account={account} licence={bought.licence} {...terms} />
+          {bought.licence && terms?.next && !endsBefore(bought.licence, account) ? (
+            <WhatRuns {...terms} next={terms.next} licence={bought.licence} />
+          ) : (
+            <LicenceTerms account={account} licence={bought.licence} {...terms} />
+          )}
           {state === "renews" && !terms?.next && (
             <p className="quiet">We cannot show the next amount at the moment; “Manage billing” does.</p>
           )}
@@ -63,11 +68,11 @@ export function Billing({ account, bought, terms, standing, hasOpenInvoice }: Bi
             <p>Nothing is sold to an account that will be deleted. To buy, keep the account first.</p>
           )}
           {bought.hasBought && (
-            <PostForm action={forms.openPortal.path} hidden={{ account: account.id }}>
-              <p className="quiet">{describePortal(state)}:</p>
-              <button type="submit" className={state && asksToPay(state) ? undefined : "plain"}>
+            <PostForm action={forms.openPortal.path} hidden={{ account: account.id }} className="portal">
+              <button type="submit" className={state && asksToPay(state) ? undefined : "plain small"}>
                 Manage billing
               </button>
+              <p className="quiet">{describePortal(state)}</p>
             </PostForm>
           )}
         </section>
@@ -102,8 +107,7 @@ export function LicenceTerms({ account, licence, name, next, limit }: LicenceTer
   if (!state || (isGiven && state === "ended")) return given || null;
   const { ends_at_ms, period_ends_ms, unpaid_since_ms } = licence;
   const atMs = (state === "invoiced" ? unpaid_since_ms : ends_at_ms) ?? period_ends_ms;
-  const endsWithAccount =
-    ["renews", "free"].includes(state) && (account.deletes_at_ms ?? period_ends_ms) < period_ends_ms;
+  const endsWithAccount = ["renews", "free"].includes(state) && endsBefore(licence, account);
   return (
     <>
       {given}
@@ -133,6 +137,10 @@ export function LicenceTerms({ account, licence, name, next, limit }: LicenceTer
     </>
   );
 }
+
+/** Whether an account will be deleted before its licence would renew. */
+const endsBefore = ({ period_ends_ms }: Licence, { deletes_at_ms }: Account) =>
+  (deletes_at_ms ?? period_ends_ms) < period_ends_ms;
 
 /** What is paid at the renewal, or before it for what is next to the licence. */
 function NextPaymentWords({ next, renewsAtMs }: { next: NextPayment; renewsAtMs: number }) {
@@ -194,8 +202,8 @@ type PacksProps = { offers: Offer[]; accountId: string };
 export function Packs({ offers, accountId }: PacksProps) {
   if (offers.length === 0) return null;
   return (
-    <section className="card" aria-labelledby="packs">
-      <h2 id="packs">Buy credits</h2>
+    <section aria-labelledby="packs">
+      <h3 id="packs">Buy credits</h3>
       <ul className="rows">
         {offers.map((offer) => (
           <li key={offer.priceId}>

@@ -1,5 +1,6 @@
 import type { Stripe } from "stripe";
 import type { Account } from "@/lib/accounts/account";
+import { readCardOf } from "@/lib/billing/customer/card";
 import { findChangeable, readChangeCost, readChanges } from "@/lib/billing/licence/price-change";
 import { listSold, type SoldPrice } from "@/lib/billing/prices/licence-prices";
 import { readNextPayment } from "@/lib/billing/prices/next-payment";
@@ -41,18 +42,20 @@ export async function readPurchases({ id }: Account) {
   });
 }
 
-/** The name of a licence, and what Stripe will charge for it next, as far as Stripe says so in time. */
+/** The name of a licence, what Stripe will charge for it next, and to which card, as far as Stripe says so in time. */
 export async function readTerms({ licence }: Purchases, plans: Plans, nowMs: number) {
   if (!licence) return {};
   const { price_id, assistant_limit } = licence;
   const plan = await readPart("the plan of a licence could not be read", async (db) =>
     planOfPrice(await listPlanPrices(db, plans), price_id),
   );
-  const [offer, next] = await Promise.all([
+  const isCharged = ["renews", "free"].includes(licenceStateOf(licence));
+  const [offer, next, card] = await Promise.all([
     price_id ? readOffer({ id: price_id, plan }, { plans, fallbackName: "Licence" }, nowMs) : undefined,
-    ["renews", "free"].includes(licenceStateOf(licence)) ? readNextPayment(licence, nowMs) : undefined,
+    isCharged ? readNextPayment(licence, nowMs) : undefined,
+    isCharged ? readCardOf(licence, nowMs) : undefined,
   ]);
-  return { name: offer?.name, next, limit: assistant_limit ?? plan?.limits.assistants ?? null };
+  return { name: offer?.name, next, card, limit: assistant_limit ?? plan?.limits.assistants ?? null };
 }
 
 /** What is sold: licences, which this account may buy or not, and credits. */

@@ -6,6 +6,7 @@ import { pages } from "@/lib/http/register/pages";
 import { licenceStateOf, liveOf } from "@/lib/plans/licence-state";
 import type { Contents, Plan, Plans } from "@/lib/plans/plan";
 import { Clock } from "../../clock";
+import { Icon } from "../../icons";
 import { groupByPlan, hasWords, PlanCard } from "../../plan-cards";
 import { PostForm } from "../../post-form";
 import { GivenUntil } from "../given-until";
@@ -30,21 +31,28 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
     licences,
     (plan) => plan.name === contents.plan || (!settings().billing && hasWords(plan)),
   );
-  const paidPrice = bought?.licence && bought.licence.licence_until_ms > nowMs && bought.licence.price_id;
+  const paid = bought?.licence;
+  const paidPrice = paid && paid.licence_until_ms > nowMs ? paid.price_id : undefined;
   const mayChange = (offer: Offer) => changes?.offers.includes(offer) && account.deletes_at_ms === null;
   const act = (offer: Offer): ReactNode =>
     buysLicences ? (
-      <BuyForm offer={offer} accountId={account.id} isFirst={offer === licences[0]} />
+      <BuyForm
+        offer={offer}
+        accountId={account.id}
+        isNext={account.plan !== "licensed" && offer.plan === licences[0]?.plan}
+      />
     ) : mayChange(offer) ? (
-      <a
-        className="button plain small"
-        href={`${pages.billing.path}?change=${offer.priceId}#change`}
-        aria-label={`What it costs now: ${describe(offer)}`}
-      >
-        What it costs now
-      </a>
+      <ChangeLink
+        to={offer.plan?.name === contents.plan ? periodInWords(offer).toLowerCase() : offer.name}
+        offer={offer}
+      />
     ) : (
-      offer.priceId === paidPrice && <span className="tag">Yours</span>
+      offer.priceId === paidPrice && (
+        <p className="present">
+          <Icon name="check" />
+          You have this
+        </p>
+      )
     );
   return (
     <section aria-labelledby="plans">
@@ -60,6 +68,7 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
       {buysLicences && bought && <p>{beforeOffers(bought)}</p>}
       {!settings().billing && <p>You pay nothing here.</p>}
       {settings().billing && !bought && <p>We cannot show your purchases at the moment.</p>}
+      {licences.every((offer) => act(offer)) && <Periods offers={licences} paidPrice={paidPrice} />}
       <ul className="plans">
         {shown.map(({ plan, offers }) => {
           const isOwn = plan?.name === contents.plan;
@@ -80,27 +89,71 @@ export function PlanChoice({ account, contents, plans, bought, offers, changes, 
       {buysLicences && (
         <p className="quiet">You pay at Stripe, which sends the receipts. You can cancel at any time.</p>
       )}
+      {licences.some(mayChange) && (
+        <p className="quiet">You see what a change costs now, and nothing changes before you confirm it.</p>
+      )}
     </section>
+  );
+}
+
+const monthly = "1 month";
+const yearly = "1 year";
+
+const periodInWords = ({ period, priceName }: Offer) =>
+  period === monthly ? "Monthly" : period === yearly ? "Yearly" : priceName;
+
+type PeriodsProps = { offers: Offer[]; paidPrice: string | null | undefined };
+
+/** Chooses whether monthly or yearly prices are shown, where some plan has both. Without `:has` all are. */
+function Periods({ offers, paidPrice }: PeriodsProps) {
+  const isSold = (plan: Offer["plan"], as: string) =>
+    offers.some((offer) => offer.plan === plan && offer.period === as);
+  const isChosen = offers.some(({ plan }) => isSold(plan, monthly) && isSold(plan, yearly));
+  if (!isChosen || offers.some(({ period }) => period !== monthly && period !== yearly)) return null;
+  const paid = offers.find(({ priceId }) => priceId === paidPrice)?.period ?? monthly;
+  return (
+    <fieldset className="periods">
+      <legend className="unseen">How you pay</legend>
+      {[monthly, yearly].map((period) => (
+        <label key={period}>
+          <input type="radio" name="period" value={period} defaultChecked={period === paid} />
+          {period === monthly ? "Monthly" : "Yearly"}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 
 const describe = ({ name, amount }: Offer) => (amount ? `${name} for ${amount}` : name);
 
-type BuyFormProps = { offer: Offer; accountId: string; isFirst: boolean };
+type BuyFormProps = { offer: Offer; accountId: string; isNext: boolean };
 
-function BuyForm({ offer, accountId, isFirst }: BuyFormProps) {
+function BuyForm({ offer, accountId, isNext }: BuyFormProps) {
   return (
     <PostForm action={forms.beginCheckout.path} hidden={{ account: accountId }}>
       <button
         type="submit"
-        className={isFirst ? "small" : "plain small"}
+        className={isNext ? undefined : "plain"}
         name="licence"
         value={offer.priceId}
         aria-label={`Buy ${describe(offer)}`}
       >
-        Buy
+        Buy {offer.name}
       </button>
     </PostForm>
+  );
+}
+
+/** Leads to what the change to another price costs now. */
+function ChangeLink({ to, offer: { priceId, amount } }: { to: string; offer: Offer }) {
+  return (
+    <a
+      className="button plain"
+      href={`${pages.billing.path}?change=${priceId}#change`}
+      aria-label={`Change to ${to}${amount ? ` for ${amount}` : ""}`}
+    >
+      Change to {to}
+    </a>
   );
 }
 

@@ -56,13 +56,12 @@ export const { GET } = toPlatform(
           <LicenceChange account={account} offer={changes.offer} cost={changes.cost} />
         )}
         <PlanChoice {...{ account, contents, plans, bought, offers, changes, nowMs }} />
+        <Credits account={account} read={credits}>
+          {offers && <Packs offers={offers.credits} accountId={account.id} />}
+        </Credits>
         <div className="columns">
+          <div>{bought?.hasBought && <Invoices read={invoices} />}</div>
           <div>
-            <Credits account={account} read={credits} nowMs={nowMs} />
-            {bought?.hasBought && <Invoices read={invoices} />}
-          </div>
-          <div>
-            {offers && <Packs offers={offers.credits} accountId={account.id} />}
             {isSpent(spending) && (
               <>
                 <Spending read={spending} />

@@ -1,0 +1,64 @@
+import { type CreditEntry, describeReason } from "@/lib/accounts/ledger";
+import { dayMs } from "@/lib/config/durations";
+import { Clock } from "../../clock";
+import { formatInstant } from "../../instant";
+import { formatCredits } from "./credits";
+
+/** Entries by their days in UTC, the latest first. Those of a day that are alike are one line, which opens. */
+export function CreditEntries({ entries }: { entries: readonly CreditEntry[] }) {
+  const days = Map.groupBy(entries, ({ created_at_ms }) => Math.floor(created_at_ms / dayMs));
+  return [...days].map(([day, ofDay]) => (
+    <div key={day} className="history">
+      <h3>{formatInstant(day * dayMs, "date", "UTC")} UTC</h3>
+      <ol className="entries">
+        {[...Map.groupBy(ofDay, kindOf).values()].map((alike) => (
+          <Alike key={alike[0]?.id} entries={alike} />
+        ))}
+      </ol>
+    </div>
+  ));
+}
+
+/** Entries are alike if they have one reason, and all add or all take. */
+const kindOf = (entry: CreditEntry) => `${Math.sign(entry.thousandths)} ${describeReason(entry)}`;
+
+function Alike({ entries }: { entries: CreditEntry[] }) {
+  const [entry] = entries;
+  if (!entry) return null;
+  if (entries.length === 1)
+    return (
+      <li>
+        <span>{describeReason(entry)}</span>
+        <Clock atMs={entry.created_at_ms} shows="day and time" />
+        <Amount thousandths={entry.thousandths} />
+      </li>
+    );
+  return (
+    <li data-key={entry.id}>
+      <details>
+        <summary>
+          <span>{describeReason(entry)}</span>
+          <small>{`${entries.length} times`}</small>
+          <Amount thousandths={entries.reduce((sum, { thousandths }) => sum + thousandths, 0)} />
+        </summary>
+        <ol>
+          {entries.map(({ id, created_at_ms, thousandths }) => (
+            <li key={id}>
+              <Clock atMs={created_at_ms} shows="day and time" />
+              <Amount thousandths={thousandths} />
+            </li>
+          ))}
+        </ol>
+      </details>
+    </li>
+  );
+}
+
+function Amount({ thousandths }: { thousandths: number }) {
+  return (
+    <b>
+      {thousandths > 0 && "+"}
+      {formatCredits(thousandths)}
+    </b>
+  );
+}
