@@ -7,6 +7,12 @@ import { enqueueMail } from "@/lib/mail/outbox";
 
 const endedForMs = 2 * dayMs; // as for trials
 
+/**
+ * How long a mail about what has gone wrong waits for what mends it: Stripe may tell the end of one licence before the start
+ * of the next, and an owner whose card is refused tries another.
+ */
+const mendedWithinMs = 5 * 60_000;
+
 type Subscription = Tables["billing_subscriptions"];
 
 /** Queues the mail about a payment that has failed, unless there was one about the same period. */
@@ -20,7 +26,7 @@ export async function enqueuePaymentFailed(
   const id = deriveMailId(`payment-failed:v1:${subscriptionId}:${unpaidSinceMs}`);
   if (await hasRow(transaction.selectFrom("sign_in_mail_attempts").select("id").where("id", "=", id))) return;
   const mail = { kind: "payment failed", subscriptionId, unpaidSinceMs } as const;
-  await enqueueMail(transaction, mail, { id, nowMs, untilMs });
+  await enqueueMail(transaction, mail, { id, nowMs, dueAtMs: nowMs + mendedWithinMs, untilMs });
 }
 
 /** Queues the mail at the end of an account's licence, in the transaction that ends it. */
@@ -33,5 +39,6 @@ export async function enqueueLicenceEnded(transaction: Db, accountId: string, no
   const endedAtMs = Math.min(Number(ended?.at ?? nowMs), nowMs);
   const id = deriveMailId(`licence-ended:v1:${accountId}:${endedAtMs}`);
   const mail = { kind: "licence ended", accountId, endedAtMs } as const;
-  await enqueueMail(transaction, mail, { id, nowMs, untilMs: nowMs + endedForMs });
+  const times = { nowMs, dueAtMs: nowMs + mendedWithinMs, untilMs: nowMs + endedForMs };
+  await enqueueMail(transaction, mail, { id, ...times });
 }

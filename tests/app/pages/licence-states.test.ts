@@ -51,6 +51,7 @@ describe.each(engines)("a licence in each state at Stripe, on $name", async (eng
   const checkOut = (buyer: Buyer, licence = "price_month") =>
     buyer.browser.submit("/home/checkout", { account: buyer.id, licence });
   const subjects = async ({ email }: Buyer) => {
+    shop.pass(5 * 60_000);
     await service.adminJson("emails", "send-due");
     const mails = await mailsTo(service.dataDir, email);
     return mails
