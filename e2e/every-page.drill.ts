@@ -19,6 +19,8 @@ const ways: Partial<Record<Name, (page: Page, office: Office) => Promise<unknown
   home: openAsOwner(pages.home.path),
   billing: openAsOwner(pages.billing.path),
   access: openAsOwner(pages.access.path),
+  connectApp: openAsOwner(`${pages.connectApp.path}?app=claude`),
+  developers: openAsOwner(pages.developers.path),
   account: openAsOwner(pages.account.path),
   code: async (page, { service }) => {
     const email = newEmail("every");
