@@ -97,12 +97,13 @@ function renderSteps(marked: Marked, tokens: Token[]): string {
   const isBeside = ({ type, html }: Part) => type === "code" && html.split("\n").length <= maxLinesBeside;
   const last = parts.findLastIndex(isBeside);
   for (const [at, part] of parts.entries()) {
-    const step = steps.at(-1);
     const { type, html } = part;
+    // A table has the width of the page, so it ends the step before and begins none.
+    const step = [type, parts[at - 1]?.type].includes("table") ? undefined : steps.at(-1);
     if (isBeside(part) && step) step.samples += html;
     else if (isBeside(part)) steps.push({ text: "", samples: html, after: "" });
     else if (step && step.samples === "") step.text += html;
-    else if (step && at > last && type !== "table" && type !== "code") step.after += html;
+    else if (step && at > last && type !== "code") step.after += html;
     else steps.push({ text: html, samples: "", after: "" });
   }
   return steps
