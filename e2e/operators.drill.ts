@@ -167,3 +167,24 @@ test("the keyboard alone is enough", async ({ page, office }) => {
   await page.keyboard.press("Enter");
   await expect(page.getByRole("status")).toHaveText("The balance is changed.");
 });
+
+test("`/` goes to the search, and `j` and `k` walk the rows; in a field they are letters", async ({
+  page,
+  office,
+}) => {
+  await enrol(page, office);
+  for (const first of ["a", "b"])
+    await office.service.adminJson("account", "add", `walk-${first}@example.com`);
+  await page.goto("/accounts?find=walk-");
+  const rowOf = (first: string) => page.getByRole("link", { name: `walk-${first}@example.com` });
+  await page.keyboard.press("j");
+  await expect(rowOf("a")).toBeFocused();
+  await page.keyboard.press("j");
+  await expect(rowOf("b")).toBeFocused();
+  await page.keyboard.press("k");
+  await expect(rowOf("a")).toBeFocused();
+  await page.keyboard.press("/");
+  await expect(page.getByRole("searchbox")).toBeFocused();
+  await page.keyboard.type("/jk");
+  await expect(page.getByRole("searchbox")).toHaveValue(/\/jk/);
+});

@@ -38,6 +38,7 @@ async function show(call: OfficeCall) {
           action={clear.form.path}
           hidden={{ seen: toSeen(bannerFields(current)) }}
           className="stack"
+          look="danger"
         >
           Remove the banner
         </PostButton>
