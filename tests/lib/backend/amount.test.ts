@@ -20,6 +20,7 @@ describe("an amount of credits", () => {
     ['"12.5000"', 12_500],
     ["1000000000000", 1_000_000_000_000_000],
     ["999999999999.999", 999_999_999_999_999],
+    [`"${"0".repeat(39)}1"`, 1000],
   ])("%s is exact", (json, thousandths) => {
     expect(parse(json)).toBe(thousandths);
   });
@@ -36,6 +37,7 @@ describe("an amount of credits", () => {
     "1e99",
     '"1e-3"',
     '"1,5"',
+    `"${"0".repeat(40)}1"`,
     '"٣"',
     '"１"',
     '" 1"',
