@@ -231,6 +231,32 @@ describe.each(engines)("the end of what an operator gives on $name", async (engi
     expect(code).not.toBe(0);
   });
 
+  it("is stored for all others, and logged once, where what follows cannot be read", async () => {
+    const all = Array.from(
+      { length: 103 },
+      (_, n) => `('stuck-${n}', 'gift-${n}@example.com', 'licensed', 'studio', 1, ${n}, '{}')`,
+    );
+    await stage.query(
+      `INSERT INTO accounts (id, email, plan, given_plan, created_at_ms, given_ends_at_ms, given_after) VALUES ${all.join()}`,
+    );
+    await add("--plan", "hobby");
+    await set("--plan", "studio", "--until", lastDay);
+    await stage.query(`UPDATE accounts SET given_ends_at_ms = 1000 WHERE email = '${email}'`);
+    await eventually(async () => {
+      const [row] = await stage.query(`SELECT plan FROM accounts WHERE email = '${email}'`);
+      expect(row).toEqual({ plan: "hobby" });
+      expect(service.log.match(/"account":"stuck-102"/g)).toHaveLength(1);
+    });
+    await set("--plan", "studio", "--until", lastDay);
+    await stage.query(`UPDATE accounts SET given_ends_at_ms = 1000 WHERE email = '${email}'`);
+    await eventually(async () => {
+      const [row] = await stage.query(`SELECT plan FROM accounts WHERE email = '${email}'`);
+      expect(row).toEqual({ plan: "hobby" });
+    });
+    expect(service.log.match(/"account":"stuck-102"/g), "a round later").toHaveLength(1);
+    service.takeErrors();
+  });
+
   it("denies an account of which it cannot read what follows, and changes nothing", async () => {
     await add("--plan", "studio", "--until", lastDay);
     const headers = { Authorization: `Bearer ${await service.token(email)}` };
