@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import { keptColumns } from "@/lib/accounts/account-columns";
 import { findFormerEmails } from "@/lib/accounts/email-change";
 import { settings } from "@/lib/config/settings";
@@ -6,6 +5,7 @@ import { accountBy } from "@/lib/db/account-by";
 import { type Actor, auditEntries, auditedTransaction } from "@/lib/db/audit";
 import { sweepDrafts } from "@/lib/db/backup-copy";
 import { subjectOfState } from "@/lib/db/connect-state";
+import { erasure } from "@/lib/db/erasures";
 import { hasRow } from "@/lib/db/has-row";
 import { pseudonymOf } from "@/lib/db/pseudonym";
 import { findMentions, mentionsOfEmail, mentionsOfId, replaceMentions } from "@/lib/db/redaction";
@@ -15,9 +15,6 @@ import { eraseMailFiles } from "@/lib/mail/file-sender";
 import { requireKeys } from "@/lib/mail/link-keys";
 import { deleteMailsTo, enqueueMail, securityMailMs } from "@/lib/mail/outbox";
 import { hashEmail } from "@/lib/mail/suppressions";
-
-/** The audit's name for an erasure; its entry contains the hash of the address. */
-const erasure = "person erase";
 
 /**
  * Erases a person from every table, in one transaction, and from the files in `DATA_DIR`: the address in any spelling,
@@ -69,7 +66,11 @@ async function eraseEmail(db: Db, email: string, by: Actor, nowMs: number): Prom
     if (by === "owner") await enqueueMail(transaction, farewell, { nowMs, untilMs: nowMs + securityMailMs });
   });
   const newMentions = await find();
-  await auditedTransaction(db, about, nowMs, (transaction) => replaceMentions(transaction, newMentions));
+  await auditedTransaction(db, about, nowMs, async (transaction) => {
+    await replaceMentions(transaction, newMentions);
+    // What was noted of a mail that was being sent meanwhile.
+    await transaction.deleteFrom("sign_in_mail_attempts").where("email", "=", email).execute();
+  });
   await eraseMailFiles(settings().dataDir, new Map([[hash, nowMs]]));
   sweepDrafts(settings().dataDir);
   await processStore().purgeDeleted();
@@ -159,15 +160,4 @@ async function closeUsers(transaction: Db, email: string, ids: string[]): Promis
       .execute();
   }
   return users.length > 0;
-}
-
-/** The erased people, by the hash of the address, with the time of erasure. */
-export async function findErased(db: Db): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom("audit_entries")
-    .select(["whom", "at_ms"])
-    .where("what", "=", sql.lit(erasure)) // a literal, as in the condition of its index
-    .orderBy("at_ms")
-    .execute();
-  return new Map(rows.map(({ whom, at_ms }) => [whom ?? "", at_ms]));
 }

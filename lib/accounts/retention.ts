@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { emailChangeMs } from "@/lib/accounts/email-change";
-import { findErased } from "@/lib/accounts/erasure";
 import { approvedKind } from "@/lib/auth/sessions/session";
 import { dayMs } from "@/lib/config/durations";
 import { answerDays, sessionDays } from "@/lib/config/lifetimes";
 import { settings } from "@/lib/config/settings";
 import { auditedTransaction } from "@/lib/db/audit";
+import { findErased } from "@/lib/db/erasures";
 import { deleteOld, type OldRows } from "@/lib/db/old-rows";
 import { type Db, processStore } from "@/lib/db/store";
 import { eraseMailFiles } from "@/lib/mail/file-sender";

@@ -47,6 +47,8 @@ export type Outbox<Mail extends Claimed> = {
 /** How much longer a lease is than the sender's timeout: for the store and clock skew between instances. */
 const leaseSlackMs = 5000;
 
+export const leaseMs = answersWithinMs.mail + leaseSlackMs;
+
 /*
  * During an outage of the store, the runner that sent a mail cannot record that, and the mail's lease expires. When the
  * store is back, that runner records it within seconds; only after those may another one take the mail for abandoned.
@@ -75,7 +77,7 @@ export async function sendDueMails<Mail extends Claimed>(
   async function claim(limit: number): Promise<Mail[] | undefined> {
     claimedAtMs = performance.now();
     const isSettling = claimedAtMs - (storeFailedAtMs.get(db) ?? Number.NEGATIVE_INFINITY) < settlingMs;
-    const leaseUntilMs = now() + answersWithinMs.mail + leaseSlackMs;
+    const leaseUntilMs = now() + leaseMs;
     try {
       return await outbox.claim(db, { limit, leaseUntilMs, nowMs: now(), isSettling });
     } catch (failure) {

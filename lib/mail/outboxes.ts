@@ -1,3 +1,5 @@
+import { erasedSince } from "@/lib/db/erasures";
+import { hasRow } from "@/lib/db/has-row";
 import type { Db } from "@/lib/db/store";
 import { transact } from "@/lib/db/transaction";
 import { printCode } from "@/lib/mail/code-terminal";
@@ -11,8 +13,9 @@ import {
   recordAttempt,
   rescheduleMail,
 } from "@/lib/mail/outbox";
-import type { Outbox } from "@/lib/mail/outbox-runner";
+import { leaseMs, type Outbox } from "@/lib/mail/outbox-runner";
 import { retryDelays } from "@/lib/mail/retry-delays";
+import { hashEmail } from "@/lib/mail/suppressions";
 import { log } from "@/lib/runtime/log";
 
 /** Codes, invitations and what happened to an account. */
@@ -42,7 +45,9 @@ export const outbox: Outbox<ClaimedMail> = {
   async record(db, claimed, { to, failure, next }, nowMs) {
     const { id, kind } = claimed;
     await (next ? rescheduleMail(db, claimed, next) : deleteMail(db, claimed));
-    if (kind === "farewell") return; // nothing is kept about the address any more
+    // Nothing is kept about an address that has no owner any more, also if the mail was on its way then.
+    const sinceMs = claimed.leaseUntilMs - leaseMs;
+    if (kind === "farewell" || (await hasRow(erasedSince(db, hashEmail(to), sinceMs)))) return;
     const state = failure ? (next ? "retrying" : "failed") : "sent";
     await recordAttempt(db, { id, to, kind, state, failure: failure?.message }, nowMs);
   },

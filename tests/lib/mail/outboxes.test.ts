@@ -2,13 +2,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { addAccount, auditedInvitation, invite } from "@/lib/accounts/invitations";
 import { leave, stay } from "@/lib/accounts/leaving";
 import { makeCode } from "@/lib/auth/codes/sign-in-code";
-import { auditedTransaction } from "@/lib/db/audit";
+import { auditedTransaction, recordAudit } from "@/lib/db/audit";
 import type { Db } from "@/lib/db/store";
 import { findBacklogs } from "@/lib/mail/backlog";
 import { type Mail, SendError } from "@/lib/mail/mail";
 import { claimMails, countSealedMails, deleteMailsTo, enqueueMail } from "@/lib/mail/outbox";
 import { sendDueMails } from "@/lib/mail/outbox-runner";
 import { outbox, scheduledOutbox } from "@/lib/mail/outboxes";
+import { hashEmail } from "@/lib/mail/suppressions";
 import { suppressEmail } from "@/lib/mail/unsubscribe";
 import { seal } from "@/lib/runtime/seal";
 import { startStageForEach } from "@/tests/support/block";
@@ -331,6 +332,14 @@ describe.each(engines)("the outbox on $name", async (engine) => {
       [to, "A new browser signed in to your account"],
     ]);
     expect(await rows()).toEqual([]);
+  });
+
+  it("notes nothing of a mail that was on its way while its reader was erased", async () => {
+    await announce("new browser");
+    const erased = { by: "operator", what: "person erase", whom: hashEmail(email), after: null } as const;
+    mailSender.whileSending = () => recordAudit(db, erased, nowMs + 1);
+    expect(await round()).toEqual({ sent: 1, toRetry: 0, failed: 0 });
+    expect(await stage.query("SELECT * FROM sign_in_mail_attempts")).toEqual([]);
   });
 
   it("sends no link to keep an account whose deletion was taken back", async () => {

@@ -1,0 +1,18 @@
+import { sql } from "kysely";
+import type { Db } from "@/lib/db/store";
+
+/** The audit's name for an erasure; its entry contains the hash of the address. */
+export const erasure = "person erase";
+
+const erasures = (db: Db) =>
+  db.selectFrom("audit_entries").select(["whom", "at_ms"]).where("what", "=", sql.lit(erasure)); // a literal, as in the condition of its index
+
+/** The erased people, by the hash of the address, with the time of erasure. */
+export async function findErased(db: Db): Promise<Map<string, number>> {
+  const rows = await erasures(db).orderBy("at_ms").execute();
+  return new Map(rows.map(({ whom, at_ms }) => [whom ?? "", at_ms]));
+}
+
+/** The query of a row if the person with this hash was erased since then. */
+export const erasedSince = (db: Db, hash: string, sinceMs: number) =>
+  erasures(db).where("at_ms", ">=", sinceMs).where("whom", "=", hash);
