@@ -7,7 +7,7 @@ import { unsubscribeUrl } from "@/lib/mail/unsubscribe-token";
 import { PostButton } from "../../post-form";
 import { readPart } from "../../read-part";
 import { readLimitsOf } from "../billing/credit-limits";
-import { formatCredits } from "../billing/credits";
+import { formatCredits } from "../billing/format-credits";
 import type { OwnVisit } from "../owner-page";
 
 /** What an owner has chosen about mails; what cannot be read is undefined. */

@@ -10,7 +10,7 @@ import { readSessions } from "../access/sessions";
 import { Confirm, readSignInMethods } from "../access/sign-in-methods";
 import type { OwnVisit } from "../owner-page";
 import { AmountField, type Limits } from "./credit-limits";
-import { formatCredits } from "./credits";
+import { formatCredits } from "./format-credits";
 import { type Offer, sellsCreditsTo } from "./offers";
 
 /** What the section of automatic purchases needs; `undefined` where there is none. */

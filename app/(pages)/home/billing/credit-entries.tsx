@@ -2,7 +2,7 @@ import { type CreditEntry, describeReason } from "@/lib/accounts/ledger";
 import { dayMs } from "@/lib/config/durations";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
-import { formatCredits } from "./credits";
+import { formatCredits } from "./format-credits";
 
 /** Entries by their days in UTC, the latest first. Those of a day that are alike are one line, which opens. */
 export function CreditEntries({ entries }: { entries: readonly CreditEntry[] }) {

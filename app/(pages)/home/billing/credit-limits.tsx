@@ -6,7 +6,7 @@ import { forms } from "@/lib/http/register/forms";
 import { formatInstant } from "../../instant";
 import { PostForm } from "../../post-form";
 import { readPart } from "../../read-part";
-import { formatCredits } from "./credits";
+import { formatCredits } from "./format-credits";
 
 /** What an owner has set for their credits: null before they do, `undefined` if it cannot be read. */
 export const readLimitsOf = (accountId: string, nowMs: number) =>

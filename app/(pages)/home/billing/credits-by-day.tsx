@@ -1,7 +1,7 @@
 import { type CreditDay, maxAddedUp } from "@/lib/accounts/credit-days";
 import { dayMs } from "@/lib/config/durations";
 import { formatInstant } from "../../instant";
-import { formatCredits } from "./credits";
+import { formatCredits } from "./format-credits";
 
 export const drawnDays = 30;
 

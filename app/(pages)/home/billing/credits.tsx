@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Account } from "@/lib/accounts/account";
 import { readCreditDays } from "@/lib/accounts/credit-days";
-import { type LedgerPosition, selectLedger, spendable, toCredits } from "@/lib/accounts/ledger";
+import { type LedgerPosition, selectLedger, spendable } from "@/lib/accounts/ledger";
 import { readNextCredits } from "@/lib/accounts/plan-credits";
 import { askUs } from "@/lib/config/contact";
 import { dayMs } from "@/lib/config/durations";
@@ -11,6 +11,7 @@ import { Clock } from "../../clock";
 import { readPart } from "../../read-part";
 import { CreditEntries } from "./credit-entries";
 import { CreditsByDay, drawnDays } from "./credits-by-day";
+import { formatCredits } from "./format-credits";
 
 const listed = { latest: 10, older: 40 };
 
@@ -117,7 +118,3 @@ function EntryLinks({ hasNewer, oldest }: { hasNewer: boolean; oldest: LedgerPos
     </p>
   );
 }
-
-const number = new Intl.NumberFormat("en");
-
-export const formatCredits = (thousandths: number) => number.format(toCredits(thousandths)).replace("-", "−");

@@ -4,7 +4,7 @@ import { settings } from "@/lib/config/settings";
 import { Clock } from "../../clock";
 import { formatInstant } from "../../instant";
 import { readPart } from "../../read-part";
-import { formatCredits } from "./credits";
+import { formatCredits } from "./format-credits";
 
 /** What used an account's credits; `undefined` if it cannot be read. */
 export const readSpendingOf = (accountId: string, nowMs: number) =>
