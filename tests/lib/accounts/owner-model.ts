@@ -37,6 +37,8 @@ export type Owner = {
   app?: { sinceMs: number; usedAtMs: number } | undefined;
   /** What mails were sent, by kind, and what each was about. */
   mails: string[];
+  /** Mails about what has gone wrong, which wait for what mends it. */
+  waiting: { mail: string; dueAtMs: number }[];
 };
 
 export type Seen = {
@@ -52,7 +54,7 @@ export type Seen = {
 
 export const nobody = (email: string): Owner => ({
   email,
-  ...{ trialEndsAtMs: 0, packs: [], ran: false, entries: [], holds: [], mails: [] },
+  ...{ trialEndsAtMs: 0, packs: [], ran: false, entries: [], holds: [], mails: [], waiting: [] },
 });
 
 /** `LICENCE_GRACE_DAYS`. */
@@ -184,6 +186,34 @@ function happenFor(owner: Owner, { what, amount }: Act, nowMs: number): Outcome 
 const mailed = (owner: Owner, mail: string): Owner =>
   owner.mails.includes(mail) ? owner : { ...owner, mails: [...owner.mails, mail] };
 
+const mendedWithinMs = 5 * 60_000;
+
+function mailedLater(owner: Owner, mail: string, nowMs: number): Owner {
+  const isKnown = owner.mails.includes(mail) || owner.waiting.some((one) => one.mail === mail);
+  return isKnown
+    ? owner
+    : { ...owner, waiting: [...owner.waiting, { mail, dueAtMs: nowMs + mendedWithinMs }] };
+}
+
+/** Sends what has waited, unless it was mended, or nothing was sent for two days. */
+function sendWaiting(owner: Owner, nowMs: number): Owner {
+  const due = owner.waiting.filter(({ dueAtMs }) => dueAtMs <= nowMs);
+  const rest = { ...owner, waiting: owner.waiting.filter(({ dueAtMs }) => dueAtMs > nowMs) };
+  const isRunning = runs(owner, nowMs);
+  const isTrue = (mail: string) =>
+    mail.startsWith("payment failed")
+      ? isRunning && mail === failedOf(owner.licence)
+      : !isRunning && owner.plan !== "licensed";
+  const isLate = (mail: string, dueAtMs: number) =>
+    mail.startsWith("licence ended") && nowMs >= dueAtMs - mendedWithinMs + 2 * dayMs;
+  return due
+    .filter(({ mail, dueAtMs }) => isTrue(mail) && !isLate(mail, dueAtMs))
+    .reduce((one, { mail }) => mailed(one, mail), rest);
+}
+
+const failedOf = (licence: Owner["licence"]) =>
+  licence?.status === "past_due" ? `payment failed:${licence.id}:${licence.paidUntilMs}` : undefined;
+
 /** What it may be once the service has read at Stripe what there is of the licence, or of one pack. */
 export function hear(owner: Owner, of: "licence" | number, there: AtStripe, nowMs: number): Owner[] {
   if (!isThere(owner)) return [owner];
@@ -203,10 +233,12 @@ export function hear(owner: Owner, of: "licence" | number, there: AtStripe, nowM
   }
   return all.flatMap((one) => {
     if (licence?.status === "past_due" && runs(one, nowMs))
-      return [mailed(one, `payment failed:${licence.id}:${licence.paidUntilMs}`)];
+      return [mailedLater(one, failedOf(licence) ?? "", nowMs)];
     // One that ended before anything was heard of it.
     const isNews = licence && licence.id !== owner.licence?.id && !runs(one, nowMs);
-    return isNews && owner.plan !== "licensed" ? [one, mailed(one, `licence ended:${licence.id}`)] : [one];
+    return isNews && owner.plan !== "licensed"
+      ? [one, mailedLater(one, `licence ended:${licence.id}`, nowMs)]
+      : [one];
   });
 }
 
@@ -230,8 +262,8 @@ export function fallDue(owner: Owner, nowMs: number): Owner {
     if (isDue(endsAtMs - 3 * dayMs)) after = mailed(after, `trial ending:${endsAtMs}`);
     if (isDue(endsAtMs)) after = mailed(after, `trial ended:${endsAtMs}`);
   }
-  if (plan === "licensed") return after;
-  if (owner.ran && !isRunning) after = mailed(after, `licence ended:${licence?.id}:${nowMs}`);
+  if (plan === "licensed") return sendWaiting(after, nowMs);
+  if (owner.ran && !isRunning) after = mailedLater(after, `licence ended:${licence?.id}:${nowMs}`, nowMs);
   if (
     isRunning &&
     licence?.isCancelled &&
@@ -239,5 +271,5 @@ export function fallDue(owner: Owner, nowMs: number): Owner {
     licence.endsAtMs - 3 * dayMs <= nowMs
   )
     after = mailed(after, `licence ending:${licence.id}:${licence.endsAtMs}`);
-  return after;
+  return sendWaiting(after, nowMs);
 }

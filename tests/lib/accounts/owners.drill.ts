@@ -28,12 +28,13 @@ import { openShop, sessionIn } from "@/tests/support/shop";
 
 /** How long stories are lived on each engine; `STORIES` has another number of seconds, and `SEED` other stories. */
 const seconds = Number(process.env.STORIES ?? 30);
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+const seed = Number(process.env.SEED ?? 1);
 const owners = 4;
 
 /** What becomes of Stripe's deliveries of a step. */
 const deliveries = ["in time", "twice", "four at once", "dropped", "late"] as const;
 const passing = {
+  "5 minutes": 5 * 60_000,
   "an hour": hourMs,
   "a day less 1 ms": dayMs - 1,
   "1 ms": 1,
@@ -80,7 +81,7 @@ const themes: (readonly What[])[] = [
 const actOf = (whats: readonly What[]): fc.Arbitrary<Act> =>
   fc
     .record({
-      who: fc.nat(owners - 1),
+      who: fc.constantFrom(0, 0, 0, 0, 1, 1, 2, 3),
       what: fc.constantFrom(...whats),
       amount: fc.nat(2),
     })
@@ -200,6 +201,8 @@ class Story {
     figures.acts += meant.length;
     const before = this.all.map((owner) => this.atStripe(owner));
     if (passes) clock.pass(passing[passes]);
+    // An address that was erased just now gets its next account a moment later: nothing of before is noted of it.
+    if (meant.some(({ what }) => what.startsWith("add"))) clock.pass(1);
     if (passes) for (const owner of this.all) this.renew(owner);
     const answers = await Promise.all(meant.map((act) => this.run(act)));
     if (!passes && answers.every((answer) => answer === "skipped")) {
@@ -487,10 +490,11 @@ class Story {
 
   /** Has all done that is due, and waits until nothing is on its way. */
   private async settle(): Promise<void> {
-    const { service, secret, stage } = this.world;
+    const { service, secret, stage, clock } = this.world;
+    const due = `SELECT id FROM sign_in_mails WHERE attempts > 0 OR next_attempt_at_ms <= ${clock.now()}`;
     const { status } = await service.ask("/hooks/cron", { headers: { authorization: `Bearer ${secret}` } });
     if (status !== 204) this.fail(`the scheduler was answered ${status}`);
-    await eventually(async () => expect(await stage.query("SELECT id FROM sign_in_mails")).toEqual([]));
+    await eventually(async () => expect(await stage.query(due)).toEqual([]));
   }
 
   private async see(owner: Driven): Promise<Seen> {
