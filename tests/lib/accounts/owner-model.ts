@@ -1,8 +1,8 @@
 import { dayMs, hourMs } from "@/lib/config/durations";
 
 /*
- * What an owner must have after what happened, written from the specification, the documents and the operator's guide, and
- * not from the code.
+ * What an owner must have after what happened, written from the specification, the documents and the operator's guide; only
+ * until when a late mail is still sent is as in the code, of which they do not speak.
  */
 
 /** A licence or a pack as it is at Stripe. */
