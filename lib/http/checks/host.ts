@@ -39,7 +39,7 @@ export function requireOurHost({ headers }: Sent): void {
   }
 }
 
-/** The host name in a `Host`, an `Origin` or `APP_URL`. Other text gives text that is no name of ours. */
+/** The host name in a `Host`, an `Origin` or `APP_URL`. Any other text comes back as it is, and equals no allowed name. */
 const hostnameOf = (text: string) =>
   text
     .replace(/^https?:\/\//, "")
