@@ -1,5 +1,6 @@
 import { StripeFailure } from "@/lib/billing/stripe/calls";
 import { answersWithinMs } from "@/lib/config/limits";
+import { isInBackground } from "@/lib/runtime/background-loop";
 import { log } from "@/lib/runtime/log";
 import { withTimeout } from "@/lib/runtime/timeout";
 
@@ -8,16 +9,20 @@ const retryAfterMs = 30_000; // 30 seconds, so that no page waits for Stripe eac
 
 /** The last thousand things that were read at Stripe, by their keys: one call serves all who ask meanwhile. */
 export class KeptReadings<T> {
-  private readonly kept = new Map<string, { answer: Promise<T>; untilMs: number }>();
+  private readonly kept = new Map<string, { answer: Promise<T>; untilMs: number; hasFailed?: true }>();
 
   constructor(private readonly keptMs: number) {}
 
-  /** Returns what is kept, or asks. A failure is kept for 30 seconds, unless Stripe was not asked at all. */
+  /**
+   * Returns what is kept, or asks. A failure is kept for 30 seconds, unless Stripe was not asked at all. What is fulfilled asks
+   * again at once: a page's failure delays no purchase.
+   */
   read(key: string, nowMs: number, ask: () => Promise<T>): Promise<T> {
     const known = this.kept.get(key);
-    if (known && nowMs < known.untilMs) return known.answer;
-    const reading = { answer: ask(), untilMs: nowMs + this.keptMs };
+    if (known && nowMs < known.untilMs && !(known.hasFailed && isInBackground())) return known.answer;
+    const reading: NonNullable<typeof known> = { answer: ask(), untilMs: nowMs + this.keptMs };
     reading.answer.catch((failure) => {
+      reading.hasFailed = true;
       const isBusy = failure instanceof StripeFailure && failure.code === "busy";
       reading.untilMs = isBusy ? 0 : nowMs + retryAfterMs;
       log().warn({ err: failure, reading: key }, "Stripe could not be read for a page");

@@ -461,6 +461,18 @@ describe.each(engines)("POST /hooks/stripe on $name", async (engine) => {
     expect(told.map(({ whom }) => whom)).toEqual([subscription, other]);
   });
 
+  it("fulfils a purchase although a page could not read its price just before", async () => {
+    const { subscription } = await shop.admitLicensed(...ended);
+    const price = { ...shop.stripe.prices.get("price_month"), id: "price_new" };
+    shop.stripe.prices.set(price.id, price as never);
+    shop.stripe.switchPrice(subscription, price.id);
+    shop.pass(11 * 60_000); // prices are kept for ten minutes
+    shop.stripe.faultOf = (request) => (request.startsWith("GET /v1/prices/") ? "500" : "none");
+    expect((await shop.service.ask("/")).text).not.toContain("€49.00 a month");
+    shop.stripe.faultOf = () => "none";
+    await shop.deliverAll();
+  });
+
   it("heals a lost event of an upgrade, of a late payment and of a resumed one within a day or an hour", async () => {
     const { buyer, subscription } = await shop.admitLicensed(...ended);
     shop.stripe.switchPrice(subscription, "price_team");
